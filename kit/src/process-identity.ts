@@ -33,8 +33,8 @@ function startFromProc(pid: number): string | undefined {
 
 function startFromPs(pid: number): string | undefined {
   try {
-    const options = { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], timeout: 5_000 } as const;
-    const [state = "", ...start] = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options)
+    const asked = ["-o", "stat=,lstart=", "-p", String(pid)];
+    const [state = "", ...start] = execFileSync("ps", asked, { encoding: "utf8", timeout: 5_000 })
       .trim()
       .split(/\s+/);
     return state === "" || state.startsWith("Z") ? undefined : start.join(" ");

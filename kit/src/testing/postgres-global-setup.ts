@@ -14,7 +14,9 @@ declare module "vitest" {
 const memoryBytesMin = 512 * 1024 * 1024;
 
 /** vitest's globalSetup: one PostgreSQL for the whole run, in memory where the machine has a file system for that. */
-export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+export default async function setup(
+  project: Pick<TestProject, "provide">,
+): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(chooseBase(), "tributary-test-"));
   const directory = join(folder, "postgres");
   const lines: string[] = [];
@@ -23,7 +25,11 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const postgres = await startLocalPostgres({ directory, port: 0, log: (line) => lines.push(line) });
+    const postgres = await startLocalPostgres({
+      directory,
+      port: 0,
+      log: (line) => lines.push(line),
+    });
     project.provide("postgresUrl", postgres.superuserUrl);
     return async () => {
       await postgres.stop();
