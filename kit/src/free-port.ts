@@ -22,7 +22,5 @@ export async function pickFreePort(host = "127.0.0.1"): Promise<number> {
     const port = randomInt(lowestPort, highestPort + 1);
     if (await isPortFree(port, host)) return port;
   }
-  throw new Error(
-    `No free port on ${host} between ${lowestPort} and ${highestPort} in ${attemptsMax} attempts.`,
-  );
+  throw new Error(`No free port on ${host} between ${lowestPort} and ${highestPort} in ${attemptsMax} attempts.`);
 }

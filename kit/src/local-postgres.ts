@@ -10,12 +10,7 @@ import {
   removeDataFolder,
 } from "./local-postgres/data-folder.ts";
 import { endLeftover, endPostmaster, writeSupervisor } from "./local-postgres/leftover.ts";
-import {
-  type Server,
-  type ServerOptions,
-  spawnServer,
-  waitUntilReady,
-} from "./local-postgres/server.ts";
+import { type Server, type ServerOptions, spawnServer, waitUntilReady } from "./local-postgres/server.ts";
 import { identifyProcess } from "./process-identity.ts";
 
 export { ensureDatabase } from "./local-postgres/database.ts";
@@ -60,15 +55,11 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const password = readSuperuserPassword(folder);
   for (let attempt = 1; ; attempt++) {
     const port = options.port === 0 ? await pickFreePort() : options.port;
-    if (!(await isPortFree(port)))
-      throw new Error(`Port ${port} of 127.0.0.1 is taken: PostgreSQL cannot listen.`);
+    if (!(await isPortFree(port))) throw new Error(`Port ${port} of 127.0.0.1 is taken: PostgreSQL cannot listen.`);
     const superuserUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     try {
       const { log } = options;
-      return await startOnce(
-        { postgres: binaries.postgres, folder, port, settings, account, log },
-        superuserUrl,
-      );
+      return await startOnce({ postgres: binaries.postgres, folder, port, settings, account, log }, superuserUrl);
     } catch (error) {
       if (attempt === startAttemptsMax) throw error;
       options.log(`starting again, attempt ${attempt + 1} of ${startAttemptsMax}`);
@@ -101,8 +92,7 @@ async function startOnce(options: ServerOptions, superuserUrl: string): Promise<
 
 async function stopServer(server: Server, exited: Promise<void>): Promise<void> {
   const pid = server.child.pid;
-  const postmaster =
-    pid === undefined || server.child.exitCode !== null ? undefined : identifyProcess(pid);
+  const postmaster = pid === undefined || server.child.exitCode !== null ? undefined : identifyProcess(pid);
   if (postmaster) await endPostmaster(postmaster);
   if (pid !== undefined) await exited;
 }

@@ -34,9 +34,7 @@ function startFromProc(pid: number): string | undefined {
 function startFromPs(pid: number): string | undefined {
   try {
     const asked = ["-o", "stat=,lstart=", "-p", String(pid)];
-    const [state = "", ...start] = execFileSync("ps", asked, { encoding: "utf8", timeout: 5_000 })
-      .trim()
-      .split(/\s+/);
+    const [state = "", ...start] = execFileSync("ps", asked, { encoding: "utf8", timeout: 5_000 }).trim().split(/\s+/);
     return state === "" || state.startsWith("Z") ? undefined : start.join(" ");
   } catch {
     return undefined;

@@ -54,10 +54,7 @@ function findPackage(): { native: string; version: string } {
     return { native: join(root, "native"), version };
   } catch (cause) {
     const hint = "run npm ci --include=dev, or use a PostgreSQL of your own";
-    throw new Error(
-      `The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`,
-      { cause },
-    );
+    throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });
   }
 }
 

@@ -1,14 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import {
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-} from "node:fs";
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, realpathSync } from "node:fs";
 import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -43,15 +35,10 @@ export function placeDataFolder(directory: string, account: Account | undefined)
 }
 
 /** Makes an empty cluster unless there is one. Killed half way it leaves nothing that looks like a cluster. */
-export async function ensureCluster(
-  folder: string,
-  initdb: string,
-  account: Account | undefined,
-): Promise<void> {
+export async function ensureCluster(folder: string, initdb: string, account: Account | undefined): Promise<void> {
   const version = readVersion(folder);
   if (version === postgresMajor) return;
-  if (version !== undefined)
-    throw new Error(`${folder} belongs to PostgreSQL ${version}, we run ${postgresMajor}.`);
+  if (version !== undefined) throw new Error(`${folder} belongs to PostgreSQL ${version}, we run ${postgresMajor}.`);
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is no PostgreSQL data folder, and not empty.`);
   removePartial(folder);
@@ -59,14 +46,9 @@ export async function ensureCluster(
   const passwordFile = `${partial}-password`;
   mkdirSync(partial, { mode: 0o700 });
   writeFileSync(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
-  if (account)
-    for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
+  if (account) for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
   const options = { ...account, cwd: "/", env: bareEnvironment, timeout: initdbTimeoutMs };
-  await run(
-    initdb,
-    [...initdbArguments, `--pgdata=${partial}`, `--pwfile=${passwordFile}`],
-    options,
-  );
+  await run(initdb, [...initdbArguments, `--pgdata=${partial}`, `--pwfile=${passwordFile}`], options);
   renameSync(passwordFile, passwordFileOf(partial));
   renameSync(partial, folder);
 }
@@ -78,8 +60,7 @@ export function readSuperuserPassword(folder: string): string {
 
 /** Removes the cluster's files wherever they lie. Its server must have been stopped. */
 export function removeDataFolder(directory: string): void {
-  if (isLink(directory) && existsSync(directory))
-    rmSync(realpathSync(directory), { recursive: true, force: true });
+  if (isLink(directory) && existsSync(directory)) rmSync(realpathSync(directory), { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });
   removePartial(directory);
 }
@@ -93,8 +74,7 @@ const initdbArguments = [
 ];
 
 function removePartial(folder: string): void {
-  for (const path of [`${folder}.new`, `${folder}.new-password`])
-    rmSync(path, { recursive: true, force: true });
+  for (const path of [`${folder}.new`, `${folder}.new-password`]) rmSync(path, { recursive: true, force: true });
 }
 
 function readVersion(folder: string): string | undefined {

@@ -15,10 +15,7 @@ export interface DatabaseOptions {
  * Makes sure that the database is there, owned by the role, and closed to every other role. May run any number of
  * times, also at once from several processes. Returns the URL with which the role opens it.
  */
-export async function ensureDatabase(
-  superuserUrl: string,
-  options: DatabaseOptions,
-): Promise<string> {
+export async function ensureDatabase(superuserUrl: string, options: DatabaseOptions): Promise<string> {
   const name = quoteIdentifier(options.name);
   const role = quoteIdentifier(options.role);
   const client = new pg.Client({ connectionString: superuserUrl });
@@ -26,18 +23,11 @@ export async function ensureDatabase(
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [lockKey]);
-    const exists = async (text: string, value: string) =>
-      (await client.query(text, [value])).rowCount !== 0;
-    const verb = (await exists("select from pg_roles where rolname = $1", options.role))
-      ? "alter"
-      : "create";
-    await client.query(
-      `${verb} role ${role} with login password ${client.escapeLiteral(options.password)}`,
-    );
+    const exists = async (text: string, value: string) => (await client.query(text, [value])).rowCount !== 0;
+    const verb = (await exists("select from pg_roles where rolname = $1", options.role)) ? "alter" : "create";
+    await client.query(`${verb} role ${role} with login password ${client.escapeLiteral(options.password)}`);
     if (!(await exists("select from pg_database where datname = $1", options.name)))
-      await client.query(
-        `create database ${name} owner ${role} template template0 encoding 'UTF8' locale 'C'`,
-      );
+      await client.query(`create database ${name} owner ${role} template template0 encoding 'UTF8' locale 'C'`);
     await client.query(`alter database ${name} owner to ${role}`);
     await client.query(`revoke all on database ${name} from public`);
   } finally {
@@ -58,8 +48,6 @@ function urlOf(superuserUrl: string, { name, role, password }: DatabaseOptions):
 function quoteIdentifier(name: string): string {
   const bytes = Buffer.byteLength(name);
   if (bytes === 0 || bytes > identifierBytesMax || name.includes("\0"))
-    throw new Error(
-      `"${name}" is no name for a role or a database: it has 1 to ${identifierBytesMax} bytes.`,
-    );
+    throw new Error(`"${name}" is no name for a role or a database: it has 1 to ${identifierBytesMax} bytes.`);
   return pg.escapeIdentifier(name);
 }

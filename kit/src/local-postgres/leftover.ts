@@ -23,8 +23,7 @@ export async function endLeftover(folder: string, log: (line: string) => void): 
     return;
   }
   const owner = readSupervisor(folder);
-  if (owner && isRunning(owner))
-    throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
+  if (owner && isRunning(owner)) throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
   log(`stopping a PostgreSQL (pid ${leftover.pid}) whose supervisor is gone`);
   await endPostmaster(leftover);
 }

@@ -14,9 +14,7 @@ declare module "vitest" {
 const memoryBytesMin = 512 * 1024 * 1024;
 
 /** vitest's globalSetup: one PostgreSQL for the whole run, in memory where the machine has a file system for that. */
-export default async function setup(
-  project: Pick<TestProject, "provide">,
-): Promise<() => Promise<void>> {
+export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(chooseBase(), "tributary-test-"));
   const directory = join(folder, "postgres");
   const lines: string[] = [];
