@@ -15,7 +15,9 @@ import { identifyProcess } from "./process-identity.ts";
 
 export { ensureDatabase } from "./local-postgres/database.ts";
 
-// After kill -9 the server's children may hold its shared memory for a moment, and a new one refuses to start.
+// After kill -9 the server's children may hold its shared memory for a moment, and a new one refuses to start; and a
+// port that was free may be taken by the time it listens. What does not pass by itself is not tried again.
+const passing = /shared memory|lock file|could not bind|could not create any TCP/;
 const startAttemptsMax = 6;
 const retryDelayMs = 250;
 
@@ -46,9 +48,10 @@ export interface LocalPostgres {
  * the port is taken, when the server does not start.
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
-  const account = chooseAccount();
+  const directory = resolve(options.directory);
+  const account = chooseAccount(directory);
   const binaries = findBinaries(account);
-  const folder = placeDataFolder(resolve(options.directory), account);
+  const folder = placeDataFolder(directory, account);
   await ensureCluster(folder, binaries.initdb, account);
   await endLeftover(folder, options.log);
   const settings = options.settings ?? {};
@@ -61,7 +64,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
       const { log } = options;
       return await startOnce({ postgres: binaries.postgres, folder, port, settings, account, log }, superuserUrl);
     } catch (error) {
-      if (attempt === startAttemptsMax) throw error;
+      if (attempt === startAttemptsMax || !passing.test(String(error))) throw error;
       options.log(`starting again, attempt ${attempt + 1} of ${startAttemptsMax}`);
       await sleep(retryDelayMs);
     }

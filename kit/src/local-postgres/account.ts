@@ -8,11 +8,14 @@ export interface Account {
 }
 
 /**
- * PostgreSQL refuses to run as root. For root this is the account it runs as instead: `postgres` where the machine has
- * one, else `nobody`. For everybody else it is undefined: it runs as whoever calls.
+ * PostgreSQL refuses to run as root. For root this is the account it runs as instead: the owner of the data folder, for
+ * a new folder `postgres` where the machine has one, else `nobody`. For everybody else it is undefined: it runs as
+ * whoever calls.
  */
-export function chooseAccount(): Account | undefined {
+export function chooseAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
+  const owner = statSync(directory, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   return findAccount("postgres") ?? findAccount("nobody") ?? { uid: 65_534, gid: 65_534 };
 }
 
