@@ -1,0 +1,143 @@
+/** The variables of a process, as `process.env` gives them. Only `main.ts` files read the real one. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface VariableDescription {
+  readonly name: string;
+  readonly kind: "integer" | "string" | "url" | "choice" | "list" | "flag";
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly fallback: string | undefined;
+  /** The range or the choices, in words. */
+  readonly range: string | undefined;
+  readonly why: string;
+}
+
+interface Common {
+  /** One line of reason, for the README's table. */
+  readonly why: string;
+  readonly secret?: boolean;
+}
+
+export interface EnvironmentReader {
+  /** A whole number within [min, max]; the unit is the end of the variable's name. */
+  integer(name: string, o: Common & { fallback?: number; min: number; max: number }): number;
+  string(name: string, o: Common & { fallback?: string }): string;
+  optional(name: string, o: Common): string | undefined;
+  /** An http(s) or postgres(ql) address. */
+  url(name: string, o: Common & { fallback?: string }): string;
+  choice<const C extends string>(name: string, o: Common & { fallback?: C; of: readonly C[] }): C;
+  /** Values separated by commas, trimmed, empty ones dropped. */
+  list(name: string, o: Common & { fallback?: readonly string[] }): readonly string[];
+  flag(name: string, o: Common & { fallback: boolean }): boolean;
+  /** All variables whose name matches, by name. */
+  matching(pattern: RegExp): Readonly<Record<string, string>>;
+  /** Reports what no single variable shows, such as two that exclude each other. */
+  problem(text: string): void;
+}
+
+/** The configuration cannot be used. `problems` names every variable that is wrong, not only the first. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads a configuration from variables. An empty value counts as not set.
+ * @throws ConfigError with every problem at once.
+ */
+export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
+  const problems: string[] = [];
+  const config = read(createReader(environment, problems, recorders.get(environment)));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Environments that want to know what is asked of them; only describeEnvironment puts one in. */
+const recorders = new WeakMap<Environment, Recorder>();
+type Recorder = (description: VariableDescription) => void;
+
+/** The variables that a `readConfig` asks for, in its order: what a README's table is held against. */
+export function describeEnvironment(readConfig: (environment: Environment) => unknown): readonly VariableDescription[] {
+  const found: VariableDescription[] = [];
+  const nothingSet: Environment = {};
+  recorders.set(nothingSet, (description) => found.push(description));
+  try {
+    readConfig(nothingSet);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  return found;
+}
+
+function createReader(environment: Environment, problems: string[], record: Recorder | undefined): EnvironmentReader {
+  const raw = (name: string) => (environment[name] === "" ? undefined : environment[name]);
+
+  function read<T>(
+    name: string,
+    kind: VariableDescription["kind"],
+    o: Common & { fallback?: T; range?: string; placeholder: T; required?: boolean },
+    parse: (text: string) => T | undefined,
+  ): T {
+    const required = o.required ?? o.fallback === undefined;
+    const fallback = o.fallback === undefined ? undefined : String(o.fallback);
+    record?.({ name, kind, required, secret: o.secret ?? false, fallback, range: o.range, why: o.why });
+    const text = raw(name);
+    if (text === undefined) {
+      if (required) problems.push(`${name} is required: ${o.why}`);
+      return o.fallback ?? o.placeholder;
+    }
+    const value = parse(text);
+    if (value !== undefined) return value;
+    problems.push(`${name}=${o.secret ? "…" : JSON.stringify(text)} is not ${o.range ?? `a ${kind}`}: ${o.why}`);
+    return o.placeholder;
+  }
+
+  return {
+    integer: (name, o) =>
+      read(name, "integer", { ...o, range: `an integer from ${o.min} to ${o.max}`, placeholder: o.min }, (text) => {
+        const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+        return value >= o.min && value <= o.max ? value : undefined;
+      }),
+    string: (name, o) => read(name, "string", { ...o, placeholder: "" }, (text) => text),
+    optional: (name, o) =>
+      read<string | undefined>(name, "string", { ...o, placeholder: undefined, required: false }, (text) => text),
+    url: (name, o) =>
+      read(name, "url", { ...o, range: "an http(s) or postgres URL", placeholder: "http://unset.invalid" }, readUrl),
+    choice: (name, o) =>
+      read<(typeof o.of)[number]>(
+        name,
+        "choice",
+        { ...o, range: `one of ${o.of.join(", ")}`, placeholder: o.of[0] as (typeof o.of)[number] },
+        (text) => o.of.find((choice) => choice === text),
+      ),
+    list: (name, o) => read<readonly string[]>(name, "list", { ...o, placeholder: [] }, readList),
+    flag: (name, o) =>
+      read(name, "flag", { ...o, range: "true or false", placeholder: false }, (text) =>
+        text === "true" ? true : text === "false" ? false : undefined,
+      ),
+    matching: (pattern) =>
+      Object.fromEntries(
+        Object.entries(environment).filter(
+          (entry): entry is [string, string] => pattern.test(entry[0]) && entry[1] !== undefined && entry[1] !== "",
+        ),
+      ),
+    problem: (text) => void problems.push(text),
+  };
+}
+
+function readUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && ["http:", "https:", "postgres:", "postgresql:"].includes(url.protocol) ? text : undefined;
+}
+
+function readList(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Log } from "./log.ts";
+
+export interface RunningServer {
+  readonly port: number;
+  readonly url: string;
+  /** Readiness goes first, then the listener, then what is under way, then `close`. Safe to call twice. */
+  drain(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly name: string;
+  readonly handler: RequestListener;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly log: Log;
+  isReady(): boolean | Promise<boolean>;
+  /** Called once, after the last request. */
+  close(): Promise<void>;
+  /** How long the process answers as usual after readiness said 503, so that balancers see it. */
+  readonly drainDelayMs: number;
+  /** How long requests under way may take after that. */
+  readonly shutdownGraceMs: number;
+  /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  /** Receives the server before it listens: for `clientError` and the like. */
+  prepare?(server: Server): void;
+}
+
+/**
+ * One HTTP server of ours: `GET /health/live` (200 while the process runs), `GET /health/ready` (200 or 503), everything else to the handler.
+ * @throws Error naming the port when it is taken.
+ */
+export async function startServer(o: ServerOptions): Promise<RunningServer> {
+  let draining = false;
+  const isReady = async () => !draining && (await o.isReady());
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
+    if (draining) response.setHeader("Connection", "close");
+    if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady);
+    o.handler(request, response);
+  });
+  server.headersTimeout = o.headersTimeoutMs ?? 10_000;
+  server.requestTimeout = o.requestTimeoutMs ?? 30_000;
+  server.keepAliveTimeout = 65_000;
+  o.prepare?.(server);
+  await listen(server, o);
+  const { port } = server.address() as AddressInfo;
+
+  async function drainOnce(): Promise<void> {
+    draining = true;
+    o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
+    await wait(o.drainDelayMs);
+    await closeServer(server, o.shutdownGraceMs);
+    await o.close();
+    o.log.info("stopped");
+  }
+  let drained: Promise<void> | undefined;
+  return { port, url: `http://${urlHost(o.host)}:${port}`, drain: () => (drained ??= drainOnce()) };
+}
+
+interface Stoppable {
+  drain(): Promise<void>;
+}
+
+/** SIGTERM and SIGINT drain and exit with 0; a second signal exits at once with 1. */
+export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, "stopping");
+    void Promise.all(servers.map((server) => server.drain())).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "could not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+}
+
+async function answerHealth(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  const path = request.url?.split("?", 1)[0];
+  const status = path === "/health/live" ? "live" : path === "/health/ready" ? await readiness(isReady) : "unknown";
+  response.statusCode = status === "unknown" ? 404 : status === "not ready" ? 503 : 200;
+  response.setHeader("Content-Type", "application/json");
+  response.setHeader("Cache-Control", "no-store");
+  response.end(request.method === "HEAD" ? undefined : JSON.stringify({ status }));
+}
+
+async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "not ready"> {
+  try {
+    return (await isReady()) ? "ready" : "not ready";
+  } catch {
+    return "not ready";
+  }
+}
+
+function listen(server: Server, { name, host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE";
+      reject(
+        taken
+          ? new Error(`${name}: port ${port} on ${host} is taken. Free it, or set PORT to another.`, { cause: error })
+          : error,
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Every connection that is idle goes at once; one at work goes with its answer, or when the grace is over. */
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(idleSweep);
+  clearTimeout(deadline);
+}
+
+function wait(ms: number): Promise<void> {
+  return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,55 @@
+import type { ServerResponse } from "node:http";
+import { type AppError, type Problem, statusOf } from "./errors.ts";
+
+/** What a problem document says (RFC 9457); `errors` lists every problem of the input at once. */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly requestId?: string;
+  readonly errors?: readonly Problem[];
+}
+
+export interface AboutRequest {
+  /** The path that was asked for, without its query: a query may hold what must not be repeated. */
+  readonly instance?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export function toProblemDocument(error: AppError, about: AboutRequest): ProblemDocument {
+  return {
+    type: `/problems/${error.code.toLowerCase().replaceAll("_", "-")}`,
+    title: titleOf(error.code),
+    status: statusOf[error.code],
+    detail: error.message,
+    ...(about.instance === undefined ? {} : { instance: about.instance }),
+    ...(about.requestId === undefined ? {} : { requestId: about.requestId }),
+    ...(error.problems === undefined ? {} : { errors: error.problems }),
+  };
+}
+
+/**
+ * Answers with `application/problem+json`, never to be stored. `Retry-After` is said where the error says so; a 401 names the scheme
+ * (RFC 9110, 11.6.1). Does nothing but end the connection when the answer has begun already.
+ */
+export function writeProblem(response: ServerResponse, error: AppError, about: AboutRequest = {}): void {
+  if (response.headersSent) return void response.destroy();
+  const body = Buffer.from(JSON.stringify(toProblemDocument(error, about)));
+  response.statusCode = statusOf[error.code];
+  if (error.code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
+  if (error.code === "FORBIDDEN") response.setHeader("WWW-Authenticate", 'Bearer error="insufficient_scope"');
+  if (error.retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(error.retryAfterSeconds));
+  for (const [name, value] of Object.entries(about.headers ?? {})) response.setHeader(name, value);
+  response.setHeader("Content-Type", "application/problem+json");
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("Content-Length", body.length);
+  response.end(response.req?.method === "HEAD" ? undefined : body);
+}
+
+function titleOf(code: string): string {
+  const words = code.toLowerCase().replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

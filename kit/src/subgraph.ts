@@ -1,0 +1,96 @@
+import { ApolloServer } from "@apollo/server";
+import { unwrapResolverError } from "@apollo/server/errors";
+import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
+import { buildSubgraphSchema } from "@apollo/subgraph";
+import { expressMiddleware } from "@as-integrations/express5";
+import express, { type NextFunction, type Request, type Response, type Router } from "express";
+import { type GraphQLFormattedError, parse } from "graphql";
+import { AppError, type ErrorCode, statusOf } from "./errors.ts";
+import type { Authenticate, Identity } from "./identity.ts";
+import type { Log } from "./log.ts";
+
+export interface SubgraphDoorOptions<Context extends object> {
+  /** The text of the service's `schema.graphql`. */
+  readonly typeDefs: string;
+  /** The resolver map, typed by the service's generated types. */
+  readonly resolvers: object;
+  readonly authenticate: Authenticate;
+  /** Everything a request needs, made anew for each: loaders must not outlive it. */
+  readonly createContext: (identity: Identity) => Context;
+  readonly log: Log;
+  /** The gateway's entity requests are long: 2 MiB. */
+  readonly bodyBytesMax?: number;
+}
+
+export interface SubgraphDoor {
+  readonly router: Router;
+  stop(): Promise<void>;
+}
+
+/**
+ * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
+ * Errors that are for the caller keep their code and problems; all others are masked and logged whole.
+ */
+export async function createSubgraphDoor<Context extends object>(o: SubgraphDoorOptions<Context>): Promise<SubgraphDoor> {
+  const server = new ApolloServer<Context>({
+    schema: buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]),
+    formatError: (formatted, error) => toClientError(formatted, error, o.log),
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: 20_000 },
+    plugins: [ApolloServerPluginLandingPageDisabled()],
+    logger: o.log,
+  });
+  await server.start();
+  const router = express.Router();
+  router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152 }));
+  // Before Apollo Server, which would turn a refused token into a 500.
+  router.use(async (request, response, next) => {
+    response.locals["identity"] = await o.authenticate(request.headers.authorization);
+    next();
+  });
+  router.use(
+    expressMiddleware(server, { context: async ({ res }) => o.createContext(res.locals["identity"] as Identity) }),
+  );
+  router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    answerRefusal(o.log, error, response);
+  });
+  return { router, stop: () => server.stop() };
+}
+
+function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Log): GraphQLFormattedError {
+  const original = unwrapResolverError(error);
+  const place = {
+    ...(formatted.path === undefined ? {} : { path: formatted.path }),
+    ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
+  };
+  if (original instanceof AppError) {
+    if (original.cause !== undefined) log.warn({ err: original }, "a field could not be answered");
+    const problems = original.problems === undefined ? {} : { problems: original.problems };
+    return { message: original.message, ...place, extensions: { code: original.code, ...problems } };
+  }
+  const code = formatted.extensions?.["code"];
+  if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
+    return { message: formatted.message, ...place, extensions: { code } };
+  }
+  log.error({ err: original }, "a field failed");
+  return { message: "Something went wrong on our side.", ...place, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+}
+
+/** Body parser errors and tokens that do not hold: before GraphQL begins, so the status says it. */
+function answerRefusal(log: Log, error: unknown, response: Response): void {
+  const { code, message, retryAfterSeconds } = toRefusal(error);
+  if (code === "INTERNAL_SERVER_ERROR") log.error({ err: error }, "a GraphQL request failed");
+  if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
+  if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
+  response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
+}
+
+function toRefusal(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  const code: ErrorCode =
+    status === 413 ? "PAYLOAD_TOO_LARGE" : status === 415 ? "UNSUPPORTED_MEDIA_TYPE" : status === 400 ? "MALFORMED_REQUEST" : "INTERNAL_SERVER_ERROR";
+  const message = code === "INTERNAL_SERVER_ERROR" ? "Something went wrong on our side." : "The request cannot be read.";
+  return new AppError(code, message, { cause: error });
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { createDatabase, type Database } from "../postgres.ts";
+import { ensureDatabase } from "../local-postgres.ts";
+import { silentLog } from "../log.ts";
+import { migrate } from "../migrate.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly database: Database;
+  /** The names of the statements sent since the last call. */
+  takeStatements(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** A fresh, migrated database of its own in the tests' cluster, owned by a role of its own. */
+export async function createTestDatabase(postgresUrl: string, migrations: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  const url = await ensureDatabase(postgresUrl, { name, role: name, password: "test" });
+  await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
+  let statements: string[] = [];
+  const database = createDatabase({
+    url,
+    applicationName: name,
+    connectionsMax: 10,
+    statementTimeoutMs: 5_000,
+    lockTimeoutMs: 5_000,
+    acquireTimeoutMs: 10_000,
+    onStatement: (statement) => statements.push(statement),
+  });
+  return {
+    url,
+    database,
+    takeStatements() {
+      const taken = statements;
+      statements = [];
+      return taken;
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,43 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
+export interface TestIssuer {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUrl: string;
+  /** A token of that user with those scopes, valid for five minutes unless the claims say otherwise. */
+  token(userId: string, scopes?: readonly string[], claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A real issuer for tests: an ES256 key of its own, its JWKS on a free port. */
+export async function startTestIssuer(): Promise<TestIssuer> {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "test", alg: "ES256", use: "sig" }] });
+  const server = createServer((_request, response) => {
+    response.setHeader("Content-Type", "application/json").end(jwks);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const audience = "tributary";
+
+  return {
+    issuer,
+    audience,
+    jwksUrl: `${issuer}/jwks`,
+    async token(userId, scopes = [], claims = {}) {
+      const nowSeconds = Math.floor(Date.now() / 1000);
+      const payload = { iss: issuer, aud: audience, sub: userId, iat: nowSeconds, exp: nowSeconds + 300 };
+      return new SignJWT({ ...payload, scope: scopes.join(" "), ...claims })
+        .setProtectedHeader({ alg: "ES256", kid: "test" })
+        .sign(privateKey);
+    },
+    stop: () => closeServer(server),
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { invalidInput, type Problem } from "./errors.ts";
+
+/**
+ * Reads an unknown value by a schema.
+ * @throws AppError BAD_USER_INPUT with every problem at once; pointers lead into the value as it was sent.
+ */
+export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems));
+}
+
+/** More problems than anybody reads are not worth a long answer. */
+const problemsMax = 100;
+
+/** Text without control characters other than line breaks and tabs, and without lone surrogates: what PostgreSQL can store. */
+export function text(limits: { readonly min: number; readonly max: number; readonly what: string }) {
+  return z
+    .string(`${limits.what} is a text.`)
+    .refine((value) => isStorable(value), { error: "It holds characters that cannot be kept.", params: { code: "bad_characters" } })
+    .refine((value) => withinLength(value.trim(), limits.min, limits.max), {
+      error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
+      params: { code: "length" },
+    })
+    .transform((value) => value.trim());
+}
+
+/** RFC 6901, as a URI fragment. */
+export function toPointer(path: readonly PropertyKey[]): string {
+  return ["#", ...path.map((part) => encodeURIComponent(String(part).replaceAll("~", "~0").replaceAll("/", "~1")))].join("/");
+}
+
+function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      pointer: toPointer([...issue.path, key]),
+      code: "unknown_field",
+      detail: "There is no such field.",
+    }));
+  }
+  return [{ pointer: toPointer(issue.path), code: codeOf(issue), detail: issue.message }];
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "custom") return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid";
+  return issue.code === "invalid_type" && issue.input === undefined ? "required" : issue.code;
+}
+
+/** Characters as a person counts them in JSON: code points, not UTF-16 units. */
+function withinLength(value: string, min: number, max: number): boolean {
+  if (value.length > max * 2) return false;
+  const length = [...value].length;
+  return length >= min && length <= max;
+}
+
+function isStorable(value: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return value.isWellFormed() && !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/.test(value);
+}

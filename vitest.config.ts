@@ -1,0 +1,21 @@
+import { createRequire } from "node:module";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  // Two copies of graphql in one process are "another realm": everybody gets the CommonJS one that Apollo's packages load.
+  resolve: { alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve("graphql") }] },
+  test: {
+    include: ["{kit,services,gateway,rest-proxy,supergraph,scripts,infra,test}/**/*.test.ts"],
+    exclude: ["**/node_modules/**"],
+    globalSetup: ["kit/src/testing/postgres-global-setup.ts"],
+    pool: "forks",
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    coverage: {
+      provider: "v8",
+      include: ["{kit,services/*,gateway,rest-proxy}/src/**/*.ts"],
+      exclude: ["**/*.test.ts", "**/testing/**", "**/schema-types.ts"],
+      reporter: ["text-summary", "json-summary"],
+    },
+  },
+});
