@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, test } from "vitest";
+import { identifyProcess, isRunning } from "@tributary/kit/process-identity";
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+test("a fresh clone is installed with its development dependencies, says why, and goes on under Node 24", async () => {
+  const clone = newClone();
+  const { code, stdout, stderr } = await bootstrap(clone, ["script.ts", "--x", "a b"], { NODE_ENV: "production" });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: "Installing with npm ci, because node_modules is missing or incomplete.\n",
+  });
+  expect(stdout).toContain(`["v24","--x","a b"]`);
+  expect(installsOf(clone)).toEqual(["npm ci --include=dev"]);
+});
+
+test("what is installed as the lock file says is not installed again", async () => {
+  const clone = newClone();
+  await bootstrap(clone, ["script.ts"]);
+  const again = await bootstrap(clone, ["script.ts"]);
+  expect(again.stderr).toBe("");
+  expect(installsOf(clone)).toHaveLength(1);
+});
+
+test("a package of another version than the lock file's, and a lost Node 24, are reasons to install", async () => {
+  const clone = newClone();
+  await bootstrap(clone, ["script.ts"]);
+  writeLock(join(clone, "package-lock.json"), "2.0.0");
+  const changed = await bootstrap(clone, ["script.ts"]);
+  expect(changed.stderr).toContain("differs from package-lock.json (node_modules/thing)");
+  rmSync(join(clone, "node_modules/.bin/node"));
+  const lost = await bootstrap(clone, ["script.ts"]);
+  expect(lost.stderr).toContain("Node 24 is missing from node_modules");
+  expect(installsOf(clone)).toHaveLength(3);
+});
+
+test("two at once install once", async () => {
+  const clone = newClone();
+  const both = await Promise.all([bootstrap(clone, ["script.ts"]), bootstrap(clone, ["script.ts"])]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  expect(installsOf(clone)).toHaveLength(1);
+});
+
+test("the lock of an installer that died is no obstacle", async () => {
+  const clone = newClone();
+  mkdirSync(join(clone, ".data"));
+  writeFileSync(join(clone, ".data/install.lock"), `${2 ** 22 + 1}\n`);
+  expect((await bootstrap(clone, ["script.ts"])).code).toBe(0);
+  expect(existsSync(join(clone, ".data/install.lock"))).toBe(false);
+});
+
+test("an install that fails ends with npm's code, and the next one may try", async () => {
+  const clone = newClone();
+  expect((await bootstrap(clone, ["script.ts"], { FAIL_INSTALL: "7" })).code).toBe(7);
+  expect((await bootstrap(clone, ["script.ts"])).code).toBe(0);
+});
+
+test("a program of node_modules/.bin is run by its name, an unknown one refused", async () => {
+  const clone = newClone();
+  expect((await bootstrap(clone, ["greet", "ada"])).stdout).toContain("hello ada");
+  const unknown = await bootstrap(clone, ["nothing"]);
+  expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
+    code: 1,
+    stderr: "There is no nothing in node_modules/.bin.\n",
+  });
+  expect((await bootstrap(clone, [])).stderr).toContain("What shall I run?");
+});
+
+test("the program's exit code is ours, and its signal is said as a shell says it", async () => {
+  const clone = newClone();
+  writeFileSync(join(clone, "five.ts"), "process.exit(5);");
+  writeFileSync(join(clone, "killed.ts"), "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1e6);");
+  expect((await bootstrap(clone, ["five.ts"])).code).toBe(5);
+  expect((await bootstrap(clone, ["killed.ts"])).code).toBe(137);
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s goes on to the program, and we wait for it", async (signal) => {
+  const clone = newClone();
+  writeFileSync(
+    join(clone, "wait.ts"),
+    `process.on("${signal}", () => { console.log("got ${signal}"); process.exit(3); });
+     setInterval(() => {}, 1e6); console.log("up " + process.pid);`,
+  );
+  await bootstrap(clone, ["script.ts"]);
+  const child = launch(clone, ["wait.ts"]);
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  await lines.next();
+  child.kill(signal);
+  expect((await lines.next()).value).toBe(`got ${signal}`);
+  expect(await once(child, "exit")).toEqual([3, null]);
+});
+
+test("when npm is killed, what it started is asked to end", async () => {
+  const clone = newClone();
+  await bootstrap(clone, ["script.ts"]);
+  writeFileSync(join(clone, "wait.ts"), `setInterval(() => {}, 1e6); console.log(process.pid);`);
+  const asNpm = `import { spawn } from "node:child_process";
+    spawn(process.execPath, ["scripts/bootstrap.mjs", "wait.ts"], { stdio: "inherit" });`;
+  const env = { ...process.env, npm_lifecycle_event: "start" };
+  const npm = spawn(process.execPath, ["--input-type=module", "-e", asNpm], {
+    cwd: clone,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: npm.stdout });
+  const [pid] = await once(lines, "line");
+  const program = identifyProcess(Number(pid));
+  npm.kill("SIGKILL");
+  await once(lines, "close"); // The last one that holds the pipe is gone.
+  expect(program && isRunning(program)).toBe(false);
+});
+
+function newClone(): string {
+  const clone = realpathSync(mkdtempSync(join(tmpdir(), "tributary-bootstrap-")));
+  cleanups.push(() => rmSync(clone, { recursive: true }));
+  mkdirSync(join(clone, "scripts"));
+  copyFileSync(new URL("bootstrap.mjs", import.meta.url), join(clone, "scripts/bootstrap.mjs"));
+  writeLock(join(clone, "package-lock.json"), "1.0.0");
+  writeFileSync(
+    join(clone, "script.ts"),
+    `const major: string = process.version.split(".")[0]!; console.log(JSON.stringify([major, ...process.argv.slice(2)]));`,
+  );
+  writeFakeNpm(clone);
+  return clone;
+}
+
+// It does what matters of `npm ci`: takes its time, and leaves node_modules with a Node, a program and its own lock file.
+function writeFakeNpm(clone: string): void {
+  const folder = join(clone, "fake-npm");
+  mkdirSync(folder);
+  const script = `#!/bin/sh
+echo "npm $*" >> "${clone}/installs.log"
+[ -n "$FAIL_INSTALL" ] && exit "$FAIL_INSTALL"
+sleep 0.2
+mkdir -p node_modules/.bin
+ln -sf "${process.execPath}" node_modules/.bin/node
+printf '#!/bin/sh\\necho "hello $1"\\n' > node_modules/.bin/greet
+chmod +x node_modules/.bin/greet
+cp package-lock.json node_modules/.package-lock.json
+`;
+  writeFileSync(join(folder, "npm"), script);
+  chmodSync(join(folder, "npm"), 0o755);
+  symlinkSync(process.execPath, join(folder, "node"));
+}
+
+function writeLock(path: string, version: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify({ packages: { "node_modules/thing": { version } } }));
+}
+
+function installsOf(clone: string): string[] {
+  return readFileSync(join(clone, "installs.log"), "utf8").trim().split("\n");
+}
+
+function launch(clone: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const { npm_lifecycle_event: _, ...ambient } = process.env;
+  const PATH = `${join(clone, "fake-npm")}:${process.env["PATH"]}`;
+  const options = { cwd: clone, env: { ...ambient, PATH, ...env } };
+  return spawn(process.execPath, ["scripts/bootstrap.mjs", ...args], options);
+}
+
+async function bootstrap(clone: string, args: readonly string[], env: Record<string, string> = {}) {
+  const child = launch(clone, args, env);
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, "exit")]);
+  return { code: code as number, stdout, stderr };
+}
