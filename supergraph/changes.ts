@@ -1,0 +1,28 @@
+import type { Place } from "./places.ts";
+import { printPlace } from "./composition-errors.ts";
+
+/** A difference between the base and now that clients can feel. */
+export interface Change {
+  /** `breaking`: a request that worked stops working. `dangerous`: it works, but may mean something else. */
+  readonly level: "breaking" | "dangerous";
+  /** graphql-inspector's change type, or one of ours: ROUTE_REMOVED, … */
+  readonly code: string;
+  readonly message: string;
+  /** What to do instead. */
+  readonly advice: string;
+  /** Where it is, or was, in the files of the teams that own it; several when teams share it. */
+  readonly places: readonly ChangePlace[];
+}
+
+export interface ChangePlace extends Place {
+  /** The line is the base's: now it is gone. */
+  readonly gone: boolean;
+}
+
+/** A change as the terminal shows it: level and places first, then what happened and what to do. */
+export function printChange({ level, code, message, advice, places }: Change, baseName: string): string {
+  const spots = places.map((place) => printPlace(place) + (place.gone ? ` as of ${baseName}` : ""));
+  const [first = "", ...others] = spots;
+  const head = `${level.toUpperCase()} ${[first, code].filter(Boolean).join(" ")}`;
+  return [head, ...others.map((other) => `  and ${other}`), `  ${message}`, `  Instead: ${advice}`].join("\n");
+}

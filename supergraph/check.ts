@@ -1,0 +1,87 @@
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Change } from "./changes.ts";
+import { printChange } from "./changes.ts";
+import type { PlatformState } from "./check-states.ts";
+import { readBaseState, readPresentState } from "./check-states.ts";
+import { printCompositionError } from "./composition-errors.ts";
+import type { GitBase } from "./git-base.ts";
+import { findBase } from "./git-base.ts";
+import { findRouteChanges } from "./route-changes.ts";
+import { findSchemaChanges } from "./schema-changes.ts";
+import type { Subgraph } from "./subgraphs.ts";
+import { subgraphs } from "./subgraphs.ts";
+
+export interface CheckCommand {
+  readonly root: string;
+  readonly args: readonly string[];
+  readonly teams?: readonly Subgraph[];
+  write(text: string): void;
+}
+
+/** The exit codes: 0 nothing breaks; 1 it does not compose, or breaks clients; 2 wrong usage, or the check itself failed. */
+export type CheckResult = 0 | 1 | 2;
+
+/** `npm run check`: composes what is on disk, and compares it with what clients were promised by a base. */
+export async function runCheck({ root, args, teams = subgraphs, write }: CheckCommand): Promise<CheckResult> {
+  const say = (code: CheckResult, ...lines: readonly string[]) => {
+    write(lines.map((line) => `${line}\n`).join(""));
+    return code;
+  };
+  try {
+    const options = readOptions(args);
+    if (!options) return say(2, "usage: npm run check [-- --against REF]");
+    const base = findBase(root, options.against);
+    if (!base && options.against !== undefined) return say(2, `There is no commit called ${options.against} here.`);
+    const present = await readPresentState(root, teams);
+    if (!present.ok) return say(1, ...present.errors.map(printCompositionError));
+    const before = base && readBaseState(base, teams);
+    if (!base || !before) return say(0, `It composes. ${nothingToCompare(base)}`);
+    const changes = await findChanges(before, present.state);
+    return say(
+      changes.some(isBreaking) ? 1 : 0,
+      ...changes.map((one) => printChange(one, base.name)),
+      summarize(changes, base),
+    );
+  } catch (error) {
+    return say(
+      2,
+      `The check itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+  }
+}
+
+async function findChanges(before: PlatformState, now: PlatformState): Promise<Change[]> {
+  const schemaChanges = await findSchemaChanges(before.graph, now.graph);
+  return [...schemaChanges, ...findRouteChanges(before.routes, now.routes, before.teams)];
+}
+
+function summarize(changes: readonly Change[], { name, commit }: GitBase): string {
+  const compared = `compared with ${name} (${commit.slice(0, 10)})`;
+  const breaking = changes.filter(isBreaking).length;
+  if (breaking > 0) return `${breaking} breaking ${breaking === 1 ? "change" : "changes"}, ${compared}.`;
+  return `It composes and breaks no client, ${compared}.`;
+}
+
+function nothingToCompare(base: GitBase | undefined): string {
+  return base
+    ? `${base.name} has no supergraph yet: nothing to compare with.`
+    : "There is no commit yet to compare with.";
+}
+
+function isBreaking({ level }: Change): boolean {
+  return level === "breaking";
+}
+
+function readOptions(args: readonly string[]): { readonly against?: string | undefined } | undefined {
+  try {
+    return parseArgs({ args: [...args], options: { against: { type: "string" } }, strict: true }).values;
+  } catch {
+    return undefined;
+  }
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  process.exitCode = await runCheck({ root, args: process.argv.slice(2), write: (text) => process.stdout.write(text) });
+}

@@ -1,0 +1,86 @@
+import { GraphQLError } from "graphql";
+import type { ParsedSubgraph, Place } from "./places.ts";
+import { findCoordinate, placeOfNode } from "./places.ts";
+import type { SubgraphSource } from "./subgraphs.ts";
+
+/** One reason why the supergraph could not be made, at the place of the team that can change it. */
+export interface CompositionError extends Partial<Place> {
+  readonly message: string;
+  /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or one of ours: SCHEMA_MISSING, SYNTAX_ERROR, ROUTE_… */
+  readonly code: string;
+  /** The other places that take part, when teams contradict one another. */
+  readonly elsewhere?: readonly Place[];
+}
+
+/** A schema.graphql that cannot be parsed. */
+export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
+  if (!(error instanceof GraphQLError)) throw error;
+  const { line = 1, column = 1 } = error.locations?.[0] ?? {};
+  const place = { subgraph: source.name, owner: source.owner, file: source.file, line, column };
+  return { message: error.message, code: "SYNTAX_ERROR", ...place };
+}
+
+/** A subgraph of the list whose schema.graphql is not there. */
+export function describeMissingSchema({ name, owner, file }: SubgraphSource): CompositionError {
+  const message = "This schema is missing. Restore it, or take the service out of supergraph/subgraphs.ts.";
+  return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };
+}
+
+/** What Apollo's composition refuses, with the nodes' locations read back to the teams' own files. */
+export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
+  const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
+  const [place, ...elsewhere] = placesOf(error, parsed);
+  return { message: error.message, code, ...place, ...(elsewhere.length > 0 && { elsewhere }) };
+}
+
+/** An error as the terminal shows it: place, owner and code first, so that an editor can jump there. */
+export function printCompositionError({ message, code, elsewhere = [], ...place }: CompositionError): string {
+  const [first = "", ...more] = message.split("\n");
+  const others = elsewhere.map((other) => `see also ${printPlace(other)}`);
+  return [`${printPlace(place)} ${code}`.trim(), ...[first, ...more, ...others].map((line) => `  ${line}`)].join("\n");
+}
+
+/** "services/users/schema.graphql:12:3 (@tributary/users-team)", as much of it as is known. */
+export function printPlace({ file, line, column, owner }: Partial<Place>): string {
+  const spot = [file, line, column].filter((part) => part !== undefined).join(":");
+  return [spot, owner && `(${owner})`].filter(Boolean).join(" ");
+}
+
+function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): readonly Place[] {
+  const sources = parsed.map(({ source }) => source);
+  const places = (error.nodes ?? []).flatMap((node) => placeOfNode(node, sources) ?? []);
+  return places.length > 0 ? distinctBy(places, spotOf) : guessPlaces(error.message, parsed);
+}
+
+/**
+ * Some errors carry no node: those of satisfiability and some of validation. Their text names a subgraph ("[users] …") or
+ * quotes coordinates ("User.posts", "Query"): the first one that a schema defines is where to look.
+ */
+function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readonly Place[] {
+  const named = parsed.filter(({ source }) => message.startsWith(`[${source.name}] `));
+  const candidates = named.length > 0 ? named : parsed;
+  for (const [, coordinate = ""] of message.matchAll(/"(\w+(?:\.\w+)?)"/g)) {
+    const places = candidates.flatMap((one) => placeOfCoordinate(one, coordinate) ?? []);
+    if (places.length > 0) return places;
+  }
+  return named.map(({ source: { name, owner, file } }) => ({
+    subgraph: name,
+    owner,
+    file,
+    line: 1,
+    column: 1,
+  }));
+}
+
+function placeOfCoordinate({ document, source }: ParsedSubgraph, coordinate: string): Place | undefined {
+  const found = findCoordinate(document, coordinate);
+  return found?.exact ? placeOfNode(found.node, [source]) : undefined;
+}
+
+function spotOf({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
+function distinctBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].toReversed();
+}

@@ -1,0 +1,52 @@
+import { parseArgs } from "node:util";
+import { printCompositionError } from "./composition-errors.ts";
+import type { Generation, GenerationOptions } from "./generated-files.ts";
+import { findStale, writeGenerated } from "./generated-files.ts";
+
+/** A command line that makes committed files, or with `--check` says which of them are stale. */
+export interface GeneratorCommand {
+  /** How to call it, for messages. */
+  readonly command: string;
+  readonly root: string;
+  readonly args: readonly string[];
+  generate(root: string, options: GenerationOptions): Promise<Generation>;
+  write(text: string): void;
+}
+
+/** Runs it and returns the exit code: 0 done, 1 does not compose or (with `--check`) stale, 2 wrong usage. */
+export async function runGenerator({ command, root, args, generate, write }: GeneratorCommand): Promise<0 | 1 | 2> {
+  const options = readOptions(args);
+  if (!options) {
+    write(`usage: ${command} [--check] [--partial]\n`);
+    return 2;
+  }
+  const generation = await generate(root, { partial: options.partial });
+  if (!generation.ok) {
+    write(`${generation.errors.map(printCompositionError).join("\n")}\n`);
+    return 1;
+  }
+  write(generation.remarks.map((remark) => `note: ${remark}\n`).join(""));
+  if (!options.check) {
+    write(
+      writeGenerated(root, generation.files)
+        .map(({ path }) => `wrote ${path}\n`)
+        .join(""),
+    );
+    return 0;
+  }
+  const stale = findStale(root, generation.files);
+  write(stale.map(({ path }) => `${path} is stale. Run: ${command}${options.partial ? " --partial" : ""}\n`).join(""));
+  return stale.length === 0 ? 0 : 1;
+}
+
+function readOptions(args: readonly string[]): { readonly check: boolean; readonly partial: boolean } | undefined {
+  try {
+    const options = {
+      check: { type: "boolean", default: false },
+      partial: { type: "boolean", default: false },
+    } as const;
+    return parseArgs({ args: [...args], options, strict: true }).values;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import type { ASTNode, DocumentNode, TypeDefinitionNode, TypeExtensionNode } from "graphql";
+import { Kind, parse, Source } from "graphql";
+import type { SubgraphSource } from "./subgraphs.ts";
+
+/** A spot in a team's own file. Lines and columns start at 1, as editors count. */
+export interface Place {
+  readonly subgraph: string;
+  readonly owner: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A schema that parsed; every node's location carries the team's file name. */
+export interface ParsedSubgraph {
+  readonly source: SubgraphSource;
+  readonly document: DocumentNode;
+}
+
+type NamedDefinition = TypeDefinitionNode | TypeExtensionNode;
+
+/** Parses one schema. Throws graphql's own syntax error, whose locations are those of the file. */
+export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
+  return { source, document: parse(new Source(source.sdl ?? "", source.file)) };
+}
+
+/** The place of a node that came out of `parseSubgraph`, or undefined for a node made by a library. */
+export function placeOfNode(node: ASTNode, sources: readonly SubgraphSource[]): Place | undefined {
+  // A definition begins at its description, which may be a page long: the name is what the reader looks for.
+  const named = "name" in node && node.kind !== Kind.DIRECTIVE ? (node.name?.loc ?? node.loc) : node.loc;
+  const source = sources.find((one) => one.file === named?.source.name);
+  if (!named || !source) return undefined;
+  const { line, column } = named.startToken;
+  return { subgraph: source.name, owner: source.owner, file: source.file, line, column };
+}
+
+/**
+ * Finds what a dotted coordinate names ("User", "User.posts", "User.posts.first", "Role.ADMIN") in a schema.
+ * Where the last part is not there it settles for the part before it (`exact` false); undefined when not even the type is.
+ */
+export function findCoordinate(
+  document: DocumentNode,
+  coordinate: string,
+): { readonly node: ASTNode; readonly exact: boolean } | undefined {
+  const [typeName, ...rest] = coordinate.split(".").filter((part) => !part.startsWith("@"));
+  const definitions = document.definitions.filter(
+    (node): node is NamedDefinition => "name" in node && node.name?.value === typeName,
+  );
+  const found = definitions.map((definition) => descend(definition, rest)).toSorted((a, b) => b.depth - a.depth)[0];
+  return found && { node: found.node, exact: found.depth === rest.length };
+}
+
+function descend(start: ASTNode, names: readonly string[]): { node: ASTNode; depth: number } {
+  let node = start;
+  let depth = 0;
+  for (const name of names) {
+    const next = membersOf(node).find((member) => "name" in member && member.name?.value === name);
+    if (!next) break;
+    node = next;
+    depth += 1;
+  }
+  return { node, depth };
+}
+
+function membersOf(node: ASTNode): readonly ASTNode[] {
+  if ("fields" in node) return (node.fields ?? []) as readonly ASTNode[];
+  if ("values" in node && Array.isArray(node.values)) return node.values as readonly ASTNode[];
+  if ("types" in node) return node.types ?? [];
+  return "arguments" in node ? (node.arguments ?? []) : [];
+}

@@ -1,0 +1,132 @@
+import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { CompositionError } from "./composition-errors.ts";
+import type { Place } from "./places.ts";
+import type { RouteSource } from "./route-sources.ts";
+
+/** A declaration with the place it was read from. */
+interface DeclaredRoute {
+  readonly declaration: RouteDeclaration;
+  readonly place: Place;
+}
+
+const methods: readonly string[] = ["GET", "POST", "PATCH", "DELETE"];
+const caches: readonly string[] = ["public", "private", "none"];
+const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
+/** What the proxy answers by itself; a first segment like `v1` is a version. */
+const reservedPattern = /^\/(?:v\d+|health|openapi|docs|graphql)(?:\/|$)/;
+
+/** Everything that keeps the services' routes from becoming one list. */
+export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
+  const problems = sources.flatMap(describeShapeProblems);
+  // A malformed declaration has no method or path to compare.
+  if (problems.length > 0) return problems;
+  const routes = sources.flatMap(declaredRoutesOf);
+  return [
+    ...describeDuplicates(routes, shapeOf, "ROUTE_DUPLICATE"),
+    ...describeDuplicates(routes, idOf, "ROUTE_ID_DUPLICATE"),
+  ];
+}
+
+/** Method and path without the names of parameters: two routes of one shape answer the same requests. */
+export function shapeOf({ method, path }: Pick<RouteDeclaration, "method" | "path">): string {
+  return `${method} ${path.replaceAll(/:[^/]+/g, ":")}`;
+}
+
+/** Where a route is declared in the text of its file, found by its id; undefined when it is not spelled `id: "…"`. */
+export function findRouteLine(
+  text: string,
+  id: string,
+): { readonly line: number; readonly column: number } | undefined {
+  const lines = text.split("\n");
+  const spelled = `id: ${JSON.stringify(id)}`;
+  const index = lines.findIndex((line) => line.includes(spelled));
+  return index < 0 ? undefined : { line: index + 1, column: (lines[index]?.indexOf(spelled) ?? 0) + 1 };
+}
+
+function describeShapeProblems(source: RouteSource): CompositionError[] {
+  const { name, owner, file } = source;
+  const where = { subgraph: name, owner, file };
+  if (source.text === undefined) {
+    return [
+      {
+        message: "This file is missing: each service declares its REST routes.",
+        code: "ROUTES_MISSING",
+        ...where,
+      },
+    ];
+  }
+  if (!Array.isArray(source.declarations)) {
+    const message = source.failure ?? "This file does not export a list called routes.";
+    return [{ message, code: "ROUTES_INVALID", ...where }];
+  }
+  return source.declarations.flatMap((declaration: unknown, index) =>
+    problemsOfDeclaration(declaration).map((problem) => ({
+      message: `Route ${idOfUnknown(declaration) ?? `number ${index + 1}`}: ${problem}`,
+      code: "ROUTES_INVALID",
+      ...where,
+      ...findRouteLine(source.text ?? "", idOfUnknown(declaration) ?? ""),
+    })),
+  );
+}
+
+function problemsOfDeclaration(declaration: unknown): string[] {
+  const { id, method, path, versions, query = [], cache, summary } = { ...(declaration as Partial<RouteDeclaration>) };
+  const checks: readonly (readonly [boolean, string])[] = [
+    [typeof id === "string" && id !== "", "id is a name"],
+    [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
+    [pathPattern.test(String(path)), "path is like /users/:id/posts, without version and without a slash at the end"],
+    [!reservedPattern.test(String(path)), "path does not begin with a version or with what the proxy answers itself"],
+    [isListOf(versions, isVersion) && versions.length > 0, "versions lists whole numbers from 1, ascending"],
+    [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
+    [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
+    [typeof summary === "string" && summary !== "", "summary is a sentence"],
+  ];
+  return checks.flatMap(([holds, rule]) => (holds ? [] : [`${rule}.`]));
+}
+
+function describeDuplicates(
+  routes: readonly DeclaredRoute[],
+  keyOf: (declaration: RouteDeclaration) => string,
+  code: string,
+): CompositionError[] {
+  return [...Map.groupBy(routes, ({ declaration }) => keyOf(declaration)).values()].flatMap((same) => {
+    const [first, ...others] = same;
+    if (!first || others.length === 0) return [];
+    const owners = [...new Set(same.map(({ place }) => place.owner))].join(" and ");
+    const what = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
+    const message = `Declared twice: ${what}, by ${owners}. One of them has to give way.`;
+    return [{ message, code, ...first.place, elsewhere: others.map(({ place }) => place) }];
+  });
+}
+
+function declaredRoutesOf({ name, owner, file, text, declarations }: RouteSource): DeclaredRoute[] {
+  return (declarations as readonly RouteDeclaration[]).map((declaration) => {
+    const place = {
+      subgraph: name,
+      owner,
+      file,
+      ...(findRouteLine(text ?? "", declaration.id) ?? { line: 1, column: 1 }),
+    };
+    return { declaration, place };
+  });
+}
+
+function idOf({ id }: RouteDeclaration): string {
+  return id;
+}
+
+function idOfUnknown(declaration: unknown): string | undefined {
+  const { id } = { ...(declaration as { readonly id?: unknown }) };
+  return typeof id === "string" ? id : undefined;
+}
+
+function isListOf(
+  value: unknown,
+  isItem: (item: unknown, index: number, list: readonly unknown[]) => boolean,
+): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isVersion(version: unknown, index: number, list: readonly unknown[]): boolean {
+  return Number.isInteger(version) && Number(version) > Number(index === 0 ? 0 : list[index - 1]);
+}

@@ -1,0 +1,40 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Subgraph } from "./subgraphs.ts";
+
+/** What one service's src/rest/routes.ts exports, unchecked, with its text for line numbers. */
+export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
+  readonly file: string;
+  /** Undefined where the file is missing. */
+  readonly text: string | undefined;
+  /** The exported `routes`; undefined where the file could not be imported. */
+  readonly declarations: unknown;
+  /** Why it could not be imported. */
+  readonly failure?: string;
+}
+
+/** Imports each service's route declarations. They are pure data, so importing them runs nothing. */
+export function readRoutes(root: string, list: readonly Subgraph[]): Promise<RouteSource[]> {
+  return Promise.all(list.map((subgraph) => readRoutesOf(root, subgraph)));
+}
+
+async function readRoutesOf(root: string, { name, owner, folder }: Subgraph): Promise<RouteSource> {
+  const file = `${folder}/src/rest/routes.ts`;
+  const path = join(root, file);
+  const source = { name, owner, file, declarations: undefined };
+  if (!existsSync(path)) return { ...source, text: undefined };
+  const text = readFileSync(path, "utf8");
+  try {
+    return { ...source, text, declarations: await importRoutes(path) };
+  } catch (error) {
+    return { ...source, text, failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function importRoutes(path: string): Promise<unknown> {
+  // The time in the address makes a long-lived process (the team's loop) see an edited file.
+  const address = `${pathToFileURL(path).href}?changed=${statSync(path, { bigint: true }).mtimeNs}`;
+  const exported = (await import(/* @vite-ignore */ address)) as { readonly routes?: unknown };
+  return exported.routes;
+}

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import type { RouteSource } from "./route-sources.ts";
+import { mergeRoutes, printRoutes } from "./routes.ts";
+
+test("the services' routes become one list, sorted by path, then method", () => {
+  const merged = mergeRoutes([
+    routesOf("users", { id: "getUser", path: "/users/:id" }, { id: "createUser", method: "POST" }, { id: "listUsers" }),
+    routesOf("posts", { id: "listPosts", path: "/posts", query: ["limit"] }),
+  ]);
+  expect(merged.ok && merged.routes.map(({ method, path, service }) => `${method} ${path} ${service}`)).toEqual([
+    "GET /posts posts",
+    "GET /users users",
+    "POST /users users",
+    "GET /users/:id users",
+  ]);
+});
+
+test("routes.json holds what the proxy reads, an empty query list included", () => {
+  const merged = mergeRoutes([routesOf("users", { id: "listUsers" })]);
+  expect(JSON.parse(printRoutes(merged.ok ? merged.routes : []))).toEqual({
+    routes: [
+      {
+        id: "listUsers",
+        method: "GET",
+        path: "/users",
+        versions: [1],
+        query: [],
+        cache: "private",
+        service: "users",
+        summary: "A summary.",
+      },
+    ],
+  });
+});
+
+test("two services that declare the same route fail, and both owners are named with their lines", () => {
+  const merged = mergeRoutes([
+    routesOf("users", { id: "listUsers" }, { id: "getUser", path: "/users/:id" }),
+    routesOf("posts", { id: "readUser", path: "/users/:id" }),
+  ]);
+  expect(merged.ok ? [] : merged.errors).toMatchObject([
+    {
+      code: "ROUTE_DUPLICATE",
+      message: expect.stringContaining("@tributary/users-team and @tributary/posts-team"),
+      owner: "@tributary/users-team",
+      line: 2,
+      elsewhere: [{ owner: "@tributary/posts-team", file: "services/posts/src/rest/routes.ts", line: 1 }],
+    },
+  ]);
+});
+
+test("two routes that differ only in the name of a parameter are the same route", () => {
+  expect(
+    codesOf(routesOf("users", { path: "/users/:id" }), routesOf("posts", { id: "b", path: "/users/:userId" })),
+  ).toEqual(["ROUTE_DUPLICATE"]);
+});
+
+test("a fixed segment and a parameter in its place are two routes", () => {
+  expect(codesOf(routesOf("users", { path: "/users/:id" }, { id: "me", path: "/users/me" }))).toEqual([]);
+});
+
+test("the same path with another method is another route", () => {
+  expect(codesOf(routesOf("users", {}, { id: "createUser", method: "POST" }))).toEqual([]);
+});
+
+test("an id that two services use fails", () => {
+  expect(codesOf(routesOf("users", {}), routesOf("posts", { path: "/posts" }))).toEqual(["ROUTE_ID_DUPLICATE"]);
+});
+
+test.each([
+  ["a version in the path", { path: "/v1/users" }],
+  ["a path that the proxy answers itself", { path: "/health/live" }],
+  ["a slash at the end", { path: "/users/" }],
+  ["a capital letter in a fixed segment", { path: "/Users" }],
+  ["an unknown method", { method: "PUT" }],
+  ["no version", { versions: [] }],
+  ["versions out of order", { versions: [2, 1] }],
+  ["a version that is no whole number", { versions: [1.5] }],
+  ["an unknown cacheability", { cache: "forever" }],
+  ["an empty summary", { summary: "" }],
+  ["a query that is no list", { query: "limit" }],
+])("a declaration with %s is refused", (_, declaration) => {
+  expect(codesOf(routesOf("users", declaration))).toEqual(["ROUTES_INVALID"]);
+});
+
+test("a declaration that is no object is refused", () => {
+  const source = { ...routesOf("users"), declarations: [null] };
+  expect(codesOf(source)).toContain("ROUTES_INVALID");
+});
+
+test("a file without a list of routes is refused, and says why it could not be imported", () => {
+  const source = { ...routesOf("users"), declarations: undefined };
+  expect(mergeRoutes([source])).toMatchObject({ errors: [{ message: expect.stringContaining("called routes") }] });
+  expect(mergeRoutes([{ ...source, failure: "boom" }])).toMatchObject({ errors: [{ message: "boom" }] });
+});
+
+test("a missing file is refused, naming its owner", () => {
+  const merged = mergeRoutes([{ ...routesOf("users"), text: undefined, declarations: undefined }]);
+  expect(merged).toMatchObject({ errors: [{ code: "ROUTES_MISSING", owner: "@tributary/users-team" }] });
+});
+
+function routesOf(name: string, ...routes: readonly object[]): RouteSource {
+  const complete = {
+    id: "listUsers",
+    method: "GET",
+    path: "/users",
+    versions: [1],
+    cache: "private",
+    summary: "A summary.",
+  };
+  const declarations = routes.map((route) => ({ ...complete, ...route }));
+  const text = declarations.map(({ id }) => `  { id: "${id}" }`).join("\n");
+  return { name, owner: `@tributary/${name}-team`, file: `services/${name}/src/rest/routes.ts`, text, declarations };
+}
+
+function codesOf(...sources: readonly RouteSource[]): readonly string[] {
+  const merged = mergeRoutes(sources);
+  return merged.ok ? [] : merged.errors.map(({ code }) => code);
+}

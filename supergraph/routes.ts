@@ -1,0 +1,40 @@
+import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { CompositionError } from "./composition-errors.ts";
+import { describeRouteProblems } from "./route-problems.ts";
+import type { RouteSource } from "./route-sources.ts";
+
+/** A route of routes.json: what its service declared, and which service that is. */
+export interface Route extends RouteDeclaration {
+  readonly query: readonly string[];
+  readonly service: string;
+}
+
+export type MergedRoutes =
+  | { readonly ok: true; readonly routes: readonly Route[] }
+  | { readonly ok: false; readonly errors: readonly CompositionError[] };
+
+/** One list of routes from all services', sorted by path, then method; or every problem, with its owners. */
+export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
+  const errors = describeRouteProblems(sources);
+  if (errors.length > 0) return { ok: false, errors };
+  const routes = sources.flatMap(({ name, declarations }) =>
+    (declarations as readonly RouteDeclaration[]).map((one) => toRoute(one, name)),
+  );
+  return {
+    ok: true,
+    routes: routes.toSorted((a, b) => compare(a.path, b.path) || compare(a.method, b.method)),
+  };
+}
+
+/** The bytes of supergraph/routes.json. */
+export function printRoutes(routes: readonly Route[]): string {
+  return `${JSON.stringify({ routes }, null, 2)}\n`;
+}
+
+function toRoute({ id, method, path, versions, query, cache, summary }: RouteDeclaration, service: string): Route {
+  return { id, method, path, versions, query: query ?? [], cache, service, summary };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One line of the list: whose schema is part of the supergraph, and where it lies. */
+export interface Subgraph {
+  /** Name in the supergraph (`join__Graph`), and the service's name in routes.json. */
+  readonly name: string;
+  /** Folder from the repository's root; holds schema.graphql and src/rest/routes.ts. */
+  readonly folder: string;
+  /** Default address of the GraphQL door; a gateway overrides it with SUBGRAPH_URL_<NAME>. */
+  readonly url: string;
+  /** Team as in CODEOWNERS; every error names it. */
+  readonly owner: string;
+}
+
+/** A subgraph with the text of its schema; `sdl` is undefined where the file is missing. */
+export interface SubgraphSource extends Subgraph {
+  /** Path from the root, the name that errors show. */
+  readonly file: string;
+  readonly sdl: string | undefined;
+}
+
+/** Whoever owns what no single team does: routes.json, composition itself. */
+export const platformTeam = "@tributary/platform-team";
+
+/** Every subgraph of the platform. A new service is one more line here. */
+export const subgraphs = [
+  serviceAt("users", 4001),
+  serviceAt("posts", 4002),
+  serviceAt("comments", 4003),
+  serviceAt("orders", 4004),
+] as const satisfies readonly Subgraph[];
+
+/**
+ * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with its
+ * owner, so that a schema deleted by accident never silently shrinks the supergraph.
+ */
+export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraphs): SubgraphSource[] {
+  return list.map((subgraph) => {
+    const file = `${subgraph.folder}/schema.graphql`;
+    const path = join(root, file);
+    return { ...subgraph, file, sdl: existsSync(path) ? readFileSync(path, "utf8") : undefined };
+  });
+}
+
+/** A subgraph that is no longer in the list, as the house's floor plan has it: for whatever still speaks of it. */
+export function formerSubgraph(name: string): Subgraph {
+  return serviceAt(name, 0);
+}
+
+function serviceAt(name: string, port: number): Subgraph {
+  return {
+    name,
+    folder: `services/${name}`,
+    url: `http://127.0.0.1:${port}/graphql`,
+    owner: `@tributary/${name}-team`,
+  };
+}

@@ -1,0 +1,242 @@
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCheck } from "../supergraph/check.ts";
+import { composeRepository } from "../supergraph/compose.ts";
+import { writeGenerated } from "../supergraph/generated-files.ts";
+import { subgraphs } from "../supergraph/subgraphs.ts";
+import type { Files } from "./supergraph/house.ts";
+import { house, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+
+const users = "services/users/schema.graphql";
+const posts = "services/posts/schema.graphql";
+const userRoutes = "services/users/src/rest/routes.ts";
+
+test("nothing changed: nothing breaks", async () => {
+  const { code, text } = await checkEdit((files) => files);
+  expect(code).toBe(0);
+  expect(text).toMatch(/^It composes and breaks no client, compared with HEAD \([0-9a-f]{10}\)\.\n$/);
+});
+
+test("a removed field fails, naming owner, file, the line where it was, and what to do instead", async () => {
+  const { code, text } = await checkEdit((files) => withChange(files, users, "  email: String\n  nick", "  nick"));
+  expect(code).toBe(1);
+  expect(text.split("\n")).toEqual([
+    `BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED`,
+    "  Field 'email' was removed from object type 'User'",
+    expect.stringMatching(/^ {2}Instead: keep the field, mark it @deprecated/),
+    expect.stringMatching(/^1 breaking change, compared with HEAD/),
+    "",
+  ]);
+});
+
+test("a removed field is breaking even when it was deprecated", async () => {
+  const nickname = '  nickname: String @deprecated(reason: "Use name.")\n';
+  expect(await checkEdit((files) => withChange(files, users, nickname, ""))).toMatchObject({ code: 1 });
+});
+
+test("a field of another type is reported at the line where it stands now", async () => {
+  const edit = (files: Files) => withChange(files, users, "  createdAt: DateTime!", '  "New."\n  createdAt: String!');
+  const { code, text } = await checkEdit(edit);
+  expect(code).toBe(1);
+  const line = lineOf(edit(house), users, "createdAt: String!");
+  expect(text).toContain(`BREAKING ${users}:${line}:3 (@tributary/users-team) FIELD_TYPE_CHANGED`);
+});
+
+test("a field that another team contributes is that team's to answer for", async () => {
+  const { text } = await checkEdit((files) => withChange(files, posts, "posts(first: Int = 20)", "articles"));
+  const line = lineOf(house, posts, "posts(first");
+  expect(text).toContain(`BREAKING ${posts}:${line}:3 (@tributary/posts-team) as of HEAD FIELD_REMOVED`);
+  expect(text).not.toContain("users-team");
+});
+
+test("of several teams that share a field only the one that touched it is named", async () => {
+  const shared = (type: string) => (files: Files) =>
+    withChange(files, posts, "  posts(first", `  nickname: ${type} @shareable\n  posts(first`);
+  const before = withChange(shared("String!")(house), users, "nickname: String", "nickname: String! @shareable");
+  const root = await commitHouse(before);
+  writeFiles(root, withChange(before, posts, "nickname: String!", "nickname: String"));
+  const { text } = await check(root);
+  expect(text).toMatch(
+    /^BREAKING services\/posts\/schema\.graphql:\d+:3 \(@tributary\/posts-team\) FIELD_TYPE_CHANGED/,
+  );
+  expect(text).not.toContain("users-team");
+});
+
+test.each([
+  ["a removed argument", users, "(first: Int! = 20, role: Role)", "(first: Int! = 20)", "FIELD_ARGUMENT_REMOVED"],
+  ["a new required argument", users, "role: Role): [User]", "role: Role!): [User]", "FIELD_ARGUMENT_TYPE_CHANGED"],
+  ["a default taken from a required argument", users, "Int! = 20", "Int!", "FIELD_ARGUMENT_DEFAULT_CHANGED"],
+  ["a default taken from a required input field", users, ' = "en"', "", "INPUT_FIELD_DEFAULT_VALUE_CHANGED"],
+  ["a removed enum value", users, "  AUTHOR\n", "", "ENUM_VALUE_REMOVED"],
+  ["an input field that becomes required", users, "String\n}\n", "String!\n}\n", "INPUT_FIELD_TYPE_CHANGED"],
+  ["a new required input field", users, "Input {\n", "Input {\n  role: Role!\n", "INPUT_FIELD_ADDED"],
+  ["a removed root field", posts, "type Query {\n  post(id: ID!): Post\n}\n", "", "FIELD_REMOVED"],
+])("%s is breaking and names a line of its owner", async (_, file, from, to, type) => {
+  const { code, text } = await checkEdit((files) => withChange(files, file, from, to));
+  const owner = file === users ? "users" : "posts";
+  expect(code).toBe(1);
+  expect(text).toMatch(new RegExp(`BREAKING ${file}:\\d+:\\d+ \\(@tributary/${owner}-team\\)( as of HEAD)? ${type}\n`));
+});
+
+test("a removed type is breaking, with its fields' removal", async () => {
+  const edit = (files: Files) =>
+    withChange(
+      withChange(files, "services/orders/schema.graphql", "  total: Money!\n", ""),
+      "services/orders/schema.graphql",
+      'type Money {\n  amountMinor: Int! @tag(name: "internal")\n  currency: String!\n}\n',
+      "",
+    );
+  const { text } = await checkEdit(edit);
+  expect(text).toMatch(
+    /BREAKING services\/orders\/schema\.graphql:\d+:6 \(@tributary\/orders-team\) as of HEAD TYPE_REMOVED/,
+  );
+  expect(text).toContain("FIELD_REMOVED");
+});
+
+test("what only adds is fine", async () => {
+  const { code, text } = await checkEdit((files) =>
+    withChange(files, users, "  name: String!\n", "  name: String!\n  age: Int\n"),
+  );
+  expect([code, text]).toEqual([0, expect.not.stringContaining("BREAKING")]);
+});
+
+test("a deprecation is fine", async () => {
+  const edit = (files: Files) =>
+    withChange(files, users, "  email: String\n", '  email: String @deprecated(reason: "Gone soon.")\n');
+  expect(await checkEdit(edit)).toEqual({ code: 0, text: expect.stringMatching(/^It composes and breaks no client/) });
+});
+
+test("a dangerous change is printed and does not fail", async () => {
+  const { code, text } = await checkEdit((files) => withChange(files, users, "  AUTHOR\n", "  AUTHOR\n  EDITOR\n"));
+  expect(code).toBe(0);
+  expect(text).toContain(`DANGEROUS ${users}:`);
+  expect(text).toContain("(@tributary/users-team) ENUM_VALUE_ADDED");
+});
+
+test("what does not compose fails with file, line and owner, before anything is compared", async () => {
+  const { code, text } = await checkEdit((files) => withChange(files, posts, "author: User", "author: Usr"));
+  expect(code).toBe(1);
+  expect(text).toContain(`${posts}:${lineOf(house, posts, "author: User")}:11 (@tributary/posts-team) INVALID_GRAPHQL`);
+  expect(text).not.toContain("compared");
+});
+
+test("a removed route is breaking and names its owner and the line where it was", async () => {
+  const { code, text } = await checkEdit((files) =>
+    withChange(files, userRoutes, '  { id: "getUser"', '  // { id: "getUsr"'),
+  );
+  expect(code).toBe(1);
+  expect(text).toContain(`BREAKING ${userRoutes}:3:5 (@tributary/users-team) as of HEAD ROUTE_REMOVED`);
+  expect(text).toContain("Route GET /users/:id was removed.");
+});
+
+test("a removed version and a removed query parameter of a route are breaking", async () => {
+  const { code, text } = await checkEdit((files) =>
+    withChange(
+      files,
+      userRoutes,
+      'versions: [1], query: ["limit","cursor","role"]',
+      'versions: [2], query: ["limit","role"]',
+    ),
+  );
+  expect(code).toBe(1);
+  expect(text).toContain(`BREAKING ${userRoutes}:2:5 (@tributary/users-team) ROUTE_VERSION_REMOVED`);
+  expect(text).toContain("no longer knows the query parameter cursor");
+});
+
+test("another name for a parameter of a path is fine", async () => {
+  expect(await checkEdit((files) => withChange(files, userRoutes, "/users/:id", "/users/:userId"))).toMatchObject({
+    code: 0,
+  });
+});
+
+test("a service that is taken out of the list is breaking and still names its team", async () => {
+  const root = await commitHouse(house);
+  const { code, text } = await check(root, [], subgraphs.slice(0, 3));
+  expect(code).toBe(1);
+  expect(text).toMatch(
+    /BREAKING services\/orders\/schema\.graphql:\d+:3 \(@tributary\/orders-team\) as of HEAD FIELD_REMOVED/,
+  );
+  expect(text).toContain("Route POST /orders was removed.");
+});
+
+test("a branch is compared with where it left main: what main gained since is not missed", async () => {
+  const root = await commitHouse(house);
+  git(root, "switch", "-q", "-c", "feature");
+  git(root, "switch", "-q", "main");
+  writeFiles(root, withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
+  await commitAll(root);
+  git(root, "switch", "-q", "feature");
+  expect(await check(root)).toEqual({ code: 0, text: expect.stringContaining("compared with main (") });
+  expect(await check(root, ["--against", "main"])).toMatchObject({ code: 1 });
+});
+
+test("a committed break on a branch is found", async () => {
+  const root = await commitHouse(house);
+  git(root, "switch", "-q", "-c", "feature");
+  writeFiles(root, withChange(house, users, "  email: String\n  nick", "  nick"));
+  await commitAll(root);
+  expect(await check(root)).toEqual({ code: 1, text: expect.stringContaining("as of main FIELD_REMOVED") });
+});
+
+test("an unknown base, an unknown option and a base in half exit with 2", async () => {
+  const root = await commitHouse(house);
+  expect(await check(root, ["--against", "nowhere"])).toEqual({
+    code: 2,
+    text: "There is no commit called nowhere here.\n",
+  });
+  expect(await check(root, ["--again", "main"])).toMatchObject({ code: 2, text: expect.stringContaining("usage:") });
+  rmSync(join(root, "supergraph/routes.json"));
+  git(root, "add", "-A");
+  git(root, "commit", "-q", "-m", "Lose the routes");
+  expect(await check(root)).toEqual({ code: 2, text: expect.stringContaining("but not supergraph/routes.json") });
+});
+
+test("before the first commit, and before the first composition, there is nothing to compare with", async () => {
+  const root = writeRepository(house);
+  expect(await check(root)).toEqual({ code: 0, text: "It composes. There is no commit yet to compare with.\n" });
+  git(root, "init", "-q", "-b", "main");
+  git(root, "add", "-A");
+  git(root, "commit", "-q", "-m", "Begin");
+  expect(await check(root)).toEqual({
+    code: 0,
+    text: "It composes. HEAD has no supergraph yet: nothing to compare with.\n",
+  });
+});
+
+async function checkEdit(edit: (files: Files) => Files) {
+  const root = await commitHouse(house);
+  writeFiles(root, edit(house));
+  return check(root);
+}
+
+async function check(
+  root: string,
+  args: readonly string[] = [],
+  teams = subgraphs as readonly (typeof subgraphs)[number][],
+) {
+  let text = "";
+  const write = (more: string) => void (text += more);
+  return { code: await runCheck({ root, args, teams, write }), text };
+}
+
+async function commitHouse(files: Files): Promise<string> {
+  const root = writeRepository(files);
+  git(root, "init", "-q", "-b", "main");
+  await commitAll(root);
+  return root;
+}
+
+async function commitAll(root: string): Promise<void> {
+  const generation = await composeRepository(root, { partial: false });
+  if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
+  writeGenerated(root, generation.files);
+  git(root, "add", "-A");
+  git(root, "commit", "-q", "-m", "Change the house");
+}
+
+function git(root: string, ...args: readonly string[]): void {
+  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
+  execFileSync("git", ["-C", root, ...identity, ...args], { stdio: "pipe" });
+}

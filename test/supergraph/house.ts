@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { SubgraphSource } from "../../supergraph/subgraphs.ts";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
+
+/** A repository as a set of texts by path. */
+export type Files = Readonly<Record<string, string>>;
+
+const link =
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.14", import: ["@key", "@shareable", "@external", "@requires", "@tag"])\n';
+
+/** A small house with all four services: the joints of the real one, few of its rooms. */
+export const house: Files = {
+  "services/users/schema.graphql": `${link}
+"A time in UTC."
+scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
+
+type Query {
+  "One user."
+  user(id: ID!): User
+  users(first: Int! = 20, role: Role): [User]
+}
+
+type Mutation {
+  createUser(input: CreateUserInput!): User
+}
+
+type User @key(fields: "id") {
+  id: ID!
+  name: String!
+  "Private."
+  email: String
+  nickname: String @deprecated(reason: "Use name.")
+  createdAt: DateTime!
+  role: Role!
+}
+
+enum Role {
+  READER
+  AUTHOR
+}
+
+input CreateUserInput {
+  name: String!
+  locale: String! = "en"
+  email: String
+}
+`,
+  "services/posts/schema.graphql": `${link}
+type Query {
+  post(id: ID!): Post
+}
+
+type Post @key(fields: "id") {
+  id: ID!
+  title: String!
+  author: User
+}
+
+type User @key(fields: "id") {
+  id: ID!
+  posts(first: Int = 20): [Post]
+}
+`,
+  "services/comments/schema.graphql": `${link}
+type Query {
+  comment(id: ID!): Comment
+}
+
+type Comment @key(fields: "id") {
+  id: ID!
+  body: String
+  post: Post
+}
+
+type Post @key(fields: "id") {
+  id: ID!
+  commentCount: Int
+}
+`,
+  "services/orders/schema.graphql": `${link}
+type Query {
+  order(id: ID!): Order
+}
+
+type Order @key(fields: "id") {
+  id: ID!
+  customer: User
+  total: Money!
+}
+
+type Money {
+  amountMinor: Int! @tag(name: "internal")
+  currency: String!
+}
+
+type User @key(fields: "id") {
+  id: ID!
+  orders: [Order]
+}
+`,
+  "services/users/src/rest/routes.ts": routesFile(
+    ["listUsers", "GET", "/users", ["limit", "cursor", "role"]],
+    ["getUser", "GET", "/users/:id", []],
+    ["createUser", "POST", "/users", []],
+  ),
+  "services/posts/src/rest/routes.ts": routesFile(["listPostsOfUser", "GET", "/users/:id/posts", ["limit"]]),
+  "services/comments/src/rest/routes.ts": routesFile(["getComment", "GET", "/comments/:id", []]),
+  "services/orders/src/rest/routes.ts": routesFile(["placeOrder", "POST", "/orders", []]),
+};
+
+/** The house's schemas as composition takes them, with some texts exchanged. */
+export function sourcesOf(files: Files): SubgraphSource[] {
+  return subgraphs.map((subgraph) => {
+    const file = `${subgraph.folder}/schema.graphql`;
+    return { ...subgraph, file, sdl: files[file] };
+  });
+}
+
+/** The house with one text changed in one file; fails when the text is not there, so that a test cannot test nothing. */
+export function withChange(files: Files, path: string, from: string, to: string): Files {
+  const text = files[path];
+  if (!text?.includes(from)) throw new Error(`${path} does not hold ${JSON.stringify(from)}`);
+  return { ...files, [path]: text.replace(from, to) };
+}
+
+/** Writes the files to a folder that is gone after the test, and returns its path. */
+export function writeRepository(files: Files): string {
+  const root = mkdtempSync(join(tmpdir(), "tributary-supergraph-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  writeFiles(root, files);
+  return root;
+}
+
+export function writeFiles(root: string, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** The line, counted from 1, on which a file holds a text. */
+export function lineOf(files: Files, path: string, text: string): number {
+  const index = (files[path] ?? "").split("\n").findIndex((line) => line.includes(text));
+  if (index < 0) throw new Error(`${path} does not hold ${JSON.stringify(text)}`);
+  return index + 1;
+}
+
+function routesFile(...routes: readonly (readonly [string, string, string, readonly string[]])[]): string {
+  const lines = routes.map(
+    ([id, method, path, query]) =>
+      `  { id: "${id}", method: "${method}", path: "${path}", versions: [1], query: ${JSON.stringify(query)}, cache: "none", summary: "${id}" },`,
+  );
+  return `export const routes = [\n${lines.join("\n")}\n] as const;\n`;
+}
