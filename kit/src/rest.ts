@@ -71,6 +71,7 @@ async function answer<R extends readonly RouteDeclaration[]>(
 ): Promise<void> {
   const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
   if (!route) return refuseMethod(o.log, here, request, response);
+  setCacheHeaders(response, route);
   const identity = await o.authenticate(request.headers.authorization);
   const handler = o.handlers[route.id as R[number]["id"]];
   const result = await handler({
@@ -82,6 +83,15 @@ async function answer<R extends readonly RouteDeclaration[]>(
     path: publicPath(request),
   });
   write(response, request, result);
+}
+
+/**
+ * Where the caller can change the body, every answer says so, refusals too. Nothing is kept without asking again: what may be kept, and
+ * for how long, comes with caching at the source.
+ */
+function setCacheHeaders(response: Response, route: RouteDeclaration): void {
+  if (route.cache === "private") response.setHeader("Vary", "Authorization");
+  response.setHeader("Cache-Control", { public: "no-cache", private: "private, no-cache", none: "no-store" }[route.cache]);
 }
 
 function write(response: Response, request: Request, result: RestAnswer): void {

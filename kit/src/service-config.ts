@@ -1,0 +1,127 @@
+import { type Environment, type EnvironmentReader, readEnvironment } from "./env.ts";
+
+/** What each service is told by its environment. Times in milliseconds. */
+export interface ServiceConfig {
+  readonly profile: "development" | "production";
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly connectionsMax: number;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  readonly acquireTimeoutMs: number;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUrl: string;
+  readonly userIdClaim: string;
+  readonly cursorKeys: readonly string[];
+  readonly logLevel: string;
+  readonly drainDelayMs: number;
+  readonly shutdownGraceMs: number;
+}
+
+const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** The variables that every process of ours knows. */
+export function readProcessConfig(env: EnvironmentReader, port: number) {
+  return {
+    profile: env.choice("PROFILE", {
+      fallback: "development",
+      of: ["development", "production"],
+      why: "production refuses whatever is only fit for development",
+    }),
+    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 in a container" }),
+    port: env.integer("PORT", { fallback: port, min: 0, max: 65_535, why: "the port to listen on; 0 takes any" }),
+    logLevel: env.choice("LOG_LEVEL", { fallback: "info", of: levels, why: "the least that is logged" }),
+    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
+      fallback: 0,
+      min: 0,
+      max: 60_000,
+      why: "how long to go on after readiness said 503, so that balancers see it",
+    }),
+    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
+      fallback: 10_000,
+      min: 0,
+      max: 60_000,
+      why: "how long requests under way may take when the process stops",
+    }),
+  };
+}
+
+/** The local issuer of development, on its default port. */
+const localIssuer = "http://127.0.0.1:4020";
+
+/** Where tokens come from. Production names its own provider, and never the local one, which gives tokens to anybody. */
+export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
+  const local = profile === "development" ? { fallback: localIssuer } : {};
+  const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
+  const identity = {
+    issuer: env.string("ISSUER", { ...local, why: "who signs the tokens: their `iss`" }),
+    audience: env.string("AUDIENCE", { fallback: "tributary", why: "for whom tokens are made: their `aud`" }),
+    jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
+    userIdClaim: env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" }),
+  };
+  if (profile === "production" && [identity.issuer, identity.jwksUrl].some(isLocalIssuer)) {
+    env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
+  }
+  return identity;
+}
+
+/** Reads a service's configuration; see `readEnvironment` for what it throws. */
+export function readServiceConfig(environment: Environment, defaults: { readonly port: number }): ServiceConfig {
+  return readEnvironment(environment, (env) => {
+    const process_ = readProcessConfig(env, defaults.port);
+    return {
+      ...process_,
+      ...readIdentityConfig(env, process_.profile),
+      databaseUrl: env.url("DATABASE_URL", { secret: true, why: "this service's own database, with its own role" }),
+      connectionsMax: env.integer("DATABASE_CONNECTIONS_MAX", {
+        fallback: 10,
+        min: 1,
+        max: 200,
+        why: "connections of one replica; replicas times this has to fit the database",
+      }),
+      statementTimeoutMs: env.integer("STATEMENT_TIMEOUT_MS", {
+        fallback: 5_000,
+        min: 50,
+        max: 60_000,
+        why: "after this PostgreSQL ends a statement",
+      }),
+      lockTimeoutMs: env.integer("LOCK_TIMEOUT_MS", {
+        fallback: 2_000,
+        min: 10,
+        max: 60_000,
+        why: "after this PostgreSQL gives up waiting for a lock",
+      }),
+      acquireTimeoutMs: env.integer("ACQUIRE_TIMEOUT_MS", {
+        fallback: 2_000,
+        min: 10,
+        max: 60_000,
+        why: "how long a request waits for a connection",
+      }),
+      cursorKeys: readCursorKeys(env, process_.profile),
+    };
+  });
+}
+
+/** A container or host named `issuer`, or port 4020 of this machine, is the local one. */
+function isLocalIssuer(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url) return false;
+  return url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020");
+}
+
+const cursorKeyCharsMin = 16;
+
+function readCursorKeys(env: EnvironmentReader, profile: ServiceConfig["profile"]): readonly string[] {
+  const fallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
+  const keys = env.list("CURSOR_KEYS", {
+    ...fallback,
+    secret: true,
+    why: `sign the cursors: the first signs, all verify; each at least ${cursorKeyCharsMin} characters, the same on every replica`,
+  });
+  if (keys.some((key) => key.length < cursorKeyCharsMin)) {
+    env.problem(`CURSOR_KEYS: each key has at least ${cursorKeyCharsMin} characters.`);
+  }
+  return keys;
+}

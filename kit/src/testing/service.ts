@@ -1,0 +1,95 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createCursors } from "../cursor.ts";
+import { createAuthenticator } from "../identity.ts";
+import { silentLog } from "../log.ts";
+import type { ServiceApp, ServiceParts } from "../service.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { startTestIssuer, type TestIssuer } from "./issuer.ts";
+
+export interface GraphqlAnswer {
+  readonly status: number;
+  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  readonly data: any;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: readonly (string | number)[];
+    readonly extensions: { readonly code: string; readonly problems?: readonly { readonly pointer: string; readonly code: string }[] };
+  }[];
+}
+
+export interface RestTestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  readonly body: any;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly issuer: TestIssuer;
+  readonly database: TestDatabase;
+  graphql(query: string, variables?: object, token?: string): Promise<GraphqlAnswer>;
+  /** `path` is the public one, such as `/v1/users/1`. */
+  rest(method: string, path: string, o?: { token?: string; body?: unknown; headers?: Record<string, string> }): Promise<RestTestAnswer>;
+  stop(): Promise<void>;
+}
+
+/** A service on a free port, over a fresh database, with an issuer of its own. */
+export async function startTestService(
+  postgresUrl: string,
+  migrations: URL,
+  createApp: (parts: ServiceParts) => Promise<ServiceApp>,
+): Promise<TestService> {
+  const [issuer, database] = await Promise.all([startTestIssuer(), createTestDatabase(postgresUrl, migrations.pathname)]);
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
+  const cursors = createCursors(["a key for tests only"]);
+  const app = await createApp({ database: database.database, authenticate, cursors, log: silentLog });
+  const server = createServer(app.handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    issuer,
+    database,
+    async graphql(query, variables = {}, token) {
+      const response = await fetch(`${url}/graphql`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...bearer(token) },
+        body: JSON.stringify({ query, variables }),
+      });
+      return { status: response.status, ...((await response.json()) as Omit<GraphqlAnswer, "status">) };
+    },
+    async rest(method, path, { token, body, headers } = {}) {
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const response = await fetch(`${url}/rest${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { "content-type": type }), ...bearer(token), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: parse(text) };
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await app.stop();
+      await database.close();
+      await issuer.stop();
+    },
+  };
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import { readConnectionRequest, toConnection } from "@tributary/kit/connection";
+import { nameList } from "@tributary/kit/cursor";
+import { readNewUser, readUserChanges, readUserFilters } from "../model.ts";
+import type { Resolvers } from "./schema-types.ts";
+
+export const resolvers: Resolvers = {
+  Query: {
+    user: (_, { id }, { loaders }) => loaders.user.load(id),
+    users: async (_, { first, after, ...rest }, { actions, cursors }) => {
+      const filters = readUserFilters(rest);
+      const list = nameList("users", { ...filters });
+      const page = await actions.listUsers(filters, readConnectionRequest({ first, after }, cursors, list));
+      return toConnection(page, cursors, list, (user) => user.id);
+    },
+    me: (_, _args, { identity, loaders }) => (identity.kind === "user" ? loaders.user.load(identity.userId) : null),
+  },
+  User: {
+    __resolveReference: ({ id }, { loaders }) => loaders.user.load(id),
+    email: (user, _, { identity, actions }) => actions.readPrivate(identity, user).email,
+    prefs: (user, _, { identity, actions }) => actions.readPrivate(identity, user).prefs,
+  },
+  Mutation: {
+    createUser: async (_, { input }, { identity, actions }) => ({
+      user: await actions.createUser(identity, () => readNewUser(input)),
+    }),
+    updateUser: async (_, { input: { id, ...changes } }, { identity, actions }) => ({
+      user: await actions.updateUser(identity, id, () => readUserChanges(changes)),
+    }),
+    deactivateUser: async (_, { input: { id } }, { identity, actions }) => ({
+      user: await actions.deactivateUser(identity, id),
+    }),
+  },
+};

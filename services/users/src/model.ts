@@ -1,0 +1,115 @@
+import { readShape, text } from "@tributary/kit/validate";
+import { z } from "zod";
+
+export const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;
+export type Role = (typeof roles)[number];
+
+export interface Preferences {
+  readonly locale?: string | null | undefined;
+  readonly timeZone?: string | null | undefined;
+  readonly theme?: "LIGHT" | "DARK" | "SYSTEM" | null | undefined;
+  readonly newsletter?: boolean | null | undefined;
+}
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly avatarUrl: string | null;
+  readonly createdAt: Date;
+  readonly role: Role;
+  readonly prefs: Preferences | null;
+  readonly deactivatedAt: Date | null;
+  readonly rowVersion: string;
+}
+
+/** What only the user and `users:read:private` may see. */
+export type PrivatePart = Pick<User, "email" | "prefs">;
+
+export interface UserFilters {
+  readonly role?: Role | undefined;
+  /** Words that begin words of the name. */
+  readonly search?: string | undefined;
+}
+
+export const formerUserName = "Former user";
+
+const name = text({ min: 1, max: 80, what: "A name" });
+
+const email = z
+  .string("An email address is a text.")
+  .trim()
+  .toLowerCase()
+  .max(254, "An email address has at most 254 characters.")
+  .pipe(z.email("This is not an email address."));
+
+const avatarUrl = z
+  .string("An avatar is an http(s) address.")
+  .max(2_048, "An address has at most 2,048 characters.")
+  .refine((value) => value.isWellFormed() && /^https?:\/\/[^\s\u0000]+$/.test(value) && URL.canParse(value), {
+    error: "An avatar is an http(s) address.",
+    params: { code: "url" },
+  });
+
+const prefs = z.strictObject({
+  locale: z
+    .string()
+    .max(35)
+    .refine(isLocale, { error: "A locale is a BCP 47 tag, such as en-GB.", params: { code: "locale" } })
+    .nullish(),
+  timeZone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, { error: "A time zone is an IANA name, such as Europe/London.", params: { code: "time_zone" } })
+    .nullish(),
+  theme: z.enum(["LIGHT", "DARK", "SYSTEM"]).nullish(),
+  newsletter: z.boolean().nullish(),
+});
+
+const newUser = z.strictObject({
+  name,
+  email: email.nullish(),
+  avatarUrl: avatarUrl.nullish(),
+  role: z.enum(roles).nullish(),
+  prefs: prefs.nullish(),
+});
+
+const userChanges = z.strictObject({
+  name: name.optional(),
+  email: email.nullish(),
+  avatarUrl: avatarUrl.nullish(),
+  role: z.enum(roles).optional(),
+  prefs: prefs.nullish(),
+});
+
+const filters = z.strictObject({
+  role: z.enum(roles, `A role is one of ${roles.join(", ")}.`).nullish().transform((value) => value ?? undefined),
+  search: text({ min: 1, max: 80, what: "A search" }).nullish().transform((value) => value ?? undefined),
+});
+
+export type NewUser = z.output<typeof newUser>;
+/** What is undefined stays; what is null is cleared. */
+export type UserChanges = z.output<typeof userChanges>;
+
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewUser = (input: unknown): NewUser => readShape(newUser, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readUserChanges = (input: unknown): UserChanges => readShape(userChanges, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readUserFilters = (input: unknown): UserFilters => readShape(filters, input);
+
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(zone) && new Intl.DateTimeFormat("en", { timeZone: zone }) !== undefined;
+  } catch {
+    return false;
+  }
+}

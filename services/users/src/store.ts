@@ -1,0 +1,89 @@
+import { isRowId, onlyRowIds } from "@tributary/kit/ids";
+import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
+import type { Database } from "@tributary/kit/postgres";
+import { violates } from "@tributary/kit/postgres";
+import { toWordPrefixQuery } from "@tributary/kit/word-search";
+import { formerUserName, type NewUser, type User, type UserChanges, type UserFilters } from "./model.ts";
+
+export type UserStore = ReturnType<typeof createUserStore>;
+
+const columns = `id, name, email, avatar_url as "avatarUrl", created_at as "createdAt", role, prefs,
+  deactivated_at as "deactivatedAt", row_version as "rowVersion"`;
+
+/** The only SQL about users. Ids that cannot exist find nothing. */
+export function createUserStore(database: Database) {
+  return {
+    async findUsers(ids: readonly string[]): Promise<readonly User[]> {
+      const possible = onlyRowIds(ids);
+      if (possible.length === 0) return [];
+      return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [possible]);
+    },
+
+    async listUsers({ role, search }: UserFilters, request: PageRequest): Promise<Page<User>> {
+      const set = keyset("id", "$1::bigint", request);
+      const wheres = ["deactivated_at is null", set.where];
+      const values: unknown[] = [set.id, set.limit];
+      if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
+      if (search !== undefined) {
+        wheres.push(`to_tsvector('simple', name) @@ to_tsquery('simple', $${values.push(toWordPrefixQuery(search))})`);
+      }
+      const name = ["list-users", set.direction, role && "role", search !== undefined && "search"].filter(Boolean).join("-");
+      const text = `select ${columns} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+      return toPage(await database.rows<User>(name, text, values), request);
+    },
+
+    /** @returns "email-taken" when another user has the address. */
+    async insertUser(user: NewUser): Promise<User | "email-taken"> {
+      const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, $5) returning ${columns}`;
+      const values = [user.name, user.email, user.avatarUrl, user.role ?? "READER", user.prefs ?? null];
+      return one(() => database.rows<User>("insert-user", text, values));
+    },
+
+    /**
+     * Changes an active user, when the row still has one of the versions that are accepted.
+     * @returns undefined when there is no such active user in such a version.
+     */
+    async updateUser(
+      id: string,
+      changes: UserChanges,
+      versions: "any" | readonly string[],
+    ): Promise<User | "email-taken" | undefined> {
+      if (!isRowId(id)) return undefined;
+      const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
+      const sets = Object.entries(changes)
+        .filter(([, value]) => value !== undefined)
+        .map(([field, value]) => `${columnOf[field as keyof UserChanges]} = $${values.push(value)}`);
+      const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
+        where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2)) returning ${columns}`;
+      const name = `update-user-${Object.keys(changes).sort().join("-")}`;
+      return one(() => database.rows<User>(name, text, values));
+    },
+
+    /** @returns undefined when there is no such active user. */
+    async deactivateUser(id: string): Promise<User | undefined> {
+      if (!isRowId(id)) return undefined;
+      const text = `update users set email = null, avatar_url = null, prefs = null, name = $2,
+        deactivated_at = date_trunc('milliseconds', now()) where id = $1 and deactivated_at is null returning ${columns}`;
+      const [user] = await database.rows<User>("deactivate-user", text, [id, formerUserName]);
+      return user;
+    },
+  };
+}
+
+const columnOf: Readonly<Record<keyof UserChanges, string>> = {
+  name: "name",
+  email: "email",
+  avatarUrl: "avatar_url",
+  role: "role",
+  prefs: "prefs",
+};
+
+async function one<T>(run: () => Promise<readonly T[]>): Promise<T | "email-taken"> {
+  try {
+    const [row] = await run();
+    return row as T;
+  } catch (error) {
+    if (violates(error, "users_email_key")) return "email-taken";
+    throw error;
+  }
+}
