@@ -1,0 +1,19 @@
+import type { RequestHandler } from "express";
+
+/** Pages of this machine, on any port: where GraphiQL runs. */
+const localOrigin = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+const preflightMaxAgeSeconds = 600;
+
+/** Lets pages of this machine read the answers, and no others (Fetch Standard, "CORS protocol"). Answers every preflight. */
+export const allowLocalPages: RequestHandler = (request, response, next) => {
+  response.vary("Origin");
+  const { origin } = request.headers;
+  if (origin !== undefined && localOrigin.test(origin)) {
+    response.setHeader("Access-Control-Allow-Origin", origin);
+    response.setHeader("Access-Control-Allow-Methods", "GET, POST");
+    response.setHeader("Access-Control-Allow-Headers", "content-type");
+    response.setHeader("Access-Control-Max-Age", preflightMaxAgeSeconds);
+  }
+  if (request.method === "OPTIONS") return void response.status(204).end();
+  next();
+};

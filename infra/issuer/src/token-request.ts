@@ -1,0 +1,71 @@
+import { isRowId } from "@tributary/kit/ids";
+import { cast, findCastMember, usualScopes } from "./cast.ts";
+
+export interface TokenRequest {
+  readonly userId: string;
+  readonly scopes: readonly string[];
+  readonly ttlSeconds: number;
+}
+
+/** What a token endpoint says no with (RFC 6749, section 5.2). The message is `error_description`: ASCII without quotes. */
+export class TokenRequestError extends Error {
+  readonly code: "invalid_request" | "invalid_scope";
+
+  constructor(code: "invalid_request" | "invalid_scope", message: string) {
+    super(message);
+    this.name = "TokenRequestError";
+    this.code = code;
+  }
+}
+
+const ttlSecondsUsual = 3_600;
+const ttlSecondsMax = 86_400;
+const scopeCharsMax = 1_000;
+
+/**
+ * `user` is a name of the cast or a user id; `scope` is space-separated (without it: that caller's usual ones, empty: none);
+ * `expires_in` is in seconds, 1 to 86,400, 3,600 by default.
+ * @param body a form's or a JSON body's fields: a form says numbers as text.
+ * @throws TokenRequestError
+ */
+export function readTokenRequest(body: unknown): TokenRequest {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new TokenRequestError("invalid_request", "Send a form or a JSON object with a field user.");
+  }
+  const { user, scope, expires_in: expiresIn, ...others } = body as Record<string, unknown>;
+  if (Object.keys(others).length > 0) {
+    throw new TokenRequestError("invalid_request", "The fields are user, scope and expires_in, and no others.");
+  }
+  const { userId, scopes } = readUser(user);
+  return { userId, scopes: readScopes(scope) ?? scopes, ttlSeconds: readTtl(expiresIn) };
+}
+
+function readUser(user: unknown): { userId: string; scopes: readonly string[] } {
+  const text = typeof user === "number" ? String(user) : user;
+  if (typeof text === "string") {
+    const member = findCastMember(text);
+    if (member) return member;
+    if (isRowId(text)) return { userId: text, scopes: usualScopes };
+  }
+  const names = cast.map(({ name }) => name).join(", ");
+  throw new TokenRequestError("invalid_request", `The user has to be one of ${names}, or a user id.`);
+}
+
+/** RFC 6749, section 3.3: printable ASCII without quote and backslash, one space between. */
+function readScopes(scope: unknown): readonly string[] | undefined {
+  if (scope === undefined) return undefined;
+  if (scope === "") return [];
+  if (typeof scope !== "string" || scope.length > scopeCharsMax || !/^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/.test(scope)) {
+    const message = `The scope is a list of words with one space between, at most ${scopeCharsMax} characters.`;
+    throw new TokenRequestError("invalid_scope", message);
+  }
+  return scope.split(" ");
+}
+
+function readTtl(expiresIn: unknown): number {
+  if (expiresIn === undefined) return ttlSecondsUsual;
+  const text = String(expiresIn);
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
+  throw new TokenRequestError("invalid_request", `expires_in is a whole number of seconds from 1 to ${ttlSecondsMax}.`);
+}

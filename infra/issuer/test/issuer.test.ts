@@ -1,0 +1,198 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createAuthenticator } from "@tributary/kit/identity";
+import { type RunningServer, startServer } from "@tributary/kit/lifecycle";
+import { silentLog } from "@tributary/kit/log";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp } from "../src/app.ts";
+import { openSigningKey } from "../src/signing-key.ts";
+
+const issuer = "http://127.0.0.1:4020";
+const audience = "tributary";
+const usual = "users:write posts:write comments:write orders:read orders:write";
+let server: RunningServer;
+
+beforeAll(async () => {
+  const key = await openSigningKey(undefined);
+  server = await startServer({
+    name: "issuer",
+    handler: createApp({ issuer, audience, key, log: silentLog }),
+    host: "127.0.0.1",
+    port: 0,
+    log: silentLog,
+    isReady: () => true,
+    close: async () => {},
+    drainDelayMs: 0,
+    shutdownGraceMs: 100,
+  });
+});
+afterAll(() => server.drain());
+
+test("a token verifies against the published keys, and says who, what and how long", async () => {
+  const { access_token: token, ...rest } = await readJson(await ask(form("user=ada")));
+  expect(rest).toEqual({ token_type: "Bearer", expires_in: 3_600, scope: usual });
+  const { payload } = await jwtVerify(token, publishedKeys(), { issuer, audience, algorithms: ["ES256"] });
+  expect(payload).toMatchObject({ iss: issuer, aud: audience, sub: "1", scope: usual });
+  expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3_600);
+  expect(payload.jti).toMatch(/^[0-9a-f-]{36}$/);
+  expect(decodeProtectedHeader(token).kid).toBe((await keys())[0].kid);
+});
+
+test("the services' own check takes a token as the caller it was asked for", async () => {
+  const authenticate = createAuthenticator({ issuer, audience, jwksUrl: jwksUrl(), userIdClaim: "sub" });
+  const { access_token: token } = await readJson(await ask(json({ user: "grace", scope: "orders:read" })));
+  const identity = await authenticate(`Bearer ${token}`);
+  expect(identity).toEqual({ kind: "user", userId: "2", scopes: new Set(["orders:read"]) });
+});
+
+test("a life as short as asked for", async () => {
+  const { access_token: token } = await readJson(await ask(json({ user: "9", expires_in: 5 })));
+  const { iat = 0, exp = 0, sub } = decodeJwt(token);
+  expect([sub, exp - iat]).toEqual(["9", 5]);
+});
+
+test("no two tokens are the same", async () => {
+  const [one, two] = await Promise.all([readJson(await ask(form("user=1"))), readJson(await ask(form("user=1")))]);
+  expect(one.access_token).not.toBe(two.access_token);
+});
+
+test("the discovery document leads to the keys and the token endpoint", async () => {
+  const response = await fetch(`${server.url}/.well-known/openid-configuration`);
+  expect(await response.json()).toMatchObject({
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    token_endpoint: `${issuer}/token`,
+    id_token_signing_alg_values_supported: ["ES256"],
+  });
+});
+
+test("the published keys hold no private half", async () => {
+  expect(await keys()).toEqual([
+    {
+      kty: "EC",
+      crv: "P-256",
+      alg: "ES256",
+      use: "sig",
+      x: expect.any(String),
+      y: expect.any(String),
+      kid: expect.any(String),
+    },
+  ]);
+});
+
+test("the cast has names, ids and usual scopes", async () => {
+  const { cast } = await readJson(await fetch(`${server.url}/cast`));
+  expect(cast.map((member: { name: string; userId: string }) => `${member.name} ${member.userId}`)).toEqual([
+    "ada 1",
+    "grace 2",
+    "linus 3",
+    "ops 4",
+  ]);
+  expect(cast[0].scopes.join(" ")).toBe(usual);
+  expect(cast[3].scopes).toContain("users:read:private");
+  expect(cast[3].scopes).toHaveLength(12);
+});
+
+test.each([
+  ["no body", { method: "POST" }, "invalid_request"],
+  ["an unknown name", form("user=bob"), "invalid_request"],
+  ["a name twice", form("user=ada&user=grace"), "invalid_request"],
+  ["a bad scope", json({ user: "ada", scope: 7 }), "invalid_scope"],
+  ["broken JSON", { method: "POST", headers: { "content-type": "application/json" }, body: "{" }, "invalid_request"],
+  ["JSON null", json(null), "invalid_request"],
+  ["plain text", { method: "POST", headers: { "content-type": "text/plain" }, body: "user=ada" }, "invalid_request"],
+  [
+    "an odd charset",
+    { ...form("user=ada"), headers: { "content-type": "application/x-www-form-urlencoded; charset=x" } },
+    "invalid_request",
+  ],
+])("%s is answered with 400 and JSON", async (_name, request, code) => {
+  const response = await ask(request);
+  expect(response.status).toBe(400);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(await response.json()).toEqual({ error: code, error_description: expect.stringMatching(/^[A-Z][^"\\]*\.$/) });
+});
+
+test.each([`user=ada&scope=${"a".repeat(5_000)}`, "a=1&".repeat(20)])(
+  "a body of more than 4 KiB or 10 fields is 413",
+  async (body) => {
+    const response = await ask(form(body));
+    expect([response.status, (await readJson(response)).error]).toEqual([413, "invalid_request"]);
+  },
+);
+
+test("tokens are not to be stored", async () => {
+  expect((await ask(form("user=ada"))).headers.get("cache-control")).toBe("no-store");
+});
+
+test("another method is 405, another path 404", async () => {
+  const get = await fetch(`${server.url}/token`);
+  expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
+  const post = await fetch(`${server.url}/cast`, { method: "POST" });
+  expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  expect((await fetch(`${server.url}/tokens`)).status).toBe(404);
+});
+
+test.each(["http://localhost:4000", "http://127.0.0.1:5173", "http://[::1]:4000", "http://localhost"])(
+  "a page at %s may read the answer",
+  async (origin) => {
+    const response = await ask({ ...form("user=ada"), headers: { ...form("").headers, origin } });
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+    const preflight = await fetch(`${server.url}/token`, { method: "OPTIONS", headers: { origin } });
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "content-type"]);
+  },
+);
+
+test.each(["https://evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example:80", "null"])(
+  "a page at %s may not",
+  async (origin) => {
+    const response = await ask({ ...form("user=ada"), headers: { ...form("").headers, origin } });
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    expect(response.headers.get("vary")).toBe("Origin");
+  },
+);
+
+test("the process does not start with PROFILE=production, and says why", async () => {
+  const { code, stderr } = await runMain({ PROFILE: "production", PORT: "0" });
+  expect(code).toBe(1);
+  expect(stderr).toContain("PROFILE=production: this issuer hands a token to anybody who asks");
+});
+
+async function runMain(environment: Record<string, string>): Promise<{ code: number; stderr: string }> {
+  const main = new URL("../src/main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [main], { env: environment, stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, stderr };
+}
+
+function ask(request: RequestInit): Promise<Response> {
+  return fetch(`${server.url}/token`, request);
+}
+
+function form(body: string) {
+  return { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body };
+}
+
+function json(body: unknown) {
+  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are looked at field by field
+async function readJson(response: Response): Promise<any> {
+  return response.json();
+}
+
+async function keys() {
+  return (await readJson(await fetch(jwksUrl()))).keys;
+}
+
+function publishedKeys() {
+  return createRemoteJWKSet(new URL(jwksUrl()));
+}
+
+function jwksUrl(): string {
+  return `${server.url}/.well-known/jwks.json`;
+}
