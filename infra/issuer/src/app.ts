@@ -26,7 +26,7 @@ export function createApp(o: AppOptions): express.Express {
   const json =
     (body: unknown): RequestHandler =>
     (_request, response) =>
-      void answer(response, 200, body);
+      answer(response, 200, body);
   app.use(allowLocalPages);
   app
     .route("/.well-known/openid-configuration")
@@ -38,7 +38,7 @@ export function createApp(o: AppOptions): express.Express {
     .all(onlyBy("GET, HEAD"));
   app.route("/cast").get(json({ cast })).all(onlyBy("GET, HEAD"));
   app.route("/token").post(readForm, readJson, createTokenHandler(o)).all(onlyBy("POST"));
-  app.use((_request, response) => void refuse(response, 404, "not_found", "There is nothing here."));
+  app.use((_request, response) => refuse(response, 404, "not_found", "There is nothing here."));
   app.use(createErrorHandler(o.log));
   return app;
 }
@@ -100,19 +100,19 @@ const onlyBy =
 /** Express tells a handler of errors by its four parameters. */
 function createErrorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    if (error instanceof TokenRequestError) return void refuse(response, 400, error.code, error.message);
-    const status = statusOfBodyError(error);
-    if (status === 413)
-      return void refuse(
-        response,
-        413,
-        "invalid_request",
-        `A body has at most ${bodyBytesMax} bytes and ${fieldsMax} fields.`,
-      );
-    if (status !== undefined) return void refuse(response, 400, "invalid_request", "The body cannot be read.");
-    log.error({ err: error }, "a bug");
-    refuse(response, 500, "server_error", "Something went wrong here.");
+    const { status, code, message } = toRefusal(error);
+    if (status === 500) log.error({ err: error }, "a bug");
+    refuse(response, status, code, message);
   };
+}
+
+function toRefusal(error: unknown): { readonly status: number; readonly code: string; readonly message: string } {
+  if (error instanceof TokenRequestError) return { status: 400, code: error.code, message: error.message };
+  const status = statusOfBodyError(error);
+  if (status === undefined) return { status: 500, code: "server_error", message: "Something went wrong here." };
+  if (status !== 413) return { status: 400, code: "invalid_request", message: "The body cannot be read." };
+  const message = `A body has at most ${bodyBytesMax} bytes and ${fieldsMax} fields.`;
+  return { status, code: "invalid_request", message };
 }
 
 /** The body parsers mark what the caller did wrong with `expose` and a status. */

@@ -14,6 +14,6 @@ export const allowLocalPages: RequestHandler = (request, response, next) => {
     response.setHeader("Access-Control-Allow-Headers", "content-type");
     response.setHeader("Access-Control-Max-Age", preflightMaxAgeSeconds);
   }
-  if (request.method === "OPTIONS") return void response.status(204).end();
-  next();
+  if (request.method === "OPTIONS") response.status(204).end();
+  else next();
 };

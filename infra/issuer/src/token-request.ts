@@ -64,8 +64,11 @@ function readScopes(scope: unknown): readonly string[] | undefined {
 
 function readTtl(expiresIn: unknown): number {
   if (expiresIn === undefined) return ttlSecondsUsual;
-  const text = String(expiresIn);
-  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
+  const seconds = typeof expiresIn === "string" && /^\d{1,6}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
+  if (isWhole(seconds) && seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
   throw new TokenRequestError("invalid_request", `expires_in is a whole number of seconds from 1 to ${ttlSecondsMax}.`);
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value);
 }

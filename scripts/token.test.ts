@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { readArguments, TokenError } from "./token.ts";
+
+test("a name is enough; scopes and seconds can be asked for", () => {
+  expect(readArguments(["ada"])).toEqual({ user: "ada", scope: undefined, ttlSeconds: undefined });
+  expect(readArguments(["7", "--scope", "a b", "--ttl", "60"])).toEqual({ user: "7", scope: "a b", ttlSeconds: 60 });
+  expect(readArguments(["ada", "--scope="]).scope).toBe("");
+});
+
+test.each([[[]], [["ada", "grace"]], [["ada", "--scopes", "x"]], [["ada", "--ttl", "soon"]]])(
+  "%j gets the usage",
+  (argv) => {
+    expect(() => readArguments(argv)).toThrow(TokenError);
+    expect(() => readArguments(argv)).toThrow("Usage: npm run -s token -- <ada|grace|linus|ops|user id>");
+  },
+);
+
+test("standard output is the token and nothing else", async () => {
+  const { url, seen } = await startIssuer(200, JSON.stringify({ access_token: "a.b.c", token_type: "Bearer" }));
+  const result = await runScript(["ada", "--scope", "orders:read", "--ttl", "5"], url);
+  expect(result).toEqual({ code: 0, stdout: "a.b.c\n", stderr: "" });
+  expect(seen).toEqual(["POST /token", { user: "ada", scope: "orders:read", expires_in: 5 }]);
+});
+
+test("an unknown name ends with 1 and the issuer's words", async () => {
+  const refusal = { error: "invalid_request", error_description: "The user has to be one of ada, grace." };
+  const { url } = await startIssuer(400, JSON.stringify(refusal));
+  const result = await runScript(["bob"], url);
+  expect(result).toEqual({ code: 1, stdout: "", stderr: "The user has to be one of ada, grace.\n" });
+});
+
+test("somebody else on the issuer's port is told from an issuer", async () => {
+  const { url } = await startIssuer(404, "<html>");
+  const result = await runScript(["ada"], url);
+  expect(result).toEqual({ code: 1, stdout: "", stderr: `${url} is no token issuer: it answered 404.\n` });
+});
+
+test("without an issuer it says what to do", async () => {
+  const result = await runScript(["ada"], "http://127.0.0.1:1");
+  expect(result.code).toBe(1);
+  expect(result.stdout).toBe("");
+  expect(result.stderr).toBe("The token issuer does not answer at http://127.0.0.1:1. Start it with: npm start\n");
+});
+
+async function runScript(argv: readonly string[], issuerUrl: string) {
+  const script = new URL("./token.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, ...argv], {
+    env: { ISSUER_URL: issuerUrl },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: code as number, stdout, stderr };
+}
+
+async function startIssuer(status: number, body: string) {
+  const seen: unknown[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    seen.push(`${request.method} ${request.url}`, JSON.parse(await text(request)));
+    response.writeHead(status).end(body);
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
