@@ -35,7 +35,7 @@ export async function runGenerator({ command, root, args, generate, write }: Gen
     return 0;
   }
   const stale = findStale(root, generation.files);
-  write(stale.map(({ path }) => `${path} is stale. Run: ${command}${options.partial ? " --partial" : ""}\n`).join(""));
+  write(stale.map(({ path }) => `${path} is stale. Run: ${command}\n`).join(""));
   return stale.length === 0 ? 0 : 1;
 }
 

@@ -26,9 +26,10 @@ export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   };
 }
 
-/** The bytes of supergraph/routes.json. */
+/** The bytes of supergraph/routes.json: a route a line, so that a diff shows routes. */
 export function printRoutes(routes: readonly Route[]): string {
-  return `${JSON.stringify({ routes }, null, 2)}\n`;
+  const lines = routes.map((route) => `    ${JSON.stringify(route)}`);
+  return `{\n  "routes": [\n${lines.join(",\n")}\n  ]\n}\n`;
 }
 
 function toRoute({ id, method, path, versions, query, cache, summary }: RouteDeclaration, service: string): Route {

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { composeRepository } from "../supergraph/compose.ts";
+import type { CompositionError } from "../supergraph/composition-errors.ts";
+import type { GeneratedFile, Generation, GenerationOptions } from "../supergraph/generated-files.ts";
+import { runGenerator } from "../supergraph/generator-command.ts";
+import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
+import { readSubgraphs, subgraphs } from "../supergraph/subgraphs.ts";
+import { readCodegenConfig } from "./generate/codegen-config.ts";
+import { generateResolverTypes } from "./generate/resolver-types.ts";
+
+/** Every committed file that is made by a command: the supergraph's three, and each service's resolver types. */
+export async function generateRepository(
+  root: string,
+  options: GenerationOptions,
+  list: readonly Subgraph[] = subgraphs,
+): Promise<Generation> {
+  // A schema that does not compose is reported by composition, better than the type generator could.
+  const composition = await composeRepository(root, options, list);
+  if (!composition.ok) return composition;
+  const sources = readSubgraphs(root, list).filter(({ sdl }) => sdl !== undefined);
+  const results = await Promise.all(sources.map((source) => generateTypes(root, source)));
+  const errors = results.filter((result) => "code" in result);
+  if (errors.length > 0) return { ok: false, errors };
+  const files = [...composition.files, ...results.filter((result) => "path" in result)];
+  return { ...composition, files };
+}
+
+async function generateTypes(
+  root: string,
+  { name, owner, folder, sdl = "" }: SubgraphSource,
+): Promise<GeneratedFile | CompositionError> {
+  const file = `${folder}/codegen.json`;
+  const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+  try {
+    const content = await generateResolverTypes(sdl, readCodegenConfig(text));
+    return { path: `${folder}/src/graphql/schema-types.ts`, content };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { message, code: "CODEGEN_INVALID", subgraph: name, owner, file };
+  }
+}
+
+if (import.meta.main) {
+  process.exitCode = await runGenerator({
+    command: "npm run generate",
+    root: fileURLToPath(new URL("..", import.meta.url)),
+    args: process.argv.slice(2),
+    generate: generateRepository,
+    write: (text) => process.stdout.write(text),
+  });
+}

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { generateRepository } from "../scripts/generate.ts";
+import { generateResolverTypes } from "../scripts/generate/resolver-types.ts";
+import type { Files } from "./supergraph/house.ts";
+import { house, withChange, writeRepository } from "./supergraph/house.ts";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const users = "services/users/schema.graphql";
+const config = { mappers: { User: "../model.ts#User" }, contextType: "./context.ts#Context" };
+
+test("one command makes the supergraph and every service's resolver types", async () => {
+  const generation = await generateRepository(writeRepository(house), { partial: false });
+  expect(generation.ok && generation.files.map(({ path }) => path)).toEqual([
+    "supergraph/supergraph.graphql",
+    "supergraph/api.graphql",
+    "supergraph/routes.json",
+    "services/users/src/graphql/schema-types.ts",
+    "services/posts/src/graphql/schema-types.ts",
+    "services/comments/src/graphql/schema-types.ts",
+    "services/orders/src/graphql/schema-types.ts",
+  ]);
+});
+
+test("what does not compose is reported by composition and makes no types", async () => {
+  const root = writeRepository(withChange(house, users, "role: Role!", "role: Roll!"));
+  expect(await generateRepository(root, { partial: false })).toMatchObject({
+    ok: false,
+    errors: [{ code: "INVALID_GRAPHQL" }],
+  });
+});
+
+test("a codegen.json that maps a type of no schema is reported with its file and owner", async () => {
+  const root = writeRepository({
+    ...house,
+    "services/users/codegen.json": '{ "mappers": { "Usr": "../model.ts#User" } }',
+  });
+  expect(await generateRepository(root, { partial: false })).toMatchObject({
+    ok: false,
+    errors: [
+      {
+        code: "CODEGEN_INVALID",
+        message: "codegen.json maps Usr, which is no type of schema.graphql.",
+        file: "services/users/codegen.json",
+        owner: "@tributary/users-team",
+      },
+    ],
+  });
+});
+
+test("a custom scalar without a type is refused", async () => {
+  await expect(generateResolverTypes("scalar Money\ntype Query { a: Money }", {})).rejects.toThrow("Money");
+});
+
+test("the types satisfy the repository's own compiler options, mapped model and context included", async () => {
+  const types = await generateResolverTypes(house[users] ?? "", config);
+  expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");
+});
+
+test("a resolver that returns what the schema does not promise does not compile", async () => {
+  const types = await generateResolverTypes(house[users] ?? "", config);
+  const wrong = withChange(service, "src/graphql/resolvers.ts", "user.createdAt", "user.createdAt.getTime()");
+  expect(compile({ ...wrong, "src/graphql/schema-types.ts": types })).toContain("resolvers.ts");
+});
+
+const service: Files = {
+  "src/model.ts":
+    'export interface User { readonly id: string; readonly name: string; readonly createdAt: Date; readonly role: "READER" | "AUTHOR" }\n',
+  "src/graphql/context.ts":
+    'import type { User } from "../model.ts";\nexport interface Context { load(id: string): Promise<User | undefined> }\n',
+  "src/graphql/resolvers.ts": `import type { Resolvers } from "./schema-types.ts";
+export const resolvers: Resolvers = {
+  Query: {
+    user: (_, { id }, context) => context.load(id),
+    users: (_, { first, role }) => [first > 1 && role === "AUTHOR" ? null : undefined],
+  },
+  User: {
+    __resolveReference: ({ id }, context) => context.load(id),
+    email: (user) => user.name,
+    createdAt: (user) => user.createdAt,
+  },
+};
+`,
+};
+
+/** The compiler's complaints about a folder that has the repository's options and packages; "" when there are none. */
+function compile(files: Files): string {
+  const tsconfig = {
+    extends: join(repository, "tsconfig.json"),
+    compilerOptions: { types: [] },
+    include: ["src"],
+    exclude: [],
+  };
+  const root = writeRepository({
+    ...files,
+    "tsconfig.json": JSON.stringify(tsconfig),
+    "package.json": '{ "type": "module" }',
+  });
+  symlinkSync(join(repository, "node_modules"), join(root, "node_modules"));
+  try {
+    execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", root], { encoding: "utf8", stdio: "pipe" });
+    return "";
+  } catch (error) {
+    return String((error as { readonly stdout?: unknown }).stdout);
+  }
+}
