@@ -31,8 +31,16 @@ export function readConnectionRequest(
   return { limit: readFirst(args.first), position };
 }
 
-export function toConnection<T>(page: Page<T>, cursors: Cursors, list: string, idOf: (item: T) => string): Connection<T> {
-  const edges = page.items.map((node) => ({ cursor: cursors.write(list, { direction: "next", id: idOf(node) }), node }));
+export function toConnection<T>(
+  page: Page<T>,
+  cursors: Cursors,
+  list: string,
+  idOf: (item: T) => string,
+): Connection<T> {
+  const edges = page.items.map((node) => ({
+    cursor: cursors.write(list, { direction: "next", id: idOf(node) }),
+    node,
+  }));
   return {
     edges,
     nodes: page.items,

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isPortFree, pickFreePort } from "./free-port.ts";
@@ -69,6 +70,15 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
       await sleep(retryDelayMs);
     }
   }
+}
+
+/**
+ * Stops the server that a killed supervisor left running on this folder, if there is one, so that its port is free.
+ * Throws when its supervisor lives.
+ */
+export async function endLocalPostgresLeftover(directory: string, log: (line: string) => void): Promise<void> {
+  const path = resolve(directory);
+  if (existsSync(path)) await endLeftover(realpathSync(path), log);
 }
 
 /** Removes a cluster with everything in it. Its server must have been stopped. */

@@ -19,6 +19,7 @@ export async function migrate({ databaseUrl, directory, log }: MigrateOptions): 
     direction: "up",
     migrationsTable: "pgmigrations",
     checkOrder: true,
+    advisoryLockMode: "wait",
     log: () => {},
     logger: {
       debug: () => {},

@@ -91,7 +91,10 @@ async function answer<R extends readonly RouteDeclaration[]>(
  */
 function setCacheHeaders(response: Response, route: RouteDeclaration): void {
   if (route.cache === "private") response.setHeader("Vary", "Authorization");
-  response.setHeader("Cache-Control", { public: "no-cache", private: "private, no-cache", none: "no-store" }[route.cache]);
+  response.setHeader(
+    "Cache-Control",
+    { public: "no-cache", private: "private, no-cache", none: "no-store" }[route.cache],
+  );
 }
 
 function write(response: Response, request: Request, result: RestAnswer): void {
@@ -108,7 +111,8 @@ function refuse(log: Log, request: Request, response: Response, error: unknown):
   const requestId = readRequestId(request.headers["x-request-id"]);
   const known = error instanceof AppError;
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-  if (!known || error.cause !== undefined) log[known ? "warn" : "error"]({ err: error, requestId }, "a REST request failed");
+  if (!known || error.cause !== undefined)
+    log[known ? "warn" : "error"]({ err: error, requestId }, "a REST request failed");
   // Express's Request.path is below the router; what the caller asked for is above it.
   writeProblem(response, told, { instance: publicPath(request), requestId });
 }
@@ -146,8 +150,14 @@ async function readBody(request: Request, method: string, bytesMax: number): Pro
   const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) return undefined;
   const allowed = mediaTypes[method] ?? ["application/json"];
-  const [type, ...parameters] = (request.get("content-type") ?? "").toLowerCase().split(";").map((part) => part.trim());
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice(8).replaceAll('"', "");
+  const [type, ...parameters] = (request.get("content-type") ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
+    ?.slice(8)
+    .replaceAll('"', "");
   if (!allowed.includes(type ?? "") || (charset !== undefined && charset !== "utf-8")) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${allowed.join(" or ")}, in UTF-8.`);
   }
@@ -166,7 +176,8 @@ async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bytesMax) throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
+    if (length > bytesMax)
+      throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -108,7 +108,9 @@ export function readServiceConfig(environment: Environment, defaults: { readonly
 function isLocalIssuer(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url) return false;
-  return url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020");
+  return (
+    url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020")
+  );
 }
 
 const cursorKeyCharsMin = 16;

@@ -31,7 +31,9 @@ export interface SubgraphDoor {
  * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
  * Errors that are for the caller keep their code and problems; all others are masked and logged whole.
  */
-export async function createSubgraphDoor<Context extends object>(o: SubgraphDoorOptions<Context>): Promise<SubgraphDoor> {
+export async function createSubgraphDoor<Context extends object>(
+  o: SubgraphDoorOptions<Context>,
+): Promise<SubgraphDoor> {
   const server = new ApolloServer<Context>({
     schema: buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]),
     formatError: (formatted, error) => toClientError(formatted, error, o.log),
@@ -90,7 +92,14 @@ function toRefusal(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   const code: ErrorCode =
-    status === 413 ? "PAYLOAD_TOO_LARGE" : status === 415 ? "UNSUPPORTED_MEDIA_TYPE" : status === 400 ? "MALFORMED_REQUEST" : "INTERNAL_SERVER_ERROR";
-  const message = code === "INTERNAL_SERVER_ERROR" ? "Something went wrong on our side." : "The request cannot be read.";
+    status === 413
+      ? "PAYLOAD_TOO_LARGE"
+      : status === 415
+        ? "UNSUPPORTED_MEDIA_TYPE"
+        : status === 400
+          ? "MALFORMED_REQUEST"
+          : "INTERNAL_SERVER_ERROR";
+  const message =
+    code === "INTERNAL_SERVER_ERROR" ? "Something went wrong on our side." : "The request cannot be read.";
   return new AppError(code, message, { cause: error });
 }

@@ -18,7 +18,10 @@ const problemsMax = 100;
 export function text(limits: { readonly min: number; readonly max: number; readonly what: string }) {
   return z
     .string(`${limits.what} is a text.`)
-    .refine((value) => isStorable(value), { error: "It holds characters that cannot be kept.", params: { code: "bad_characters" } })
+    .refine((value) => isStorable(value), {
+      error: "It holds characters that cannot be kept.",
+      params: { code: "bad_characters" },
+    })
     .refine((value) => withinLength(value.trim(), limits.min, limits.max), {
       error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
       params: { code: "length" },
@@ -28,7 +31,10 @@ export function text(limits: { readonly min: number; readonly max: number; reado
 
 /** RFC 6901, as a URI fragment. */
 export function toPointer(path: readonly PropertyKey[]): string {
-  return ["#", ...path.map((part) => encodeURIComponent(String(part).replaceAll("~", "~0").replaceAll("/", "~1")))].join("/");
+  return [
+    "#",
+    ...path.map((part) => encodeURIComponent(String(part).replaceAll("~", "~0").replaceAll("/", "~1"))),
+  ].join("/");
 }
 
 function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
@@ -50,6 +56,7 @@ function codeOf(issue: z.core.$ZodIssue): string {
 /** Characters as a person counts them in JSON: code points, not UTF-16 units. */
 function withinLength(value: string, min: number, max: number): boolean {
   if (value.length > max * 2) return false;
+  // oxlint-disable-next-line typescript/no-misused-spread -- code points are what PostgreSQL's char_length counts
   const length = [...value].length;
   return length >= min && length <= max;
 }

@@ -14,7 +14,10 @@ export interface GraphqlAnswer {
   readonly errors?: readonly {
     readonly message: string;
     readonly path?: readonly (string | number)[];
-    readonly extensions: { readonly code: string; readonly problems?: readonly { readonly pointer: string; readonly code: string }[] };
+    readonly extensions: {
+      readonly code: string;
+      readonly problems?: readonly { readonly pointer: string; readonly code: string }[];
+    };
   }[];
 }
 
@@ -32,7 +35,11 @@ export interface TestService {
   readonly database: TestDatabase;
   graphql(query: string, variables?: object, token?: string): Promise<GraphqlAnswer>;
   /** `path` is the public one, such as `/v1/users/1`. */
-  rest(method: string, path: string, o?: { token?: string; body?: unknown; headers?: Record<string, string> }): Promise<RestTestAnswer>;
+  rest(
+    method: string,
+    path: string,
+    o?: { token?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<RestTestAnswer>;
   stop(): Promise<void>;
 }
 
@@ -42,7 +49,10 @@ export async function startTestService(
   migrations: URL,
   createApp: (parts: ServiceParts) => Promise<ServiceApp>,
 ): Promise<TestService> {
-  const [issuer, database] = await Promise.all([startTestIssuer(), createTestDatabase(postgresUrl, migrations.pathname)]);
+  const [issuer, database] = await Promise.all([
+    startTestIssuer(),
+    createTestDatabase(postgresUrl, migrations.pathname),
+  ]);
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
   const cursors = createCursors(["a key for tests only"]);
   const app = await createApp({ database: database.database, authenticate, cursors, log: silentLog });

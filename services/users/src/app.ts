@@ -21,5 +21,8 @@ export async function createApp({ database, authenticate, cursors, log }: Servic
     log,
   });
   const handlers = createHandlersV1({ actions, cursors });
-  return createServiceApp({ graphql, rest: { 1: createRestDoor({ version: 1, routes, handlers, authenticate, log }) } });
+  return createServiceApp({
+    graphql,
+    rest: { 1: createRestDoor({ version: 1, routes, handlers, authenticate, log }) },
+  });
 }

@@ -46,7 +46,7 @@ const email = z
 const avatarUrl = z
   .string("An avatar is an http(s) address.")
   .max(2_048, "An address has at most 2,048 characters.")
-  .refine((value) => value.isWellFormed() && /^https?:\/\/[^\s\u0000]+$/.test(value) && URL.canParse(value), {
+  .refine((value) => value.isWellFormed() && /^https?:\/\/[\x21-\uFFFD]+$/.test(value) && URL.canParse(value), {
     error: "An avatar is an http(s) address.",
     params: { code: "url" },
   });
@@ -83,8 +83,13 @@ const userChanges = z.strictObject({
 });
 
 const filters = z.strictObject({
-  role: z.enum(roles, `A role is one of ${roles.join(", ")}.`).nullish().transform((value) => value ?? undefined),
-  search: text({ min: 1, max: 80, what: "A search" }).nullish().transform((value) => value ?? undefined),
+  role: z
+    .enum(roles, `A role is one of ${roles.join(", ")}.`)
+    .nullish()
+    .transform((value) => value ?? undefined),
+  search: text({ min: 1, max: 80, what: "A search" })
+    .nullish()
+    .transform((value) => value ?? undefined),
 });
 
 export type NewUser = z.output<typeof newUser>;
@@ -108,7 +113,8 @@ function isLocale(tag: string): boolean {
 
 function isTimeZone(zone: string): boolean {
   try {
-    return /^[A-Za-z]/.test(zone) && new Intl.DateTimeFormat("en", { timeZone: zone }) !== undefined;
+    // An offset such as +01:00 is taken by Intl, and is no IANA name.
+    return /^[A-Za-z]/.test(zone) && Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

@@ -27,7 +27,9 @@ export function createUserStore(database: Database) {
       if (search !== undefined) {
         wheres.push(`to_tsvector('simple', name) @@ to_tsquery('simple', $${values.push(toWordPrefixQuery(search))})`);
       }
-      const name = ["list-users", set.direction, role && "role", search !== undefined && "search"].filter(Boolean).join("-");
+      const name = ["list-users", set.direction, role && "role", search !== undefined && "search"]
+        .filter(Boolean)
+        .join("-");
       const text = `select ${columns} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
       return toPage(await database.rows<User>(name, text, values), request);
     },
@@ -50,12 +52,11 @@ export function createUserStore(database: Database) {
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
-      const sets = Object.entries(changes)
-        .filter(([, value]) => value !== undefined)
-        .map(([field, value]) => `${columnOf[field as keyof UserChanges]} = $${values.push(value)}`);
+      const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const sets = given.map(([field, value]) => `${columnOf[field as keyof UserChanges]} = $${values.push(value)}`);
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2)) returning ${columns}`;
-      const name = `update-user-${Object.keys(changes).sort().join("-")}`;
+      const name = ["update-user", ...given.map(([field]) => field)].join("-");
       return one(() => database.rows<User>(name, text, values));
     },
 

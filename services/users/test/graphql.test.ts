@@ -21,7 +21,10 @@ test("a user's public fields are for anybody", async () => {
 
 test("an id that cannot exist is null, not an error", async () => {
   for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
-    expect(await users.graphql(`query ($id: ID!) { user(id: $id) { id } }`, { id })).toEqual({ status: 200, data: { user: null } });
+    expect(await users.graphql(`query ($id: ID!) { user(id: $id) { id } }`, { id })).toEqual({
+      status: 200,
+      data: { user: null },
+    });
   }
 });
 
@@ -53,7 +56,10 @@ test("a token that does not hold is refused before anything runs", async () => {
 });
 
 test("a hundred references to users are one statement, in their order, with null for those that are not", async () => {
-  const representations = Array.from({ length: 100 }, (_, index) => ({ __typename: "User", id: String((index % 4) + 1) }));
+  const representations = Array.from({ length: 100 }, (_, index) => ({
+    __typename: "User",
+    id: String((index % 4) + 1),
+  }));
   const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on User { id name } } }`;
   const { data } = await users.graphql(query, { representations });
   expect(users.database.takeStatements()).toEqual(["find-users"]);
@@ -80,7 +86,9 @@ test("pages follow each other by cursor, and a cursor is bound to its filters", 
 
 test("first is 1 to 100", async () => {
   for (const first of [0, -1, 101]) {
-    const { data, errors } = await users.graphql(`query ($first: Int) { users(first: $first) { nodes { id } } }`, { first });
+    const { data, errors } = await users.graphql(`query ($first: Int) { users(first: $first) { nodes { id } } }`, {
+      first,
+    });
     expect(data.users).toBeNull();
     expect(errors?.[0]?.extensions).toMatchObject({ code: "BAD_USER_INPUT", problems: [{ pointer: "#/first" }] });
   }
@@ -88,7 +96,9 @@ test("first is 1 to 100", async () => {
 
 test("a search finds words that begin so, in names only", async () => {
   const names = async (search: string) => {
-    const { data } = await users.graphql(`query ($search: String) { users(search: $search) { nodes { name } } }`, { search });
+    const { data } = await users.graphql(`query ($search: String) { users(search: $search) { nodes { name } } }`, {
+      search,
+    });
     return data.users.nodes.map(({ name }: { name: string }) => name);
   };
   expect(await names("love ada")).toEqual(["Ada Lovelace"]);
@@ -101,7 +111,12 @@ test("every problem of an input is said at once", async () => {
   const input = { name: " ", email: "nobody", avatarUrl: "javascript:alert(1)", prefs: { timeZone: "Mars/Base" } };
   const { errors } = await users.graphql(create, { input }, keeper);
   expect(errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
-  expect(errors?.[0]?.extensions.problems?.map(({ pointer }) => pointer)).toEqual(["#/name", "#/email", "#/avatarUrl", "#/prefs/timeZone"]);
+  expect(errors?.[0]?.extensions.problems?.map(({ pointer }) => pointer)).toEqual([
+    "#/name",
+    "#/email",
+    "#/avatarUrl",
+    "#/prefs/timeZone",
+  ]);
 });
 
 test("an address belongs to one user", async () => {
@@ -113,18 +128,30 @@ test("an address belongs to one user", async () => {
 test("a user changes themselves, but not their role", async () => {
   const update = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { name email role } } }`;
   const changed = await users.graphql(update, { input: { id: "1", name: "Ada, Countess of Lovelace" } }, ada);
-  expect(changed.data.updateUser.user).toEqual({ name: "Ada, Countess of Lovelace", email: "ada@example.org", role: "AUTHOR" });
+  expect(changed.data.updateUser.user).toEqual({
+    name: "Ada, Countess of Lovelace",
+    email: "ada@example.org",
+    role: "AUTHOR",
+  });
   const role = await users.graphql(update, { input: { id: "1", role: "ADMIN" } }, ada);
   expect(role.errors?.[0]?.extensions.code).toBe("FORBIDDEN");
 });
 
 test("who gives up an account is erased and still resolves", async () => {
-  const created = await users.graphql(`mutation { createUser(input: { name: "Eve", email: "eve@example.org" }) { user { id } } }`, {}, keeper);
+  const created = await users.graphql(
+    `mutation { createUser(input: { name: "Eve", email: "eve@example.org" }) { user { id } } }`,
+    {},
+    keeper,
+  );
   const { id } = created.data.createUser.user;
   const eve = await users.issuer.token(id, usual);
   const deactivate = `mutation ($input: DeactivateUserInput!) { deactivateUser(input: $input) { user { name email deactivatedAt } } }`;
   const { data } = await users.graphql(deactivate, { input: { id } }, eve);
-  expect(data.deactivateUser.user).toMatchObject({ name: "Former user", email: null, deactivatedAt: expect.any(String) });
+  expect(data.deactivateUser.user).toMatchObject({
+    name: "Former user",
+    email: null,
+    deactivatedAt: expect.any(String),
+  });
   expect((await users.graphql(deactivate, { input: { id } }, eve)).errors?.[0]?.extensions.code).toBe("INVALID_STATE");
   expect((await users.graphql(`{ users(search: "Former") { nodes { id } } }`)).data.users.nodes).toEqual([]);
   expect((await users.rest("GET", `/v1/users/${id}`)).status).toBe(404);

@@ -38,7 +38,12 @@ test("what does not exist is a 404 problem", async () => {
   for (const path of ["/v1/users/999", "/v1/users/0", "/v1/users/abc", "/v1/users/1/", "/v1/Users/1", "/v1/nothing"]) {
     const { status, headers, body } = await users.rest("GET", path);
     expect([path, status, headers.get("content-type")]).toEqual([path, 404, "application/problem+json"]);
-    expect(body).toMatchObject({ type: "/problems/not-found", status: 404, instance: path, requestId: expect.any(String) });
+    expect(body).toMatchObject({
+      type: "/problems/not-found",
+      status: 404,
+      instance: path,
+      requestId: expect.any(String),
+    });
   }
 });
 
@@ -59,7 +64,10 @@ test("pages link to their neighbours, both ways", async () => {
 });
 
 test("a list's parameters are known, given once, in range, and a cursor holds for its filters alone", async () => {
-  const cursor = new URL(linkOf((await users.rest("GET", "/v1/users?limit=1")).headers, "next"), "http://x").searchParams.get("cursor");
+  const cursor = new URL(
+    linkOf((await users.rest("GET", "/v1/users?limit=1")).headers, "next"),
+    "http://x",
+  ).searchParams.get("cursor");
   const refused = {
     "/v1/users?sort=name": 400,
     "/v1/users?limit=0": 400,
@@ -70,7 +78,8 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
     "/v1/users?role=KING": 422,
     "/v1/users/1?fields=name": 400,
   };
-  for (const [path, status] of Object.entries(refused)) expect([path, (await users.rest("GET", path)).status]).toEqual([path, status]);
+  for (const [path, status] of Object.entries(refused))
+    expect([path, (await users.rest("GET", path)).status]).toEqual([path, status]);
 });
 
 test("creating a user answers 201 with its place, its ETag and its whole body", async () => {
@@ -97,7 +106,12 @@ test("fields that nobody may set are refused, every problem at once", async () =
   const body = { name: "", id: "1", createdAt: "now", deactivatedAt: null };
   const { status, body: problem } = await users.rest("POST", "/v1/users", { token: keeper, body });
   expect(status).toBe(422);
-  expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual(["#/createdAt", "#/deactivatedAt", "#/id", "#/name"]);
+  expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+    "#/createdAt",
+    "#/deactivatedAt",
+    "#/id",
+    "#/name",
+  ]);
 });
 
 test("a change needs the ETag of what was read, and the version it names", async () => {

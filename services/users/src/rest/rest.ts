@@ -45,7 +45,12 @@ export function createHandlersV1({ actions, cursors }: RestDeps): Handlers {
       const id = params["id"] ?? "";
       return answer(
         identity,
-        await actions.updateUser(identity, id, () => readUserChangesV1(body), () => readIfMatch(header("if-match"))),
+        await actions.updateUser(
+          identity,
+          id,
+          () => readUserChangesV1(body),
+          () => readIfMatch(header("if-match")),
+        ),
       );
     },
   };

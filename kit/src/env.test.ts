@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { ConfigError, describeEnvironment, type Environment, readEnvironment } from "./env.ts";
+
+const read = (environment: Environment) =>
+  readEnvironment(environment, (env) => ({
+    port: env.integer("PORT", { fallback: 4000, min: 0, max: 65_535, why: "to listen on" }),
+    databaseUrl: env.url("DATABASE_URL", { why: "the data", secret: true }),
+    profile: env.choice("PROFILE", {
+      fallback: "development",
+      of: ["development", "production"],
+      why: "what is allowed",
+    }),
+    keys: env.list("KEYS", { fallback: [], why: "sign" }),
+    open: env.flag("OPEN", { fallback: false, why: "who comes in" }),
+    extra: env.optional("EXTRA", { why: "more" }),
+    others: env.matching(/^SUBGRAPH_URL_/),
+  }));
+
+test("what is not set falls back, and what is empty counts as not set", () => {
+  expect(read({ DATABASE_URL: "postgres://u@h/d", PORT: "" })).toEqual({
+    port: 4000,
+    databaseUrl: "postgres://u@h/d",
+    profile: "development",
+    keys: [],
+    open: false,
+    extra: undefined,
+    others: {},
+  });
+});
+
+test("what is set is read by its kind", () => {
+  const config = read({
+    DATABASE_URL: "http://h",
+    PORT: "80",
+    PROFILE: "production",
+    KEYS: " a, ,b ",
+    OPEN: "true",
+    EXTRA: "x",
+    SUBGRAPH_URL_USERS: "http://u",
+  });
+  expect(config).toMatchObject({ port: 80, profile: "production", keys: ["a", "b"], open: true, extra: "x" });
+  expect(config.others).toEqual({ SUBGRAPH_URL_USERS: "http://u" });
+});
+
+test("every problem is told at once, and no secret with it", () => {
+  const wrong = { PORT: "70000", DATABASE_URL: "mysql://ada:sesame@h/d", PROFILE: "prod", OPEN: "yes" };
+  const problems = problemsOf(() => read(wrong));
+  expect(problems).toHaveLength(4);
+  expect(problems[0]).toBe('PORT="70000" is not an integer from 0 to 65535: to listen on');
+  expect(problems.join("\n")).not.toContain("sesame");
+});
+
+test("a required variable that is missing is named with its reason", () => {
+  expect(problemsOf(() => read({}))).toEqual(["DATABASE_URL is required: the data"]);
+});
+
+test("numbers are whole, decimal and in range", () => {
+  for (const PORT of ["1e3", "0x10", "1.5", " 1", "-1", "9".repeat(20)]) {
+    expect(problemsOf(() => read({ DATABASE_URL: "http://h", PORT }))).toHaveLength(1);
+  }
+});
+
+test("a reader describes its variables without having any", () => {
+  expect(describeEnvironment(read).map(({ name, required, fallback }) => [name, required, fallback])).toEqual([
+    ["PORT", false, "4000"],
+    ["DATABASE_URL", true, undefined],
+    ["PROFILE", false, "development"],
+    ["KEYS", false, ""],
+    ["OPEN", false, "false"],
+    ["EXTRA", false, undefined],
+  ]);
+});
+
+function problemsOf(run: () => unknown): readonly string[] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}

@@ -1,0 +1,92 @@
+import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { afterEach, expect, test } from "vitest";
+import { type RunningServer, type ServerOptions, startServer } from "./lifecycle.ts";
+import { silentLog } from "./log.ts";
+
+const running: RunningServer[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.drain()));
+});
+
+test("a process is live from the start, and ready when it says so", async () => {
+  let ready = false;
+  const { url } = await start({ isReady: () => ready });
+  expect((await fetch(`${url}/health/live`)).status).toBe(200);
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
+  ready = true;
+  expect(await (await fetch(`${url}/health/ready`)).json()).toEqual({ status: "ready" });
+  expect((await fetch(`${url}/health/other`)).status).toBe(404);
+});
+
+test("a readiness check that fails is not ready", async () => {
+  const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
+});
+
+test("a port that is taken is named", async () => {
+  const { port } = await start({});
+  await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
+});
+
+test("while draining, readiness is gone and requests are still answered, the last of them with Connection: close", async () => {
+  let closed = 0;
+  const server = await start({ drainDelayMs: 200, close: async () => void closed++ });
+  const agent = new Agent({ keepAlive: true });
+  expect((await request(`${server.url}/x`, agent)).headers.connection).toBe("keep-alive");
+  const drained = server.drain();
+  const late = await request(`${server.url}/x`, agent);
+  expect([late.statusCode, late.headers.connection]).toEqual([200, "close"]);
+  expect((await fetch(`${server.url}/health/ready`)).status).toBe(503);
+  expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
+  await Promise.all([drained, server.drain()]);
+  expect(closed).toBe(1);
+  await expect(fetch(`${server.url}/x`)).rejects.toThrow("fetch failed");
+});
+
+test("a request under way is finished before the process closes", async () => {
+  const order: string[] = [];
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const server = await start({
+    handler: (_, response) => arrived.resolve(response),
+    close: async () => void order.push("closed"),
+  });
+  const answer = fetch(server.url).then((response) => order.push(`answered ${response.status}`));
+  const response = await arrived.promise;
+  const drained = server.drain();
+  response.end("done");
+  await Promise.all([answer, drained]);
+  expect(order.sort()).toEqual(["answered 200", "closed"]);
+});
+
+test("a request that takes longer than the grace is cut", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const server = await start({ handler: () => arrived.resolve(), shutdownGraceMs: 50 });
+  const answer = fetch(server.url);
+  await arrived.promise;
+  await Promise.all([expect(answer).rejects.toThrow("fetch failed"), server.drain()]);
+});
+
+async function start(o: Partial<ServerOptions>): Promise<RunningServer> {
+  const server = await startServer({
+    name: "test",
+    handler: (_, response) => void response.end("hello"),
+    host: "127.0.0.1",
+    port: 0,
+    log: silentLog,
+    isReady: () => true,
+    close: async () => {},
+    drainDelayMs: 0,
+    shutdownGraceMs: 1_000,
+    ...o,
+  });
+  running.push(server);
+  return server;
+}
+
+function request(url: string, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().on("end", () => resolve(response));
+    }).on("error", reject);
+  });
+}

@@ -1,0 +1,201 @@
+import { request as httpRequest } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AppError } from "../src/errors.ts";
+import type { Log } from "../src/log.ts";
+import { createRestDoor, pageBytesMax } from "../src/rest.ts";
+import { readPageRequest, writeList } from "../src/rest-lists.ts";
+import type { RouteDeclaration } from "../src/routes.ts";
+import { createServiceApp, type ServiceApp } from "../src/service.ts";
+import { createSubgraphDoor } from "../src/subgraph.ts";
+import { createCursors } from "../src/cursor.ts";
+
+const routes = [
+  {
+    id: "list",
+    method: "GET",
+    path: "/things",
+    versions: [1],
+    query: ["limit", "cursor"],
+    cache: "public",
+    summary: "Things",
+  },
+  { id: "echo", method: "POST", path: "/things", versions: [1], cache: "none", summary: "Say it again" },
+  { id: "next", method: "GET", path: "/next", versions: [2], cache: "public", summary: "Only in version 2" },
+] as const satisfies readonly RouteDeclaration[];
+
+const typeDefs = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
+  type Query { fine: Int, refused: Int, broken: Int, late: Int }
+`;
+const secret = 'relation "passwords" does not exist at 10.0.0.7';
+const resolvers = {
+  Query: {
+    fine: () => 1,
+    refused: () =>
+      fail(new AppError("FORBIDDEN", "Not for you.", { problems: [{ pointer: "#", code: "no", detail: "No." }] })),
+    broken: () => fail(new Error(secret)),
+    late: () => fail(new AppError("SERVICE_UNAVAILABLE", "Later.", { cause: new Error(secret) })),
+  },
+};
+
+const logged: string[] = [];
+const log = { ...logOf(logged) } as unknown as Log;
+const big = {
+  items: Array.from({ length: 3 }, (_, i) => ({ id: String(9 - i), text: "x".repeat(600_000) })),
+  hasNext: false,
+  hasPrev: false,
+};
+const cursors = createCursors(["a key for this test"]);
+let app: ServiceApp;
+let url: string;
+
+beforeAll(async () => {
+  const authenticate = async (authorization: string | undefined) =>
+    authorization === "Bearer bad" ? fail(new AppError("UNAUTHENTICATED", "No.")) : ({ kind: "anonymous" } as const);
+  const rest = createRestDoor({
+    version: 1,
+    routes,
+    authenticate,
+    log,
+    handlers: {
+      list: async (request) => {
+        readPageRequest(request.query, cursors, "things");
+        if (request.query["limit"] === "13") throw new Error(secret);
+        return writeList({ request, cursors, list: "things", page: big, idOf: ({ id }) => id, toJson: (it) => it });
+      },
+      echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
+      next: async () => ({ status: 200 }),
+    },
+  });
+  const graphql = await createSubgraphDoor({
+    typeDefs,
+    resolvers,
+    authenticate,
+    createContext: () => ({}),
+    log,
+    bodyBytesMax: 1_000,
+  });
+  app = createServiceApp({ graphql, rest: { 1: rest } });
+  const server = createServer(app.handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.unref();
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => app.stop());
+
+test("a refusal reaches the caller with its code and problems, a bug only the log", async () => {
+  const { data, errors } = await ask("{ fine refused broken late }");
+  expect(data).toEqual({ fine: 1, refused: null, broken: null, late: null });
+  expect(errors.map(({ path, message, extensions }: never) => ({ path, message, extensions }))).toEqual([
+    {
+      path: ["refused"],
+      message: "Not for you.",
+      extensions: { code: "FORBIDDEN", problems: [{ pointer: "#", code: "no", detail: "No." }] },
+    },
+    { path: ["broken"], message: "Something went wrong on our side.", extensions: { code: "INTERNAL_SERVER_ERROR" } },
+    { path: ["late"], message: "Later.", extensions: { code: "SERVICE_UNAVAILABLE" } },
+  ]);
+  expect(JSON.stringify(errors)).not.toContain("passwords");
+  expect(logged.join()).toContain("passwords");
+});
+
+test("a query that is wrong says what is wrong with it", async () => {
+  const { errors } = await ask("{ nothing }");
+  expect(errors[0].extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED" });
+});
+
+test("a GraphQL request that cannot be read is JSON with its status", async () => {
+  const post = async (body: string, headers = {}) => {
+    const response = await fetch(`${url}/graphql`, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json", ...headers },
+    });
+    const text = await response.text();
+    return [response.status, text.startsWith("<") ? text : JSON.parse(text).errors?.[0]?.extensions?.code];
+  };
+  expect(await post("{ broken")).toEqual([400, "MALFORMED_REQUEST"]);
+  expect(await post(JSON.stringify({ query: "x".repeat(2_000) }))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  expect(await post("{}", { "content-type": "application/json; charset=latin1" })).toEqual([
+    415,
+    "UNSUPPORTED_MEDIA_TYPE",
+  ]);
+  expect(await post("{}", { authorization: "Bearer bad" })).toEqual([401, "UNAUTHENTICATED"]);
+});
+
+test("a REST bug is masked, and logged whole", async () => {
+  const response = await fetch(`${url}/rest/v1/things?limit=13`);
+  const text = await response.text();
+  expect([response.status, text.includes("passwords")]).toEqual([500, false]);
+});
+
+test("a page ends at its bytes, and the rest follows by the cursor", async () => {
+  const response = await fetch(`${url}/rest/v1/things?limit=3`);
+  const body = (await response.json()) as { id: string }[];
+  expect(body.map(({ id }) => id)).toEqual(["9"]);
+  expect(Number(response.headers.get("content-length"))).toBeLessThan(pageBytesMax);
+  const next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? "";
+  expect(cursors.read("things", new URL(next, url).searchParams.get("cursor") ?? "")).toEqual({
+    direction: "next",
+    id: "9",
+  });
+});
+
+test("a route of another version, and a path of none, are not here", async () => {
+  for (const path of ["/rest/v1/next", "/rest/v2/next", "/rest/v1/things/", "/rest/v1/THINGS", "/elsewhere", "/"]) {
+    const response = await fetch(url + path);
+    expect([path, response.status, response.headers.get("content-type")]).toEqual([
+      path,
+      404,
+      "application/problem+json",
+    ]);
+  }
+});
+
+test("a body is JSON in UTF-8 without encoding, at most 64 KiB, or none", async () => {
+  const post = async (body: string | Buffer | undefined, headers = {}) => {
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body }),
+    };
+    return (await fetch(`${url}/rest/v1/things`, init)).status;
+  };
+  expect(await post('{"a":1}')).toBe(201);
+  expect(await post('{"a":1}', { "content-type": 'application/json; charset="UTF-8"' })).toBe(201);
+  expect(await post(undefined)).toBe(204);
+  expect(await post(Buffer.from([0x22, 0xff, 0x22]))).toBe(400);
+  expect(await post("{}", { "content-encoding": "gzip" })).toBe(415);
+  expect(await post("{}", { "content-type": "application/merge-patch+json" })).toBe(415);
+  expect(await post(JSON.stringify("x".repeat(65_536)))).toBe(413);
+});
+
+test("a client that goes away in the middle of its body harms nobody", async () => {
+  const gone = httpRequest(`${url}/rest/v1/things`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-length": 50 },
+  });
+  gone.on("error", () => {});
+  await new Promise((resolve) => gone.write("{", resolve));
+  gone.destroy();
+  expect((await fetch(`${url}/rest/v1/things`, { method: "HEAD" })).status).toBe(200);
+});
+
+function fail(error: Error): never {
+  throw error;
+}
+
+async function ask(query: string) {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  return (await response.json()) as any;
+}
+
+function logOf(lines: string[]) {
+  const write = (fields: { err?: Error }, text: string) =>
+    lines.push(`${text} ${fields.err} ${String(fields.err?.cause)}`);
+  return { debug: write, info: write, warn: write, error: write, fatal: write };
+}

@@ -1,0 +1,140 @@
+import { createServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { silentLog } from "../src/log.ts";
+import { migrate } from "../src/migrate.ts";
+import { createDatabase, type Database, requireDurability, violates } from "../src/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
+
+const migrations = fileURLToPath(new URL("migrations", import.meta.url));
+let test_: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  test_ = await createTestDatabase(inject("postgresUrl"), migrations);
+  database = test_.database;
+  await database.rows("fill", "insert into things values (1, 10, 'one'), (2, 10, 'two')");
+});
+afterAll(() => test_.close());
+
+test("migrations are applied once, however many processes begin at once", async () => {
+  const run = () => migrate({ databaseUrl: test_.url, directory: migrations, log: silentLog });
+  expect(await Promise.all([run(), run(), run()])).toEqual([[], [], []]);
+});
+
+test("rows come typed, ids as texts", async () => {
+  expect(await database.rows("read-one", "select id, amount from things where id = $1", ["1"])).toEqual([
+    { id: "1", amount: 10 },
+  ]);
+});
+
+test("a transaction that fails leaves nothing, and its connection goes on", async () => {
+  const failing = database.transaction(async (transaction) => {
+    await transaction.rows("take", "update things set amount = amount - 5 where id = 1");
+    throw new Error("no");
+  });
+  await expect(failing).rejects.toThrow("no");
+  expect(await amounts()).toEqual([10, 10]);
+});
+
+test("a refusal by a constraint can be told from others", async () => {
+  const refusal = await database
+    .rows("double", "insert into things values (3, 1, 'one')")
+    .catch((error: unknown) => error);
+  expect([
+    violates(refusal, "things_name_key"),
+    violates(refusal, "things_pkey"),
+    violates(new Error("x"), "things_name_key"),
+  ]).toEqual([true, false, false]);
+});
+
+test("two transactions that wait for each other both come through", async () => {
+  const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let attempts = 0;
+  const swap = (mine: number, other: number) =>
+    database.transaction(async (transaction) => {
+      attempts++;
+      await transaction.rows("lock", "update things set amount = amount + 1 where id = $1", [mine]);
+      met[mine - 1]?.resolve();
+      await met[other - 1]?.promise;
+      await transaction.rows("cross", "update things set amount = amount - 1 where id = $1", [other]);
+    });
+  await Promise.all([swap(1, 2), swap(2, 1)]);
+  expect(attempts).toBe(3);
+  expect(await amounts()).toEqual([10, 10]);
+});
+
+test("a statement that takes too long is ended and said to be passing", async () => {
+  const hasty = createDatabase({ ...limits(test_.url), statementTimeoutMs: 50 });
+  await expect(hasty.rows("sleep", "select pg_sleep(5)")).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    retryAfterSeconds: 1,
+  });
+  await hasty.close();
+});
+
+test("a lock that does not come, and a pool that is empty, are passing too", async () => {
+  const small = createDatabase({ ...limits(test_.url), connectionsMax: 1, lockTimeoutMs: 50, acquireTimeoutMs: 50 });
+  await database.transaction(async (transaction) => {
+    await transaction.rows("hold", "select from things where id = 1 for update");
+    const blocked = small.rows("take", "update things set amount = 0 where id = 1");
+    await expect(blocked).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  });
+  await small.transaction(async () => {
+    await expect(small.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  });
+  await small.close();
+});
+
+test("a connection that the server ends, idle or at work, kills nobody", async () => {
+  const told: string[] = [];
+  const other = createDatabase({ ...limits(test_.url), onError: (error) => told.push(error.message) });
+  const atWork = other.transaction(async (transaction) => {
+    const [self] = await transaction.rows<{ pid: number }>("pid", "select pg_backend_pid() as pid");
+    await database.rows("kill", "select pg_terminate_backend($1)", [self?.pid]);
+    await transaction.rows("sleep", "select pg_sleep(2)");
+  });
+  await expect(atWork).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(told.length).toBeGreaterThan(0);
+  expect(await other.isReachable()).toBe(true);
+  await other.close();
+});
+
+test("a server that is not there, or that says nothing, is passing", async () => {
+  const silent = createServer((socket: Socket) => void socket.unref()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => silent.once("listening", resolve));
+  const urls = ["postgres://a:b@127.0.0.1:1/c", `postgres://a:b@127.0.0.1:${(silent.address() as AddressInfo).port}/c`];
+  for (const url of urls) {
+    const gone = createDatabase({ ...limits(url), acquireTimeoutMs: 100 });
+    await expect(gone.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(await gone.isReachable()).toBe(false);
+    await gone.close();
+  }
+  silent.close();
+});
+
+test("a mistake in a statement is a bug, not a passing trouble", async () => {
+  await expect(database.rows("wrong", "select nothing from nowhere")).rejects.toMatchObject({ code: "42P01" });
+});
+
+test("a database that may forget is refused", async () => {
+  await requireDurability(database);
+  for (const name of ["fsync", "synchronous_commit"]) {
+    const forgetful = { rows: async () => [{ fsync: "on", synchronous_commit: "on", [name]: "off" }] as never };
+    await expect(requireDurability(forgetful)).rejects.toThrow(`${name} = off`);
+  }
+});
+
+async function amounts(): Promise<readonly number[]> {
+  const rows = await database.rows<{ amount: number }>("amounts", "select amount from things order by id");
+  return rows.map(({ amount }) => amount);
+}
+
+const limits = (url: string) => ({
+  url,
+  applicationName: "test",
+  connectionsMax: 2,
+  statementTimeoutMs: 5_000,
+  lockTimeoutMs: 5_000,
+  acquireTimeoutMs: 5_000,
+});
