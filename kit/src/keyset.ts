@@ -17,15 +17,16 @@ export interface Keyset {
   /** A condition over the row's key; it takes the position's id as its value, null for none. */
   readonly where: string;
   readonly orderBy: string;
-  /** For the statement's name: the two directions are two statements. */
-  readonly direction: "next" | "prev";
+  /** For the statement's name: the first page and the two directions are three statements. */
+  readonly direction: "first" | "next" | "prev";
   readonly id: string | null;
   /** One row more than asked for, to see whether there is a further page. */
   readonly limit: number;
 }
 
 /**
- * The moving parts of a keyset statement over one unique column.
+ * The moving parts of a keyset statement over one unique column. The first page has a text of its own: "null or smaller" in one text
+ * could not be looked up in an index once PostgreSQL plans for any value, and deep pages would read all before them.
  * @param placeholder such as `$1`, the place of `id` among the statement's values.
  * @param order the list's order going forward.
  */
@@ -35,10 +36,10 @@ export function keyset(
   request: PageRequest,
   order: "descending" | "ascending" = "descending",
 ): Keyset {
-  const direction = request.position?.direction ?? "next";
-  const falling = (order === "descending") === (direction === "next");
+  const direction = request.position?.direction ?? "first";
+  const falling = (order === "descending") === (direction !== "prev");
   return {
-    where: `(${placeholder} is null or ${column} ${falling ? "<" : ">"} ${placeholder})`,
+    where: direction === "first" ? `${placeholder} is null` : `${column} ${falling ? "<" : ">"} ${placeholder}`,
     orderBy: `${column} ${falling ? "desc" : "asc"}`,
     direction,
     id: request.position?.id ?? null,

@@ -32,14 +32,16 @@ test("If-Match takes lists and the star, and never a weak validator", () => {
 test("a keyset reads one row more than it shows", () => {
   const request = { limit: 2, position: { direction: "prev" as const, id: "9" } };
   expect(keyset("id", "$1", request)).toMatchObject({
-    where: "($1 is null or id > $1)",
+    where: "id > $1",
     orderBy: "id asc",
+    direction: "prev",
     id: "9",
     limit: 3,
   });
   expect(keyset("sku", "$1", { limit: 2 }, "ascending")).toMatchObject({
-    where: "($1 is null or sku > $1)",
+    where: "$1 is null",
     orderBy: "sku asc",
+    direction: "first",
     id: null,
   });
   expect(toPage([10, 11, 12], request)).toEqual({ items: [11, 10], hasNext: true, hasPrev: true });
