@@ -1,0 +1,91 @@
+// Bundles GraphiQL into gateway/public/graphiql. `npm install` runs it as `prepare`; `npm run bundle:graphiql` by hand.
+// Plain JavaScript without anything newer than Node 20: it may run under the machine's own Node.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const sources = join(root, "gateway/graphiql");
+const publicFolder = join(root, "gateway/public");
+const bundle = join(publicFolder, "graphiql");
+const stamp = join(publicFolder, "graphiql.stamp");
+const isPrepare = process.env.npm_lifecycle_event === "prepare";
+
+try {
+  await main();
+} catch (error) {
+  // An install is worth more than its GraphiQL: everything else of the platform works without it.
+  console.error(`GraphiQL is not bundled: ${error instanceof Error ? error.message : String(error)}`);
+  if (isPrepare) console.error("The gateway works without it. Try again with: npm run bundle:graphiql");
+  else process.exitCode = 1;
+}
+
+async function main() {
+  const wanted = hashSources();
+  if (existsSync(join(bundle, "index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const vite = await findVite();
+  if (!vite) return console.log("GraphiQL is not bundled: vite is a development dependency, and is not installed.");
+  await replaceBundle(vite);
+  writeFileSync(stamp, wanted);
+}
+
+/** The bundle is as good as its sources, this script and the lock file: a hash of them, because a checkout changes times at will. */
+function hashSources() {
+  const names = readdirSync(sources, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  const files = [...names.sort(), fileURLToPath(import.meta.url), join(root, "package-lock.json")];
+  const hash = createHash("sha256");
+  for (const file of files)
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+async function findVite() {
+  try {
+    return await import("vite");
+  } catch (error) {
+    if (error.code === "ERR_MODULE_NOT_FOUND" && !existsSync(join(root, "node_modules/vite"))) return undefined;
+    throw error;
+  }
+}
+
+/** Built aside, so that whoever is served meanwhile, or a build that fails, finds the old one whole. */
+async function replaceBundle(vite) {
+  mkdirSync(publicFolder, { recursive: true });
+  const aside = `${bundle}.${process.pid}`;
+  try {
+    await vite.build(describeBuild(aside));
+    rmSync(bundle, { recursive: true, force: true });
+    renameSync(aside, bundle);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** No source maps and no links to the outside: the page works under `default-src 'self'`. */
+function describeBuild(outDir) {
+  return {
+    configFile: false,
+    root: sources,
+    base: "/graphiql/",
+    publicDir: false,
+    logLevel: "error",
+    clearScreen: false,
+    resolve: { dedupe: ["graphql", "react", "react-dom"] },
+    worker: { format: "es" },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      sourcemap: false,
+      license: { fileName: "licenses.md" },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 10_000,
+    },
+  };
+}
