@@ -23,7 +23,7 @@ export function readFirst(first: number | null | undefined): number {
 
 /** @throws AppError BAD_USER_INPUT, INVALID_CURSOR. */
 export function readConnectionRequest(
-  args: { readonly first?: number | null; readonly after?: string | null },
+  args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
   cursors: Cursors,
   list: string,
 ): PageRequest {

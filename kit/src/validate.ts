@@ -14,19 +14,30 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.out
 /** More problems than anybody reads are not worth a long answer. */
 const problemsMax = 100;
 
+export interface TextLimits {
+  /** Characters, as code points. */
+  readonly min: number;
+  readonly max: number;
+  /** The sentence's beginning, such as `A name`. */
+  readonly what: string;
+  /** Spaces at the ends belong to the text, as in Markdown; otherwise they are cut off. */
+  readonly keepsEnds?: boolean;
+}
+
 /** Text without control characters other than line breaks and tabs, and without lone surrogates: what PostgreSQL can store. */
-export function text(limits: { readonly min: number; readonly max: number; readonly what: string }) {
+export function text(limits: TextLimits) {
+  const cut = (value: string) => (limits.keepsEnds ? value : value.trim());
   return z
     .string(`${limits.what} is a text.`)
     .refine((value) => isStorable(value), {
       error: "It holds characters that cannot be kept.",
       params: { code: "bad_characters" },
     })
-    .refine((value) => withinLength(value.trim(), limits.min, limits.max), {
+    .refine((value) => withinLength(cut(value), limits.min, limits.max), {
       error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
       params: { code: "length" },
     })
-    .transform((value) => value.trim());
+    .transform(cut);
 }
 
 /** RFC 6901, as a URI fragment. */

@@ -1,0 +1,226 @@
+import { createRandom, type Random } from "./random.ts";
+import type { Value } from "./copy.ts";
+import { commentBody, personName, postBody, postTitle, productTitle } from "./words.ts";
+
+/** A table's rows, made one by one, the same for the same scale. */
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: () => Iterable<readonly Value[]>;
+}
+
+export interface Counts {
+  readonly users: number;
+  readonly posts: number;
+  readonly comments: number;
+  readonly products: number;
+  readonly orders: number;
+}
+
+/** Scale 1 is a thousand users; 100 is for load. */
+export function countsAt(scale: number): Counts {
+  return {
+    users: 1_000 * scale,
+    posts: 10_000 * scale,
+    comments: 50_000 * scale,
+    products: 200 * scale,
+    orders: 5_000 * scale,
+  };
+}
+
+/** Two years, ending at a fixed instant: the data is the same on every day it is loaded. */
+const endMs = Date.UTC(2026, 9, 31);
+const spanMs = 2 * 365 * 86_400_000;
+
+const cast: readonly (readonly [name: string, role: string])[] = [
+  ["Ada Lovelace", "AUTHOR"],
+  ["Grace Hopper", "EDITOR"],
+  ["Linus Torvalds", "READER"],
+  ["Margaret Hamilton", "ADMIN"],
+];
+
+export function usersTable({ users }: Counts): Table {
+  return {
+    name: "users",
+    columns: ["id", "name", "email", "avatar_url", "role", "prefs", "created_at"],
+    *rows() {
+      const random = createRandom(1);
+      for (let id = 1; id <= users; id++) yield toUser(random, id, users);
+    },
+  };
+}
+
+function toUser(random: Random, id: number, users: number): readonly Value[] {
+  const [name, role] = cast[id - 1] ?? [personName(random), random.next() < 0.15 ? "AUTHOR" : "READER"];
+  const email = `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}${id > cast.length ? `.${id}` : ""}@example.org`;
+  const prefs = {
+    locale: random.pick(["en-GB", "de", "fr", "pt-BR", "ja", "sw"]),
+    timeZone: random.pick(["Europe/London", "Europe/Berlin", "America/Sao_Paulo", "Asia/Tokyo", "Africa/Nairobi"]),
+    theme: random.pick(["LIGHT", "DARK", "SYSTEM"]),
+    newsletter: random.next() < 0.5,
+  };
+  const avatar = random.next() < 0.7 ? `https://avatars.example.org/${id}.png` : null;
+  return [id, name, email, avatar, role, random.next() < 0.8 ? prefs : null, instant(random, id / users)];
+}
+
+export function postsTable({ users, posts }: Counts): Table {
+  return {
+    name: "posts",
+    columns: ["id", "author_id", "title", "body", "status", "created_at", "updated_at", "published_at"],
+    *rows() {
+      const random = createRandom(2);
+      for (let id = 1; id <= posts; id++) {
+        const status = statusOfPost(id);
+        const created = instant(random, id / posts);
+        const published = status === "DRAFT" ? null : new Date(created.getTime() + random.integer(1, 48) * 3_600_000);
+        const author = random.skewed(users, 3);
+        yield [id, author, postTitle(random), postBody(random), status, created, published ?? created, published];
+      }
+    },
+  };
+}
+
+/** Of a hundred posts four are drafts and three are archived, and which ones can be told from the id. */
+function statusOfPost(id: number): "DRAFT" | "ARCHIVED" | "PUBLISHED" {
+  const place = id % 100;
+  return [13, 37, 61, 89].includes(place) ? "DRAFT" : [7, 43, 97].includes(place) ? "ARCHIVED" : "PUBLISHED";
+}
+
+export function commentsTable({ users, posts, comments }: Counts): Table {
+  return {
+    name: "comments",
+    columns: ["id", "post_id", "author_id", "body", "created_at", "edited_at", "deleted_at"],
+    *rows() {
+      const random = createRandom(3);
+      for (let id = 1; id <= comments; id++) yield toComment(random, id, id / comments, users, posts);
+    },
+  };
+}
+
+/** A comment is younger than its post. Half go to the few posts that everybody reads, half to the new ones. */
+function toComment(random: Random, id: number, age: number, users: number, posts: number): readonly Value[] {
+  const known = Math.max(1, Math.floor(posts * age));
+  const post = random.next() < 0.5 ? random.skewed(known, 4) : known + 1 - random.skewed(Math.min(known, 500), 1.5);
+  const created = instant(random, age);
+  const later = new Date(created.getTime() + random.integer(1, 14) * 60_000);
+  const deleted = random.next() < 0.02;
+  const body = commentBody(random);
+  const edited = random.next() < 0.05;
+  return [
+    id,
+    post,
+    random.skewed(users, 2),
+    deleted ? null : body,
+    created,
+    edited ? later : null,
+    deleted ? later : null,
+  ];
+}
+
+interface Product {
+  readonly sku: string;
+  readonly currency: string;
+  readonly priceMinor: number;
+}
+
+export function productsTable(counts: Counts): Table {
+  return {
+    name: "products",
+    columns: ["sku", "title", "price_minor", "currency", "stock", "post_id"],
+    *rows() {
+      const random = createRandom(4);
+      for (let number = 1; number <= counts.products; number++) {
+        const { sku, currency, priceMinor } = productAt(number);
+        const stock = random.integer(50, 500);
+        yield [sku, productTitle(random), priceMinor, currency, stock, publishedPost(random, counts.posts)];
+      }
+    },
+  };
+}
+
+function productAt(number: number): Product {
+  const currency = number % 10 === 0 ? "JPY" : number % 7 === 0 ? "USD" : "EUR";
+  const amount = 5 + ((number * 37) % 60);
+  return {
+    sku: `PRINT-${String(number).padStart(4, "0")}`,
+    currency,
+    priceMinor: currency === "JPY" ? amount * 150 : amount * 100 - 1,
+  };
+}
+
+function publishedPost(random: Random, posts: number): number {
+  for (;;) {
+    const post = random.skewed(posts, 1.5);
+    if (statusOfPost(post) === "PUBLISHED") return post;
+  }
+}
+
+interface Order {
+  readonly row: readonly Value[];
+  readonly lines: readonly (readonly Value[])[];
+}
+
+export function ordersTable(counts: Counts): Table {
+  return {
+    name: "orders",
+    columns: ["id", "customer_id", "status", "total_minor", "currency", "placed_at"],
+    *rows() {
+      for (const { row } of makeOrders(counts)) yield row;
+    },
+  };
+}
+
+export function orderLinesTable(counts: Counts): Table {
+  return {
+    name: "order_lines",
+    columns: ["order_id", "sku", "quantity", "unit_price_minor"],
+    *rows() {
+      for (const { lines } of makeOrders(counts)) yield* lines;
+    },
+  };
+}
+
+function* makeOrders(counts: Counts): Generator<Order> {
+  const random = createRandom(5);
+  for (let number = 1; number <= counts.orders; number++) {
+    const placed = instant(random, number / counts.orders);
+    const id = uuidV7(placed, random);
+    const customer = random.skewed(counts.users, 3);
+    const products = oneCurrency(random, counts.products);
+    const lines = products.map(({ sku, priceMinor }) => [id, sku, random.integer(1, 4), priceMinor] as const);
+    const total = lines.reduce((sum, [, , quantity, price]) => sum + quantity * price, 0);
+    const status = statusOfOrder(random, number / counts.orders);
+    yield { row: [id, customer, status, total, products[0]?.currency ?? "EUR", placed], lines };
+  }
+}
+
+/** One to four different products whose prices are in one currency. */
+function oneCurrency(random: Random, products: number): readonly Product[] {
+  const first = productAt(random.skewed(products, 2));
+  const found = new Map([[first.sku, first]]);
+  for (let tries = random.integer(0, 3); tries > 0; tries--) {
+    const product = productAt(random.integer(1, products));
+    if (product.currency === first.currency) found.set(product.sku, product);
+  }
+  return [...found.values()];
+}
+
+/** What is old has long arrived. */
+function statusOfOrder(random: Random, age: number): string {
+  if (random.next() < 0.04) return "CANCELLED";
+  if (age < 0.97) return "DELIVERED";
+  return random.pick(["PLACED", "PAID", "SHIPPED"]);
+}
+
+/** RFC 9562, 5.7: 48 bits of milliseconds, then chance. */
+function uuidV7(at: Date, random: Random): string {
+  const time = at.getTime().toString(16).padStart(12, "0");
+  const chance = (digits: number) => Array.from({ length: digits }, () => random.integer(0, 15).toString(16)).join("");
+  const variant = (8 + random.integer(0, 3)).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${chance(3)}-${variant}${chance(3)}-${chance(12)}`;
+}
+
+/** An instant at that part of the two years, give or take an hour, never past the end. */
+function instant(random: Random, part: number): Date {
+  return new Date(Math.min(endMs, Math.floor(endMs - spanMs + spanMs * part - random.integer(0, 3_600_000))));
+}

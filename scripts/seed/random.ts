@@ -1,0 +1,26 @@
+/** Numbers that look like chance and are the same on every machine (mulberry32). */
+export interface Random {
+  /** At least 0, less than 1. */
+  next(): number;
+  /** A whole number from `min` to `max`, both included. */
+  integer(min: number, max: number): number;
+  pick<T>(from: readonly T[]): T;
+  /** 1 to `count`, where the low numbers come much more often: a few write most. `power` 1 is even. */
+  skewed(count: number, power: number): number;
+}
+
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    next,
+    integer: (min, max) => min + Math.floor(next() * (max - min + 1)),
+    pick: (from) => from[Math.floor(next() * from.length)] as (typeof from)[number],
+    skewed: (count, power) => 1 + Math.floor(count * next() ** power),
+  };
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../kit/src/testing/database.ts";
+import { toField } from "../scripts/seed/copy.ts";
+import { countsAt, usersTable } from "../scripts/seed/population.ts";
+import { seed, type SeededService, seededScale } from "../scripts/seed/seed.ts";
+
+const services = ["users", "posts", "comments", "orders"] as const;
+let databases: Record<SeededService, TestDatabase>;
+let urls: Record<SeededService, string>;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  const made = await Promise.all(
+    services.map(async (service) => {
+      const migrations = new URL(`../services/${service}/migrations`, import.meta.url).pathname;
+      return [service, await createTestDatabase(inject("postgresUrl"), migrations)] as const;
+    }),
+  );
+  databases = Object.fromEntries(made) as typeof databases;
+  urls = Object.fromEntries(made.map(([service, { url }]) => [service, url])) as typeof urls;
+  expect(await seededScale(urls)).toBeUndefined();
+  await seed({ urls, scale: 1, progress: (line) => lines.push(line) });
+});
+afterAll(() => Promise.all(Object.values(databases).map((database) => database.close())));
+
+test("the population has the size of its scale", async () => {
+  expect(await seededScale(urls)).toBe(1);
+  expect(lines.sort()[0]).toMatch(/^comments: 50,000 comments in \d+\.\d s$/);
+  const counts = await Promise.all(
+    Object.entries(countsAt(1)).map(async ([table, count]) => {
+      const service = table === "products" ? "orders" : (table as SeededService);
+      return [table, count, await number(service, `select count(*)::int as n from ${table}`)];
+    }),
+  );
+  for (const [table, wanted, found] of counts) expect([table, found]).toEqual([table, wanted]);
+});
+
+test("the cast has its ids, posts with comments, and orders", async () => {
+  const names = await databases.users.database.rows<{ name: string }>(
+    "cast",
+    "select name from users where id <= 3 order by id",
+  );
+  expect(names.map(({ name }) => name)).toEqual(["Ada Lovelace", "Grace Hopper", "Linus Torvalds"]);
+  for (const id of [1, 2, 3]) {
+    expect(
+      await number("posts", `select count(*)::int as n from posts where author_id = ${id} and status = 'PUBLISHED'`),
+    ).toBeGreaterThan(5);
+    expect(await number("orders", `select count(*)::int as n from orders where customer_id = ${id}`)).toBeGreaterThan(
+      2,
+    );
+  }
+});
+
+test("an order's total is what its lines say, and its id tells when it was placed", async () => {
+  const wrong = `select count(*)::int as n from orders o where total_minor <>
+    (select sum(quantity * unit_price_minor) from order_lines l where l.order_id = o.id)
+    or uuid_extract_timestamp(id) <> placed_at`;
+  expect(await number("orders", wrong)).toBe(0);
+  const mixed = `select count(*)::int as n from orders o join order_lines l on l.order_id = o.id join products p using (sku) where p.currency <> o.currency`;
+  expect(await number("orders", mixed)).toBe(0);
+});
+
+test("life is unfair: a few write most, and a few posts are read most", async () => {
+  const share = async (service: SeededService, table: string, column: string, of: number) => {
+    const top = `select sum(n)::int as n from (select count(*) as n from ${table} group by ${column} order by 1 desc limit ${of}) as top`;
+    return (await number(service, top)) / (await number(service, `select count(*)::int as n from ${table}`));
+  };
+  expect(await share("posts", "posts", "author_id", 100)).toBeGreaterThan(0.4);
+  expect(await share("comments", "comments", "post_id", 500)).toBeGreaterThan(0.25);
+});
+
+test("new rows get ids after the seeded ones", async () => {
+  expect(await number("posts", "insert into posts (author_id, title) values (1, 'next') returning id::int as n")).toBe(
+    10_001,
+  );
+});
+
+test("seeding again gives the same rows", async () => {
+  const digest = (service: SeededService, table: string) =>
+    databases[service].database.rows(
+      `digest-${table}`,
+      `select md5(string_agg(t::text, '' order by t::text)) as all from ${table} t`,
+    );
+  const before = await digest("orders", "order_lines");
+  await seed({ urls, scale: 1, progress: () => {} });
+  expect(await digest("orders", "order_lines")).toEqual(before);
+  expect([...usersTable(countsAt(1)).rows()]).toEqual([...usersTable(countsAt(1)).rows()]);
+});
+
+test("a field of COPY holds any text", () => {
+  expect(toField("a\tb\nc\\d\re")).toBe("a\\tb\\nc\\\\d\\re");
+  expect([toField(null), toField(1), toField({ a: 1 }), toField(new Date(0))]).toEqual([
+    "\\N",
+    "1",
+    '{"a":1}',
+    "1970-01-01T00:00:00.000Z",
+  ]);
+});
+
+async function number(service: SeededService, text: string): Promise<number> {
+  const [row] = await databases[service].database.rows<{ n: number }>(text.slice(0, 60), text);
+  return row?.n ?? Number.NaN;
+}
