@@ -1,0 +1,146 @@
+import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
+
+export type Config = ReturnType<typeof readConfig>;
+
+const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
+
+/**
+ * The gateway's configuration. A supergraph's place is all that is required.
+ * @throws ConfigError with every problem at once.
+ */
+export function readConfig(environment: Environment) {
+  return readEnvironment(environment, (env) => {
+    const profile = env.choice("PROFILE", {
+      of: ["development", "production"],
+      fallback: "development",
+      why: "production takes nothing for granted and knows no local issuer",
+    });
+    return {
+      profile,
+      ...readListener(env),
+      supergraph: readSupergraph(env),
+      ...readBounds(env),
+      introspection: env.flag("INTROSPECTION", {
+        fallback: true,
+        why: "false closes __schema, __type, /schema.graphql and suggestions in messages",
+      }),
+      corsOrigins: env.list("CORS_ORIGINS", {
+        fallback: profile === "development" ? localOrigins : [],
+        why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
+      }),
+      issuerUrl: readIssuerUrl(env, profile),
+    };
+  });
+}
+
+function readListener(env: EnvironmentReader) {
+  return {
+    port: env.integer("PORT", {
+      fallback: 4000,
+      min: 0,
+      max: 65_535,
+      why: "where the gateway listens; 0 takes any free port",
+    }),
+    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
+    logLevel: env.choice("LOG_LEVEL", {
+      of: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+      fallback: "info",
+      why: "JSON lines on standard output from this level up",
+    }),
+    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
+      fallback: 0,
+      min: 0,
+      max: 60_000,
+      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
+    }),
+    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
+      fallback: 8_000,
+      min: 0,
+      max: 120_000,
+      why: "on SIGTERM: how long requests under way may take",
+    }),
+  };
+}
+
+function readSupergraph(env: EnvironmentReader) {
+  const file = env.optional("SUPERGRAPH_FILE", {
+    why: "the supergraph's file, watched; this or SUPERGRAPH_URL is required",
+  });
+  const url = env.optional("SUPERGRAPH_URL", {
+    why: "the supergraph's address, asked with ETag; this or SUPERGRAPH_FILE is required",
+  });
+  if ((file === undefined) === (url === undefined)) {
+    env.problem(
+      "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required: the gateway serves the supergraph found there",
+    );
+  }
+  if (url !== undefined && !isHttpUrl(url)) env.problem("SUPERGRAPH_URL is not an http(s) URL");
+  const pollMs = env.integer("SUPERGRAPH_POLL_MS", {
+    fallback: 2_000,
+    min: 20,
+    max: 3_600_000,
+    why: "how often the supergraph's source is looked at; a file is also watched",
+  });
+  return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env) };
+}
+
+function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, string>> {
+  const urls = env.matching(/^SUBGRAPH_URL_.+$/);
+  for (const [name, url] of Object.entries(urls)) if (!isHttpUrl(url)) env.problem(`${name} is not an http(s) URL`);
+  return urls;
+}
+
+function readBounds(env: EnvironmentReader) {
+  return {
+    requestTimeoutMs: env.integer("REQUEST_TIMEOUT_MS", {
+      fallback: 30_000,
+      min: 10,
+      max: 300_000,
+      why: "after this a client gets what is there, and an error for what is not",
+    }),
+    subgraphTimeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
+      fallback: 10_000,
+      min: 10,
+      max: 300_000,
+      why: "the deadline of one fetch from a subgraph, body included",
+    }),
+    subgraphBodyBytesMax: env.integer("SUBGRAPH_BODY_BYTES_MAX", {
+      fallback: 10_000_000,
+      min: 1_000,
+      max: 1_000_000_000,
+      why: "a longer answer of a subgraph is cut and counts as an error",
+    }),
+    graphqlBodyBytesMax: env.integer("GRAPHQL_BODY_BYTES_MAX", {
+      fallback: 1_048_576,
+      min: 1_000,
+      max: 100_000_000,
+      why: "a longer body of a client, unpacked, is 413",
+    }),
+    documentTokensMax: env.integer("DOCUMENT_TOKENS_MAX", {
+      fallback: 10_000,
+      min: 100,
+      max: 1_000_000,
+      why: "a document with more lexical tokens is refused before it is parsed to the end",
+    }),
+    selectionsMax: env.integer("SELECTIONS_MAX", {
+      fallback: 2_000,
+      min: 100,
+      max: 10_000_000,
+      why: "an operation with more selections, fragments expanded, is refused before planning",
+    }),
+  };
+}
+
+function readIssuerUrl(env: EnvironmentReader, profile: "development" | "production"): string | undefined {
+  const url = env.optional("ISSUER_URL", {
+    why: "development only: the local token issuer that GraphiQL offers callers from",
+  });
+  if (url === undefined) return undefined;
+  if (profile === "production") env.problem("ISSUER_URL is for PROFILE=development: production knows no local issuer");
+  if (!isHttpUrl(url)) env.problem("ISSUER_URL is not an http(s) URL");
+  return url;
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+}

@@ -1,0 +1,186 @@
+import { ApolloServer, HeaderMap } from "@apollo/server";
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
+import { GraphQLError } from "graphql";
+import type { AnswerType } from "../admit/negotiation.ts";
+import { Refusal } from "../errors.ts";
+import type { BoundedCache } from "../parse/bounded-cache.ts";
+import type { GraphqlRequest } from "../parse/graphql-request.ts";
+import { findVariableProblems, requireOperation } from "../parse/operation.ts";
+import type { EngineContext } from "../run/data-source.ts";
+import type { Engine } from "../run/engine.ts";
+import type { RequestScope } from "../run/request-scope.ts";
+import { completeResult } from "../shape/complete.ts";
+import { maskError } from "../shape/mask.ts";
+import type { Answer } from "../shape/write.ts";
+import { createLibraryLogger, type Observe } from "../telemetry/observations.ts";
+
+export interface LaneRequest {
+  readonly method: "GET" | "POST";
+  readonly answerType: AnswerType;
+  readonly graphql: GraphqlRequest;
+  readonly scope: RequestScope;
+}
+
+/** Apollo Server over one engine: syntax, validation, automatic persisted queries. */
+export interface ApolloLane {
+  answer(request: LaneRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface ApolloLaneOptions {
+  readonly engine: Engine;
+  readonly introspection: boolean;
+  readonly documentTokensMax: number;
+  readonly selectionsMax: number;
+  /** Shared by all generations: it holds texts, which are validated anew. */
+  readonly persistedQueries: BoundedCache;
+  readonly observe: Observe;
+}
+
+type GatewayOption = NonNullable<ConstructorParameters<typeof ApolloServer<EngineContext>>[0]["gateway"]>;
+type Executor = NonNullable<Awaited<ReturnType<GatewayOption["load"]>>["executor"]>;
+
+export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane> {
+  const server = createApolloServer(o);
+  await server.start();
+
+  async function answer({ method, answerType, graphql, scope }: LaneRequest): Promise<Answer> {
+    const { status = 200, body } = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: toHttpRequest(method, answerType, graphql),
+      context: () => Promise.resolve({ scope }),
+    });
+    if (status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });
+    if (body.kind !== "complete") throw new Error("An answer in parts was not asked for");
+    return {
+      // What came this far is a well-formed request; a client of plain JSON reads from `errors[]` that it was refused.
+      status: status === 400 && answerType === "application/json" ? 200 : status,
+      headers: { "Content-Type": `${answerType}; charset=utf-8` },
+      body: body.string,
+    };
+  }
+
+  return { answer, close: () => server.stop() };
+}
+
+function createApolloServer(o: ApolloLaneOptions): ApolloServer<EngineContext> {
+  return new ApolloServer<EngineContext>({
+    gateway: toGateway(o),
+    introspection: o.introspection,
+    hideSchemaDetailsFromClientErrors: !o.introspection,
+    parseOptions: { maxTokens: o.documentTokensMax },
+    maxRecursiveSelections: o.selectionsMax,
+    persistedQueries: { cache: o.persistedQueries, ttl: null },
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    nodeEnv: "production",
+    logger: createLibraryLogger(o.observe),
+    formatError: (formatted, error) => maskError(formatted, error, (cause) => observeBug(o.observe, cause)),
+    stringifyResult: (result) => JSON.stringify(result),
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+}
+
+/** Our engine in the shape that Apollo Server takes. One generation never changes its schema. */
+function toGateway({ engine }: ApolloLaneOptions): GatewayOption {
+  let tell: Parameters<GatewayOption["onSchemaLoadOrUpdate"]>[0] = () => {};
+  return {
+    onSchemaLoadOrUpdate(callback) {
+      tell = callback;
+      return () => {};
+    },
+    load() {
+      tell({ apiSchema: engine.apiSchema, coreSupergraphSdl: "" });
+      return Promise.resolve({ executor: createExecutor(engine) });
+    },
+    stop: () => engine.close(),
+  };
+}
+
+/** Between validation and the engine: nothing runs that has no operation or wrong variables. */
+function createExecutor(engine: Engine): Executor {
+  return async (context) => {
+    const { scope } = context.context as EngineContext;
+    const { operationName, variables } = context.request;
+    try {
+      const operation = requireOperation(context.operation, operationName);
+      const problems = findVariableProblems(engine.apiSchema, operation, variables ?? {});
+      if (problems.length > 0) return { errors: problems };
+      return completeResult(await engine.execute(context), scope.losses);
+    } catch (error) {
+      return { errors: [toRequestError(error, scope.requestId)] };
+    }
+  };
+}
+
+/** The planner's own limits, by its words: it has no codes. */
+const tooComplex = /maximum recursive selections|non-local selections exceeds/;
+
+function toRequestError(error: unknown, requestId: string): GraphQLError {
+  if (error instanceof Refusal) return withStatus(error.message, error.code, error.status);
+  const cause = error instanceof Error ? error : new Error(String(error));
+  if (tooComplex.test(cause.message))
+    return withStatus("The operation is too complex to be planned.", "OPERATION_TOO_COMPLEX", 400);
+  return new GraphQLError(cause.message, {
+    originalError: cause,
+    extensions: { code: "INTERNAL_SERVER_ERROR", requestId, http: { status: 500 } },
+  });
+}
+
+function withStatus(message: string, code: string, status: number): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, http: { status } } });
+}
+
+function observeBug(observe: Observe, cause: unknown): void {
+  const error = cause instanceof GraphQLError ? cause : undefined;
+  const requestId = error?.extensions["requestId"];
+  observe({
+    kind: "internal-error",
+    requestId: typeof requestId === "string" ? requestId : undefined,
+    cause: error?.originalError ?? cause,
+  });
+}
+
+/** Made anew from what was read and checked: nothing else of the client's request reaches Apollo Server. */
+function toHttpRequest(
+  method: "GET" | "POST",
+  answerType: AnswerType,
+  { query, operationName, variables, extensions }: GraphqlRequest,
+) {
+  const headers = new HeaderMap([
+    ["accept", answerType],
+    ["content-type", "application/json"],
+  ]);
+  if (method === "POST") {
+    return {
+      method,
+      headers,
+      search: "",
+      body: {
+        query,
+        operationName: operationName ?? null,
+        variables: variables ?? null,
+        extensions: extensions ?? null,
+      },
+    };
+  }
+  const search = new URLSearchParams();
+  if (query !== undefined) search.set("query", query);
+  if (operationName !== undefined) search.set("operationName", operationName);
+  if (variables !== undefined) search.set("variables", JSON.stringify(variables));
+  if (extensions !== undefined) search.set("extensions", JSON.stringify(extensions));
+  return { method, headers, search: `?${search}`, body: undefined };
+}

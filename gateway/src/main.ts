@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { ConfigError } from "@tributary/kit/env";
+import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
+import { createLog } from "@tributary/kit/log";
+import { answerBrokenRequests } from "./admit/broken-request.ts";
+import { type Config, readConfig } from "./config.ts";
+import { createObserver } from "./telemetry/observations.ts";
+
+// @apollo/gateway reports to its maker unless told not to; so before it is loaded.
+process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
+
+try {
+  await serve(readConfig(process.env));
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigError || !(error instanceof Error) ? String(error) : error.stack}\n`);
+  process.exit(1);
+}
+
+async function serve(config: Config): Promise<void> {
+  const { createGateway } = await import("./server.ts");
+  const log = createLog({ name: "gateway", level: config.logLevel });
+  const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
+  const gateway = createGateway({ config, observe: createObserver(log), graphiqlFolder });
+  const server = await startServer({ ...config, ...gateway, name: "gateway", log, prepare: answerBrokenRequests });
+  stopOnSignals([server], log);
+  log.info({ url: server.url }, "listening");
+}

@@ -1,0 +1,108 @@
+// Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
+import { createHash } from "node:crypto";
+import { Refusal } from "../errors.ts";
+
+export interface GraphqlRequest {
+  /** Missing only when an automatic persisted query is asked for by its hash. */
+  readonly query: string | undefined;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  readonly extensions: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Reads the parsed body of a POST. Unknown members are left aside.
+ * @throws Refusal MALFORMED_REQUEST.
+ */
+export function readGraphqlBody(body: unknown): GraphqlRequest {
+  if (Array.isArray(body)) throw malformed("Batches of operations are closed here: send one request for each.");
+  if (!isRecord(body)) throw malformed("The body must be a JSON object.");
+  return readParameters({
+    query: own(body, "query"),
+    operationName: own(body, "operationName"),
+    variables: own(body, "variables"),
+    extensions: own(body, "extensions"),
+  });
+}
+
+/**
+ * Reads the search part of a GET; variables and extensions are JSON texts there.
+ * @throws Refusal MALFORMED_REQUEST.
+ */
+export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
+  return readParameters({
+    query: once(search, "query"),
+    operationName: once(search, "operationName"),
+    variables: readJson(once(search, "variables"), "variables"),
+    extensions: readJson(once(search, "extensions"), "extensions"),
+  });
+}
+
+function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): GraphqlRequest {
+  const request = {
+    query: optionalString(raw.query, "query"),
+    // An empty name counts as none: Apollo Server and Apollo Gateway disagree about it, and a mutation by GET would slip through.
+    operationName: optionalString(raw.operationName, "operationName") || undefined,
+    variables: optionalRecord(raw.variables, "variables"),
+    extensions: optionalRecord(raw.extensions, "extensions"),
+  };
+  checkPersistedQuery(request);
+  return request;
+}
+
+/** Automatic persisted queries: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query. */
+function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
+  const persisted = extensions === undefined ? undefined : own(extensions, "persistedQuery");
+  if (persisted === undefined || persisted === null) {
+    if (!query) throw malformed("`query` is missing.");
+    return;
+  }
+  if (!isRecord(persisted) || persisted["version"] !== 1) throw malformed("`persistedQuery.version` must be 1.");
+  const hash = persisted["sha256Hash"];
+  if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash))
+    throw malformed("`persistedQuery.sha256Hash` must be 64 hexadecimal digits.");
+  if (query === "") throw malformed("`query` is empty.");
+  if (query !== undefined && createHash("sha256").update(query).digest("hex") !== hash) {
+    throw malformed("`persistedQuery.sha256Hash` is not the hash of `query`.");
+  }
+}
+
+function optionalString(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw malformed(`\`${name}\` must be a string.`);
+  return value;
+}
+
+function optionalRecord(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isRecord(value)) throw malformed(`\`${name}\` must be an object.`);
+  return value;
+}
+
+function once(search: URLSearchParams, name: string): string | undefined {
+  const values = search.getAll(name);
+  if (values.length > 1) throw malformed(`\`${name}\` may stand only once.`);
+  return values[0];
+}
+
+function readJson(text: string | undefined, name: string): unknown {
+  if (text === undefined || text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed(`\`${name}\` is not JSON.`);
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Members that the client sent, never what an object inherits. */
+function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function malformed(message: string): Refusal {
+  return new Refusal("MALFORMED_REQUEST", message);
+}

@@ -1,0 +1,22 @@
+// Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
+import type { TraceContext } from "../admit/trace-context.ts";
+import type { FieldLoss } from "./field-loss.ts";
+
+export interface RequestScope {
+  readonly requestId: string;
+  readonly trace: TraceContext;
+  /** The client's `authorization`, passed on as it came. */
+  readonly authorization: string | undefined;
+  /** Aborted when the client goes away or the request's deadline passes; then nothing more is fetched. */
+  readonly signal: AbortSignal;
+  /** What was lost on the way, with paths in the client's answer. Bounded per fetch, see field-loss.ts. */
+  readonly losses: FieldLoss[];
+  /** The data of root fetches in order of arrival: the engine joins its answer from these very objects. */
+  readonly rootAnswers: Readonly<Record<string, unknown>>[];
+}
+
+export function createRequestScope(
+  about: Pick<RequestScope, "requestId" | "trace" | "authorization" | "signal">,
+): RequestScope {
+  return { ...about, losses: [], rootAnswers: [] };
+}

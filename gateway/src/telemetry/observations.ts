@@ -1,0 +1,89 @@
+import type { Log } from "@tributary/kit/log";
+
+/** What rooms of the gateway have to report. They say what happened; only this room decides what is logged, and how. */
+export type Observation =
+  | {
+      readonly kind: "supergraph-loaded";
+      readonly id: string;
+      readonly subgraphs: readonly string[];
+      readonly tookMs: number;
+    }
+  | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
+  | { readonly kind: "supergraph-refused"; readonly id: string; readonly cause: unknown }
+  | { readonly kind: "subgraph-without-address"; readonly service: string }
+  | { readonly kind: "override-without-subgraph"; readonly variable: string }
+  | SubgraphFetchFailed
+  | SubgraphErrors
+  | SubgraphAnswerMisshapen
+  | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
+  | { readonly kind: "client-gone"; readonly requestId: string }
+  | { readonly kind: "internal-error"; readonly requestId: string | undefined; readonly cause: unknown }
+  | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
+
+/** A fetch gave nothing that can be used. `cause` may name hosts: it is for the log, never for a client. */
+export interface SubgraphFetchFailed {
+  readonly kind: "subgraph-fetch-failed";
+  readonly requestId: string;
+  readonly service: string;
+  readonly code: string;
+  readonly cause: unknown;
+}
+
+/** What a subgraph said in `errors[]`, whole, at most `errorsMax` of them. Clients see a masked form. */
+export interface SubgraphErrors {
+  readonly kind: "subgraph-errors";
+  readonly requestId: string;
+  readonly service: string;
+  readonly count: number;
+  readonly errors: readonly unknown[];
+}
+
+/** Values of a subgraph's answer that do not fit the schema, or are missing, by their path in that answer; each became null. */
+export interface SubgraphAnswerMisshapen {
+  readonly kind: "subgraph-answer-misshapen";
+  readonly requestId: string;
+  readonly service: string;
+  readonly count: number;
+  readonly paths: readonly string[];
+}
+
+export type Observe = (observation: Observation) => void;
+
+type Level = "debug" | "info" | "warn" | "error";
+
+const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Level, string]> = {
+  "supergraph-loaded": ["info", "serving a new supergraph"],
+  "supergraph-unavailable": ["warn", "the supergraph cannot be read; what was loaded keeps serving"],
+  "supergraph-refused": ["error", "the supergraph cannot be used; what was loaded keeps serving"],
+  "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
+  "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
+  "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
+  "subgraph-errors": ["warn", "a subgraph answered with errors"],
+  "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
+  "request-refused": ["debug", "a request was refused"],
+  "client-gone": ["debug", "a client went away; its fetches were aborted"],
+  "internal-error": ["error", "a bug: a request failed inside the gateway"],
+};
+
+/** The one place that turns observations into log lines. */
+export function createObserver(log: Log): Observe {
+  return (observation) => {
+    if (observation.kind === "library-said") return log[observation.level](observation.text);
+    const [level, sentence] = levels[observation.kind];
+    const { kind, ...fields } = observation;
+    if (!("cause" in fields)) return log[level]({ observation: kind, ...fields }, sentence);
+    const { cause, ...rest } = fields;
+    log[level](
+      { observation: kind, ...rest, err: cause instanceof Error ? cause : new Error(String(cause)) },
+      sentence,
+    );
+  };
+}
+
+/** A logger in Apollo's shape, for the libraries that want one. */
+export function createLibraryLogger(observe: Observe) {
+  const say = (level: Level) => (text?: unknown) => {
+    observe({ kind: "library-said", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+  };
+  return { debug: say("debug"), info: say("debug"), warn: say("warn"), error: say("error") };
+}

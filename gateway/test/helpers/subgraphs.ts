@@ -1,0 +1,91 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { composeServices } from "@apollo/composition";
+import { buildSubgraphSchema } from "@apollo/subgraph";
+import { graphql, parse } from "graphql";
+
+/** Takes a request over from the real subgraph. `body` is what the gateway sent. */
+export type Fault = (response: ServerResponse, body: SubgraphRequest, request: IncomingMessage) => void;
+
+export interface SubgraphRequest {
+  readonly query: string;
+  readonly variables: Record<string, unknown>;
+}
+
+export interface RunningSubgraph {
+  readonly name: string;
+  readonly url: string;
+  readonly typeDefs: string;
+  readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: SubgraphRequest }[];
+  /** Undefined: answers as it should. */
+  fault: Fault | undefined;
+  close(): Promise<void>;
+}
+
+export interface SubgraphOptions {
+  readonly name: string;
+  readonly typeDefs: string;
+  readonly resolvers: object;
+  readonly port?: number;
+}
+
+const federation = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7",
+  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@inaccessible", "@interfaceObject"])\n`;
+
+/** A real subgraph on a free port of this machine. */
+export async function startSubgraph({
+  name,
+  typeDefs: ownDefs,
+  resolvers,
+  port = 0,
+}: SubgraphOptions): Promise<RunningSubgraph> {
+  const typeDefs = federation + ownDefs;
+  const schema = buildSubgraphSchema([{ typeDefs: parse(typeDefs), resolvers: resolvers as never }]);
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body: SubgraphRequest = JSON.parse(await readText(request));
+    const { headers } = request;
+    subgraph.requests.push({ headers, body });
+    if (subgraph.fault) return subgraph.fault(response, body, request);
+    const result = await graphql({
+      schema,
+      source: body.query,
+      variableValues: body.variables,
+      contextValue: { headers },
+    });
+    answerJson(response, 200, JSON.stringify(result));
+  }
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const subgraph: RunningSubgraph = {
+    name,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    typeDefs,
+    requests: [],
+    fault: undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return subgraph;
+}
+
+export function answerJson(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(text);
+}
+
+/** What `compose` would publish for these subgraphs. */
+export function composeSupergraph(subgraphs: readonly Pick<RunningSubgraph, "name" | "typeDefs" | "url">[]): string {
+  const { supergraphSdl, errors } = composeServices(
+    subgraphs.map(({ name, typeDefs, url }) => ({ name, url, typeDefs: parse(typeDefs) })),
+  );
+  if (supergraphSdl === undefined) throw new AggregateError(errors ?? [], "The test's subgraphs do not compose");
+  return supergraphSdl;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
