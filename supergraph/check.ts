@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Change } from "./changes.ts";
 import { printChange } from "./changes.ts";
@@ -79,9 +78,4 @@ function readOptions(args: readonly string[]): { readonly against?: string | und
   } catch {
     return undefined;
   }
-}
-
-if (import.meta.main) {
-  const root = fileURLToPath(new URL("..", import.meta.url));
-  process.exitCode = await runCheck({ root, args: process.argv.slice(2), write: (text) => process.stdout.write(text) });
 }

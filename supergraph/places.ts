@@ -63,7 +63,7 @@ function descend(start: ASTNode, names: readonly string[]): { node: ASTNode; dep
 }
 
 function membersOf(node: ASTNode): readonly ASTNode[] {
-  if ("fields" in node) return (node.fields ?? []) as readonly ASTNode[];
+  if ("fields" in node) return node.fields ?? [];
   if ("values" in node && Array.isArray(node.values)) return node.values as readonly ASTNode[];
   if ("types" in node) return node.types ?? [];
   return "arguments" in node ? (node.arguments ?? []) : [];

@@ -16,11 +16,8 @@ export function findRouteChanges(base: RouteState, now: RouteState, teams: reado
   return base.routes.flatMap((route) => {
     const successor = standing.get(shapeOf(route));
     const losses = successor ? lossesOf(route, successor) : [removalOf(route)];
-    return losses.map((loss) => ({
-      ...loss,
-      level: "breaking" as const,
-      places: placesOf(successor ?? route, { base, now, teams }),
-    }));
+    const places = placesOf(successor ?? route, { base, now, teams });
+    return losses.map(({ code, message, advice }) => ({ level: "breaking", code, message, advice, places }));
   });
 }
 

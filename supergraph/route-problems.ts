@@ -44,29 +44,30 @@ export function findRouteLine(
 }
 
 function describeShapeProblems(source: RouteSource): CompositionError[] {
-  const { name, owner, file } = source;
-  const where = { subgraph: name, owner, file };
-  if (source.text === undefined) {
-    return [
-      {
-        message: "This file is missing: each service declares its REST routes.",
-        code: "ROUTES_MISSING",
-        ...where,
-      },
-    ];
+  const { text, declarations, failure } = source;
+  if (text === undefined) {
+    return [problemIn(source, "ROUTES_MISSING", "This file is missing: each service declares its REST routes.")];
   }
-  if (!Array.isArray(source.declarations)) {
-    const message = source.failure ?? "This file does not export a list called routes.";
-    return [{ message, code: "ROUTES_INVALID", ...where }];
+  if (!Array.isArray(declarations)) {
+    return [problemIn(source, "ROUTES_INVALID", failure ?? "This file does not export a list called routes.")];
   }
-  return source.declarations.flatMap((declaration: unknown, index) =>
-    problemsOfDeclaration(declaration).map((problem) => ({
-      message: `Route ${idOfUnknown(declaration) ?? `number ${index + 1}`}: ${problem}`,
-      code: "ROUTES_INVALID",
-      ...where,
-      ...findRouteLine(source.text ?? "", idOfUnknown(declaration) ?? ""),
-    })),
-  );
+  return declarations.flatMap((declaration: unknown, index) => {
+    const id = idOfUnknown(declaration);
+    const place = findRouteLine(text, id ?? "");
+    const name = `Route ${id ?? `number ${index + 1}`}`;
+    return problemsOfDeclaration(declaration).map((problem) =>
+      problemIn(source, "ROUTES_INVALID", `${name}: ${problem}`, place),
+    );
+  });
+}
+
+function problemIn(
+  { name, owner, file }: RouteSource,
+  code: string,
+  message: string,
+  place?: { readonly line: number; readonly column: number },
+): CompositionError {
+  return { message, code, subgraph: name, owner, file, ...place };
 }
 
 function problemsOfDeclaration(declaration: unknown): string[] {

@@ -108,7 +108,7 @@ function routesOf(name: string, ...routes: readonly object[]): RouteSource {
     cache: "private",
     summary: "A summary.",
   };
-  const declarations = routes.map((route) => ({ ...complete, ...route }));
+  const declarations = routes.map((route) => Object.assign({}, complete, route));
   const text = declarations.map(({ id }) => `  { id: "${id}" }`).join("\n");
   return { name, owner: `@tributary/${name}-team`, file: `services/${name}/src/rest/routes.ts`, text, declarations };
 }

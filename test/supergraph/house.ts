@@ -115,7 +115,7 @@ type User @key(fields: "id") {
 export function sourcesOf(files: Files): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
-    return { ...subgraph, file, sdl: files[file] };
+    return Object.assign({ file, sdl: files[file] }, subgraph);
   });
 }
 

@@ -1,0 +1,250 @@
+/** A small house that breaks one rule, and where. */
+export interface Planted {
+  readonly rule: string;
+  readonly what: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** "path:line" of every violation. */
+  readonly at: readonly string[];
+}
+
+const other = "export const other = 1;";
+
+/** One or more planted violations for every rule: a rule that does not see its own is no rule. */
+export const planted: readonly Planted[] = [
+  {
+    rule: "packages-know-only-the-kit",
+    what: "a service that imports another service by its path",
+    files: {
+      "services/users/src/app.ts": '\nimport { other } from "../../posts/src/model.ts";',
+      "services/posts/src/model.ts": other,
+    },
+    at: ["services/users/src/app.ts:2"],
+  },
+  {
+    rule: "packages-know-only-the-kit",
+    what: "a proxy that imports the gateway by its name, even for a type",
+    files: { "rest-proxy/src/server.ts": 'import type { Config } from "@tributary/gateway";' },
+    at: ["rest-proxy/src/server.ts:1"],
+  },
+  {
+    rule: "kit-knows-nobody",
+    what: "a tool that reaches into a service, dynamically",
+    files: {
+      "kit/src/seed.ts": 'export const seed = () => import("../../services/users/src/model.ts");',
+      "services/users/src/model.ts": other,
+    },
+    at: ["kit/src/seed.ts:1"],
+  },
+  {
+    rule: "supergraph-knows-only-the-kit",
+    what: "composition that imports a service's routes",
+    files: {
+      "supergraph/compose.ts": 'import { other } from "../services/users/src/model.ts";',
+      "services/users/src/model.ts": other,
+    },
+    at: ["supergraph/compose.ts:1"],
+  },
+  {
+    rule: "no-test-code-in-production",
+    what: "an app that uses a test's database",
+    files: { "services/users/src/app.ts": 'import { createTestDatabase } from "@tributary/kit/testing/database";' },
+    at: ["services/users/src/app.ts:1"],
+  },
+  {
+    rule: "services-export-nothing",
+    what: "a service that exports its model",
+    files: { "services/users/package.json": '{ "exports": { "./model": "./src/model.ts" } }' },
+    at: ["services/users/package.json:1"],
+  },
+  {
+    rule: "services-export-nothing",
+    what: "a service that does not say that it exports nothing",
+    files: { "services/users/package.json": "{}" },
+    at: ["services/users/package.json:1"],
+  },
+  {
+    rule: "service-floors",
+    what: "two doors that meet",
+    files: {
+      "services/users/src/rest/read.ts": 'import type { Context } from "../graphql/context.ts";',
+      "services/users/src/graphql/context.ts": "export type Context = object;",
+    },
+    at: ["services/users/src/rest/read.ts:1"],
+  },
+  {
+    rule: "service-floors",
+    what: "a resolver that goes past the actions to the store",
+    files: {
+      "services/users/src/graphql/resolvers.ts": 'import { other } from "../store.ts";',
+      "services/users/src/store.ts": other,
+    },
+    at: ["services/users/src/graphql/resolvers.ts:1"],
+  },
+  {
+    rule: "service-floors",
+    what: "a model that looks up to the actions",
+    files: {
+      "services/users/src/model.ts": 'import { other } from "./actions.ts";',
+      "services/users/src/actions.ts": other,
+    },
+    at: ["services/users/src/model.ts:1"],
+  },
+  {
+    rule: "sql-only-in-stores",
+    what: "an action that speaks SQL",
+    files: {
+      "services/users/src/actions.ts":
+        "export const find = (id: string) => `\n  select name from users where id = ${id}`;",
+    },
+    at: ["services/users/src/actions.ts:1"],
+  },
+  {
+    rule: "sql-only-in-stores",
+    what: "a gateway with a database",
+    files: { "gateway/src/cache/memory.ts": 'import pg from "pg";\nexport const text = "DELETE FROM cache";' },
+    at: ["gateway/src/cache/memory.ts:2", "gateway/src/cache/memory.ts:1"],
+  },
+  {
+    rule: "stages-flow-one-way",
+    what: "a stage that looks ahead, if only for a type",
+    files: {
+      "gateway/src/parse/limits.ts": 'import type { Plan } from "../plan/planner.ts";',
+      "gateway/src/plan/planner.ts": "export type Plan = object;",
+    },
+    at: ["gateway/src/parse/limits.ts:1"],
+  },
+  {
+    rule: "stages-share-only-types",
+    what: "a stage that calls an earlier one",
+    files: {
+      "gateway/src/run/fetch.ts": 'import { other } from "../plan/planner.ts";',
+      "gateway/src/plan/planner.ts": other,
+    },
+    at: ["gateway/src/run/fetch.ts:1"],
+  },
+  {
+    rule: "stages-share-only-types",
+    what: "a standing room that calls a stage",
+    files: {
+      "gateway/src/telemetry/logs.ts": 'import { other } from "../run/fetch.ts";',
+      "gateway/src/run/fetch.ts": other,
+    },
+    at: ["gateway/src/telemetry/logs.ts:1"],
+  },
+  {
+    rule: "no-domain-words-in-the-kit",
+    what: "a tool that knows orders, and a type of posts",
+    files: {
+      "kit/src/paging.ts": 'export const first = "orders:read";\nexport interface Post { commentCount: number }',
+    },
+    at: ["kit/src/paging.ts:2", "kit/src/paging.ts:1"],
+  },
+  {
+    rule: "no-domain-words-in-the-kit",
+    what: "a gateway that treats one field in another way",
+    files: { "gateway/src/run/fetch.ts": "export const productsFirst = true;" },
+    at: ["gateway/src/run/fetch.ts:1"],
+  },
+  {
+    rule: "no-cycles",
+    what: "three files in a circle, one link of it a type",
+    files: {
+      "gateway/src/run/a.ts": '\nimport { b } from "./b.ts";\nexport const a = b;',
+      "gateway/src/run/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
+      "gateway/src/run/c.ts": 'import type { a } from "./a.ts";\nexport const c: typeof a = 1;',
+    },
+    at: ["gateway/src/run/c.ts:1"],
+  },
+  {
+    rule: "no-barrels",
+    what: "an index.ts, and a file that only passes on",
+    files: {
+      "kit/src/index.ts": other,
+      "kit/src/all.ts": 'export { other } from "./index.ts";\nexport type { Log } from "./log.ts";',
+      "kit/src/log.ts": "export type Log = object;",
+    },
+    at: ["kit/src/index.ts:1", "kit/src/all.ts:1"],
+  },
+  {
+    rule: "no-barrels",
+    what: "a file that passes on everything of another beside its own",
+    files: { "kit/src/all.ts": 'export const own = 1;\nexport * from "./log.ts";', "kit/src/log.ts": other },
+    at: ["kit/src/all.ts:2"],
+  },
+  {
+    rule: "imports-end-in-ts",
+    what: "an import without extension, and one of a .js",
+    files: {
+      "gateway/src/run/fetch.ts": 'import "./deadline";\nimport "./plan.js";',
+      "gateway/src/run/deadline.ts": other,
+    },
+    at: ["gateway/src/run/fetch.ts:1", "gateway/src/run/fetch.ts:2"],
+  },
+  {
+    rule: "environment-only-in-main",
+    what: "the environment in each of its spellings",
+    files: {
+      "gateway/src/config.ts":
+        'export const a = process.env["PORT"];\nexport const b = globalThis.process.env.PORT;\nexport const c = process["env"];',
+      "gateway/src/run/fetch.ts": 'import { env } from "node:process";\nexport const d = env;',
+      "gateway/src/run/plan.ts": "const { env } = process;\nexport const e = env;",
+    },
+    at: [
+      "gateway/src/config.ts:1",
+      "gateway/src/config.ts:2",
+      "gateway/src/config.ts:3",
+      "gateway/src/run/fetch.ts:1",
+      "gateway/src/run/plan.ts:1",
+    ],
+  },
+  {
+    rule: "no-console",
+    what: "a store that prints",
+    files: { "services/users/src/store.ts": 'console.log("here");' },
+    at: ["services/users/src/store.ts:1"],
+  },
+  {
+    rule: "one-logger",
+    what: "a service with a logger of its own",
+    files: { "services/users/src/app.ts": 'import pino from "pino";' },
+    at: ["services/users/src/app.ts:1"],
+  },
+  {
+    rule: "doors-log-in-telemetry",
+    what: "a stage that logs instead of reporting",
+    files: { "gateway/src/run/fetch.ts": 'export const run = (deps: Deps) => deps.log.warn("slow");' },
+    at: ["gateway/src/run/fetch.ts:1"],
+  },
+];
+
+/** A small house that keeps every rule, though it comes near to breaking several. */
+export const upright: Readonly<Record<string, string>> = {
+  "kit/src/log.ts": 'import pino from "pino";\nexport const createLog = pino;',
+  "kit/src/rest.ts":
+    'export const methods = ["POST"]; // users, posts and orders in a comment are nobody\'s dependency\nexport const userId = "user";',
+  "kit/src/testing/cast.ts": 'export const order = "orders";',
+  "kit/src/postgres.ts":
+    'import pg from "pg";\nexport const ping = "select 1 from pg_database";\nexport const pool = pg;',
+  "services/users/package.json": '{ "exports": {} }',
+  "services/users/src/main.ts":
+    'import { createApp } from "./app.ts";\nimport { createLog } from "@tributary/kit/log";\ncreateApp(process.env, createLog);',
+  "services/users/src/app.ts":
+    'import { find } from "./actions.ts";\nimport { resolvers } from "./graphql/resolvers.ts";\nimport { store } from "./store.ts";\nexport const createApp = (...all: unknown[]) => [all, find, resolvers, store];',
+  "services/users/src/graphql/resolvers.ts":
+    'import { find } from "../actions.ts";\nexport const resolvers = { find };',
+  "services/users/src/actions.ts":
+    'import { store } from "./store.ts";\nexport const find = store;\nexport const hint = "Select a name from the list.".length;',
+  "services/users/src/store.ts":
+    'import { limit } from "./model.ts";\nexport const store = `select name from users limit ${limit}`;',
+  "services/users/src/model.ts": 'import { states } from "./states.ts";\nexport const limit = states.length;',
+  "services/users/src/states.ts": 'export const states = ["READER"];',
+  "services/users/src/model.test.ts": 'import { cast } from "../test/cast.ts";\nconsole.log(cast, process.env.PORT);',
+  "services/users/test/cast.ts": 'import { order } from "@tributary/kit/testing/cast";\nexport const cast = order;',
+  "gateway/src/pipeline.ts":
+    'import { parse } from "./parse/document.ts";\nimport { run } from "./run/fetch.ts";\nexport const pipeline = [parse, run];',
+  "gateway/src/parse/document.ts": "export type Document = object;\nexport const parse = 1;",
+  "gateway/src/run/fetch.ts":
+    'import type { Document } from "../parse/document.ts";\nimport { type Document as D } from "../parse/document.ts";\nexport const run = (document: Document & D) => document;',
+  "gateway/src/telemetry/logs.ts": 'export const write = (log: { warn(text: string): void }) => log.warn("slow");',
+  "scripts/token.ts": "console.log(process.env.PORT);",
+};
