@@ -1,0 +1,114 @@
+import { AppError } from "@tributary/kit/errors";
+import type { Precondition } from "@tributary/kit/etag";
+import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity";
+import type { PageRequest } from "@tributary/kit/keyset";
+import {
+  type Comment,
+  type CommentChange,
+  type CommentFilters,
+  editableMs,
+  isLiving,
+  type ListPart,
+  type LivingComment,
+  type NewComment,
+  type Parent,
+} from "./model.ts";
+import type { CommentStore } from "./store.ts";
+
+export type CommentActions = ReturnType<typeof createCommentActions>;
+
+export interface CommentDeps {
+  readonly store: CommentStore;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+/** What a door says about a change: which version it is for, and what a deleted comment is there. */
+export interface ChangeTerms {
+  readonly precondition?: () => Precondition;
+  /** The graph shows tombstones, so that deleting twice is a state that does not allow it; version 1 of REST knows none. */
+  readonly deletedIs?: "INVALID_STATE" | "NOT_FOUND";
+}
+
+/**
+ * What can be done with comments, and who may. Both doors come through here. Input comes as a function: it is read only after the
+ * caller was let in. A change is decided by one statement; only when it did not happen is it asked why.
+ */
+export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
+  return {
+    findComments: (ids: readonly string[]) => store.findComments(ids),
+
+    async findLiving(id: string): Promise<LivingComment | undefined> {
+      const [comment] = await store.findComments([id]);
+      return comment !== undefined && isLiving(comment) ? comment : undefined;
+    },
+
+    listComments: (filters: CommentFilters, request: PageRequest) => store.listComments(filters, request),
+    listLiving: (filters: CommentFilters, request: PageRequest) => store.listLiving(filters, request),
+    listParts: (parent: Parent, parts: readonly ListPart[]) => store.listParts(parent, parts),
+    countLiving: (postIds: readonly string[]) => store.countLiving(postIds),
+
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
+    async addComment(identity: Identity, input: () => NewComment): Promise<LivingComment> {
+      const { userId } = requireScope(identity, "comments:write");
+      return store.insertComment(input(), userId);
+    },
+
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, NOT_FOUND, INVALID_STATE, PRECONDITION_FAILED. */
+    async editComment(
+      identity: Identity,
+      id: string,
+      input: () => CommentChange,
+      { precondition = anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
+    ): Promise<LivingComment> {
+      const { userId } = requireScope(identity, "comments:write");
+      const versions = precondition();
+      const writtenSince = new Date(clock() - editableMs);
+      const edited = await store.editComment(id, { ...input(), authorId: userId, writtenSince, versions });
+      if (edited !== undefined) return edited;
+      const comment = await requireExisting(id, deletedIs);
+      if (!isUser(identity, comment.authorId))
+        throw new AppError("FORBIDDEN", "A comment is changed by its author alone.");
+      if (!isLiving(comment)) throw deleted();
+      if (comment.createdAt < writtenSince) {
+        throw new AppError("INVALID_STATE", "A comment can be changed for 15 minutes. These are over.");
+      }
+      throw changed();
+    },
+
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE, PRECONDITION_FAILED. */
+    async deleteComment(
+      identity: Identity,
+      id: string,
+      { precondition = anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
+    ): Promise<Comment> {
+      const { userId } = requireScope(identity, "comments:write", "comments:write:all");
+      const mayAny = hasScope(identity, "comments:write:all");
+      const removed = await store.deleteComment(id, { authorId: mayAny ? null : userId, versions: precondition() });
+      if (removed !== undefined) return removed;
+      const comment = await requireExisting(id, deletedIs);
+      if (!mayAny && !isUser(identity, comment.authorId)) {
+        throw new AppError("FORBIDDEN", "This is for its author, and for the scope comments:write:all.");
+      }
+      throw isLiving(comment) ? changed() : deleted();
+    },
+  };
+
+  async function requireExisting(id: string, deletedIs: "INVALID_STATE" | "NOT_FOUND"): Promise<Comment> {
+    const [comment] = await store.findComments([id]);
+    if (comment !== undefined && (isLiving(comment) || deletedIs === "INVALID_STATE")) return comment;
+    throw new AppError("NOT_FOUND", "There is no such comment.");
+  }
+}
+
+function anyVersion(): Precondition {
+  return "any";
+}
+
+function deleted(): AppError {
+  return new AppError("INVALID_STATE", "This comment was deleted.");
+}
+
+function changed(): AppError {
+  return new AppError("PRECONDITION_FAILED", "The comment has changed since you read it. Read it again.");
+}

@@ -1,0 +1,39 @@
+import { readFile } from "node:fs/promises";
+import { createRestDoor } from "@tributary/kit/rest";
+import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service";
+import { createSubgraphDoor } from "@tributary/kit/subgraph";
+import { createCommentActions } from "./actions.ts";
+import { createContext } from "./graphql/context.ts";
+import { resolvers } from "./graphql/resolvers.ts";
+import { createHandlersV1 } from "./rest/rest.ts";
+import { routes } from "./rest/routes.ts";
+import { createCommentStore } from "./store.ts";
+
+export interface CommentsParts extends ServiceParts {
+  /** Milliseconds since the epoch; tests hand in their own. */
+  readonly clock?: () => number;
+}
+
+/** The comments service behind its two doors. */
+export async function createApp({
+  database,
+  authenticate,
+  cursors,
+  log,
+  clock = Date.now,
+}: CommentsParts): Promise<ServiceApp> {
+  const actions = createCommentActions({ store: createCommentStore(database), clock });
+  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const graphql = await createSubgraphDoor({
+    typeDefs,
+    resolvers,
+    authenticate,
+    createContext: createContext(actions, cursors),
+    log,
+  });
+  const handlers = createHandlersV1({ actions, cursors });
+  return createServiceApp({
+    graphql,
+    rest: { 1: createRestDoor({ version: 1, routes, handlers, authenticate, log }) },
+  });
+}

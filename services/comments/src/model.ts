@@ -1,0 +1,80 @@
+import { isRowId } from "@tributary/kit/ids";
+import { readShape, text } from "@tributary/kit/validate";
+import { z } from "zod";
+
+export interface Comment {
+  readonly id: string;
+  readonly postId: string;
+  readonly authorId: string;
+  /** Null once deleted. */
+  readonly body: string | null;
+  readonly createdAt: Date;
+  readonly editedAt: Date | null;
+  readonly deletedAt: Date | null;
+  readonly rowVersion: string;
+}
+
+/** A comment that was not deleted. */
+export interface LivingComment extends Comment {
+  readonly body: string;
+  readonly deletedAt: null;
+}
+
+/** Another service's entity, of which nothing but the id is known here. */
+export interface Reference {
+  readonly id: string;
+}
+
+export interface CommentFilters {
+  readonly postId?: string | undefined;
+  readonly authorId?: string | undefined;
+}
+
+/** Whose comments a list shows. */
+export type Parent = "post" | "author";
+
+/** A part of one parent's comments. */
+export interface ListPart {
+  readonly parentId: string;
+  /** At most this many. */
+  readonly limit: number;
+  /** The comment after which it begins; null for the beginning. */
+  readonly afterId: string | null;
+}
+
+/** How long its author may change a comment, from the moment it was written. */
+export const editableMs = 15 * 60_000;
+
+export const commentBody = text({ min: 1, max: 5_000, what: "A comment" });
+
+export const commentPostId = z
+  .string("A post's id is a text.")
+  .refine(isRowId, { error: "There can be no post with this id.", params: { code: "invalid" } });
+
+const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
+const commentChange = z.strictObject({ body: commentBody });
+
+const filters = z.strictObject({
+  postId: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? undefined),
+  authorId: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? undefined),
+});
+
+export type NewComment = z.output<typeof newComment>;
+export type CommentChange = z.output<typeof commentChange>;
+
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewComment = (input: unknown): NewComment => readShape(newComment, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readCommentChange = (input: unknown): CommentChange => readShape(commentChange, input);
+/** Ids that cannot exist are no problem here: nothing is under them. */
+export const readCommentFilters = (input: unknown): CommentFilters => readShape(filters, input);
+
+export function isLiving(comment: Comment): comment is LivingComment {
+  return comment.deletedAt === null;
+}

@@ -1,0 +1,22 @@
+import { requireBody } from "@tributary/kit/rest";
+import { readShape } from "@tributary/kit/validate";
+import { z } from "zod";
+import { commentBody, type CommentChange, commentPostId, type NewComment } from "../model.ts";
+
+/** Version 1 calls a comment's body its text; problems point to the caller's own names. */
+const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody });
+const commentChangeV1 = z.strictObject({ text: commentBody });
+
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export function readNewCommentV1(body: unknown): NewComment {
+  const { postId, text } = readShape(newCommentV1, requireBody(body));
+  return { postId, body: text };
+}
+
+/**
+ * A merge patch (RFC 7396) over the one field of version 1 that can change.
+ * @throws AppError BAD_USER_INPUT with every problem.
+ */
+export function readCommentChangeV1(body: unknown): CommentChange {
+  return { body: readShape(commentChangeV1, requireBody(body)).text };
+}

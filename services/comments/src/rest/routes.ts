@@ -1,0 +1,41 @@
+import type { RouteDeclaration } from "@tributary/kit/routes";
+
+/** The comments team's public routes. Composition merges them with the other teams' into the proxy's table. */
+export const routes = [
+  {
+    id: "listComments",
+    method: "GET",
+    path: "/comments",
+    versions: [1],
+    query: ["limit", "cursor", "postId", "authorId"],
+    cache: "public",
+    summary: "Comments, newest first",
+  },
+  { id: "getComment", method: "GET", path: "/comments/:id", versions: [1], cache: "public", summary: "One comment" },
+  {
+    id: "listPostComments",
+    method: "GET",
+    path: "/posts/:id/comments",
+    versions: [1],
+    query: ["limit", "cursor"],
+    cache: "public",
+    summary: "A post's comments, newest first; none for an unknown post",
+  },
+  { id: "addComment", method: "POST", path: "/comments", versions: [1], cache: "none", summary: "Comment on a post" },
+  {
+    id: "editComment",
+    method: "PATCH",
+    path: "/comments/:id",
+    versions: [1],
+    cache: "none",
+    summary: "Change a comment, within 15 minutes",
+  },
+  {
+    id: "deleteComment",
+    method: "DELETE",
+    path: "/comments/:id",
+    versions: [1],
+    cache: "none",
+    summary: "Delete a comment",
+  },
+] as const satisfies readonly RouteDeclaration[];

@@ -1,0 +1,22 @@
+import type { LivingComment } from "../model.ts";
+
+/** A comment in version 1, which knows no deleted ones. */
+export interface CommentV1 {
+  readonly id: string;
+  readonly postId: string;
+  readonly authorId: string;
+  readonly text: string;
+  readonly createdAt: string;
+  readonly editedAt: string | null;
+}
+
+export function toCommentV1(comment: LivingComment): CommentV1 {
+  return {
+    id: comment.id,
+    postId: comment.postId,
+    authorId: comment.authorId,
+    text: comment.body,
+    createdAt: comment.createdAt.toISOString(),
+    editedAt: comment.editedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,43 @@
+import { startTestService, type TestService } from "@tributary/kit/testing/service";
+import { inject } from "vitest";
+import { createApp } from "../src/app.ts";
+
+/**
+ * The service over a database that holds what the cast (Ada 1, Grace 2, Linus 3) wrote under posts 1 and 2, all of it just now.
+ * Comment 5 is deleted, comment 6 was edited.
+ */
+export async function startComments(clock: () => number = Date.now): Promise<TestService> {
+  const migrations = new URL("../migrations", import.meta.url);
+  const service = await startTestService(inject("postgresUrl"), migrations, (parts) => createApp({ ...parts, clock }));
+  await service.database.database.rows(
+    "cast",
+    `insert into comments (post_id, author_id, body, edited_at, deleted_at) values
+      (1, 2, 'A lovely engine.', null, null),
+      (1, 3, 'Show me the code.', null, null),
+      (1, 1, 'See note G.', null, null),
+      (2, 1, 'How long is a nanosecond?', null, null),
+      (1, 2, null, null, date_trunc('milliseconds', now())),
+      (2, 3, 'About thirty centimetres.', date_trunc('milliseconds', now()), null)`,
+  );
+  service.database.takeStatements();
+  return service;
+}
+
+/** A comment of Ada's under post 1, written just now. */
+export async function writeComment(service: TestService, body = "For now."): Promise<{ id: string; createdAt: Date }> {
+  const [comment] = await service.database.database.rows<{ id: string; createdAt: Date }>(
+    "write",
+    `insert into comments (post_id, author_id, body) values (1, 1, $1) returning id, created_at as "createdAt"`,
+    [body],
+  );
+  service.database.takeStatements();
+  return comment as { id: string; createdAt: Date };
+}
+
+export const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+
+/** The target of a `Link` (RFC 8288) of that relation. */
+export function linkOf(headers: Headers, rel: string): string {
+  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
+  return link?.slice(1, link.indexOf(">")) ?? "no such link";
+}
