@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import type { Page, Response } from "playwright-core";
+import type { Check } from "./check.ts";
+
+interface Answer {
+  readonly data: { readonly user: User };
+  readonly errors?: readonly {
+    readonly path: readonly (string | number)[];
+    readonly extensions: { readonly code: string };
+  }[];
+}
+
+interface User {
+  readonly name: string;
+  readonly email: string | null;
+  readonly posts: readonly { readonly title: string; readonly comments: readonly Comment[] }[];
+  readonly orders: readonly Order[] | null;
+}
+
+interface Comment {
+  readonly body: string;
+  readonly author: { readonly name: string };
+}
+
+interface Order {
+  readonly total: { readonly display: string };
+  readonly lines: readonly {
+    readonly product: { readonly title: string; readonly post: { readonly title: string } | null };
+  }[];
+}
+
+export const checks: readonly Check[] = [
+  {
+    name: "GraphiQL opens at /graphql with a query in its first tab and user 1 as the caller",
+    async run({ page, url }) {
+      await page.goto(`${url}/graphql`);
+      await page.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
+      assert.equal(await page.title(), "Tributary GraphiQL");
+      assert.match((await page.getByLabel("Caller").locator("option:checked").textContent()) ?? "", /user 1/);
+    },
+  },
+  {
+    name: "the play button brings data from all four services onto the screen",
+    async run({ page }) {
+      const { data, errors } = await play(page);
+      assert.equal(errors, undefined);
+      assert.match(data.user.email ?? "", /@/);
+      assert.ok(data.user.posts.some(({ comments }) => comments.some(({ body, author }) => body && author.name)));
+      const lines = (data.user.orders ?? []).flatMap((order) => order.lines);
+      assert.ok(lines.some(({ product }) => product.title && product.post?.title));
+      assert.match(data.user.orders?.[0]?.total.display ?? "", /\d/);
+      await shownAnswer(page, data.user.name);
+    },
+  },
+  {
+    name: "nobody sees email and orders as null, why in errors, and the rest as before",
+    async run({ page }) {
+      await page.getByLabel("Caller").selectOption("nobody");
+      const { data, errors = [] } = await play(page);
+      assert.equal(data.user.email, null);
+      assert.equal(data.user.orders, null);
+      assert.ok(data.user.posts.length > 0);
+      const refused = errors.map(({ path, extensions }) => `${path.join(".")} ${extensions.code}`);
+      assert.deepEqual(refused.toSorted(), ["user.email UNAUTHENTICATED", "user.orders UNAUTHENTICATED"]);
+      await shownAnswer(page, '"errors"');
+    },
+  },
+  {
+    name: "the choice of the caller outlives a reload",
+    async run({ page }) {
+      await page.reload();
+      await page.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
+      assert.equal(await page.getByLabel("Caller").inputValue(), "nobody");
+    },
+  },
+  {
+    name: "a token in the header editor goes before the chosen caller",
+    async run({ page, url }) {
+      await page.getByRole("button", { name: "Headers" }).click();
+      await page.locator(".graphiql-editor-tool .monaco-editor:visible").click();
+      await page.keyboard.insertText(JSON.stringify({ Authorization: `Bearer ${await fetchToken(url, "ada")}` }));
+      const { data, errors } = await play(page);
+      assert.equal(errors, undefined);
+      assert.match(data.user.email ?? "", /@/);
+    },
+  },
+  {
+    name: "the documentation lists the schema's types",
+    async run({ page }) {
+      await page.getByRole("button", { name: "Show Documentation Explorer" }).click();
+      const explorer = page.locator(".graphiql-doc-explorer");
+      await explorer.getByRole("link", { name: "User", exact: true }).click();
+      await explorer.getByText("email", { exact: true }).waitFor();
+    },
+  },
+  {
+    name: "a new tab is empty, and prettify formats what is typed there",
+    async run({ page }) {
+      await page.getByRole("button", { name: "New tab" }).click();
+      const editor = page.locator(".graphiql-query-editor");
+      await editor.locator(".monaco-editor").click();
+      await page.keyboard.insertText("query   Typed{user(id:1){name}}");
+      await page.getByRole("button", { name: /Prettify query/ }).click();
+      await editor.locator(".view-line", { hasText: /^\s+user\(id:\s1\)\s\{$/ }).waitFor();
+    },
+  },
+  {
+    name: "no request left this machine, and the browser complained about nothing",
+    async run({ outsideRequests, complaints }) {
+      assert.deepEqual(outsideRequests, []);
+      assert.deepEqual(complaints, []);
+    },
+  },
+];
+
+async function play(page: Page): Promise<Answer> {
+  const answered = page.waitForResponse((response) => isFirstTab(response));
+  await page.getByRole("button", { name: /Execute query/ }).click();
+  const response = await answered;
+  assert.equal(response.status(), 200);
+  return (await response.json()) as Answer;
+}
+
+function isFirstTab(response: Response): boolean {
+  return response.request().postData()?.includes('"operationName":"AcrossFourServices"') ?? false;
+}
+
+async function fetchToken(url: string, user: string): Promise<string> {
+  const config = (await (await fetch(`${url}/graphiql/config.json`)).json()) as { readonly issuer: string };
+  const answer = await fetch(`${config.issuer}/token`, { method: "POST", body: new URLSearchParams({ user }) });
+  const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+  return token;
+}
+
+async function shownAnswer(page: Page, text: string): Promise<void> {
+  await page.locator(".graphiql-response .view-lines", { hasText: text }).waitFor();
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "@tributary/kit/free-port";
+
+export interface Platform {
+  /** The gateway's address, without a path. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const partVariables = [
+  "GATEWAY_PORT",
+  "USERS_PORT",
+  "POSTS_PORT",
+  "COMMENTS_PORT",
+  "ORDERS_PORT",
+  "REST_PROXY_PORT",
+  "ISSUER_PORT",
+];
+const readyTimeoutMs = 90_000;
+const pollMs = 200;
+const outputCharsKept = 8_000;
+
+/**
+ * `npm start` with data and ports of its own, on fresh data.
+ * @throws Error with what it said last when it is not ready in time.
+ */
+export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Platform> {
+  const dataDir = mkdtempSync(join(tmpdir(), "tributary-browser-"));
+  chmodSync(dataDir, 0o755); // PostgreSQL runs as another user where we are root, and has to pass through.
+  const ports = await pickPorts([...partVariables, "POSTGRES_PORT"]);
+  const child = spawn(process.execPath, [join(root, "scripts/start.ts")], {
+    cwd: root,
+    env: { ...environment, ...ports, DATA_DIR: dataDir },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lastWords = keepOutput(child);
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    }
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await waitUntilReady(
+      child,
+      partVariables.map((name) => `http://127.0.0.1:${ports[name]}/health/ready`),
+    );
+  } catch (error) {
+    await stop();
+    throw new Error(`The platform did not come up. It said:\n${lastWords()}`, { cause: error });
+  }
+  return { url: `http://127.0.0.1:${ports["GATEWAY_PORT"]}`, stop };
+}
+
+async function pickPorts(names: readonly string[]): Promise<Record<string, string>> {
+  const chosen = new Set<number>();
+  while (chosen.size < names.length) chosen.add(await pickFreePort());
+  const numbers = [...chosen];
+  return Object.fromEntries(names.map((name, index) => [name, String(numbers[index])]));
+}
+
+async function waitUntilReady(child: ChildProcess, urls: readonly string[]): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs;
+  for (const url of urls) {
+    while (!(await isReady(url))) {
+      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
+      if (performance.now() > deadline) throw new Error(`${url} was not ready after ${readyTimeoutMs} ms.`);
+      await wait(pollMs);
+    }
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+function keepOutput(child: ChildProcess): () => string {
+  let kept = "";
+  const keep = (text: string) => (kept = (kept + text).slice(-outputCharsKept));
+  child.stdout?.setEncoding("utf8").on("data", keep);
+  child.stderr?.setEncoding("utf8").on("data", keep);
+  return () => kept;
+}
