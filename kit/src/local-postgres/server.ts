@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -49,19 +48,14 @@ export function spawnServer(options: ServerOptions): Server {
 
 /** Resolves when the server takes statements. Throws when it ends before, or needs more than 60 s. */
 export async function waitUntilReady(server: Server, url: string): Promise<void> {
-  const ended = once(server.child, "exit");
-  const deadline = performance.now() + readyTimeoutMs;
-  let isEnded = server.child.exitCode !== null;
-  ended.then(
-    () => (isEnded = true),
-    () => (isEnded = true),
-  );
-  while (!isEnded && performance.now() < deadline) {
+  const { child, lastLines } = server;
+  let isEnded = child.exitCode !== null;
+  child.once("exit", () => (isEnded = true)).once("error", () => (isEnded = true));
+  for (const deadline = performance.now() + readyTimeoutMs; performance.now() < deadline; await sleep(pollMs)) {
+    if (isEnded) throw new Error(`PostgreSQL ended before it was ready:\n${lastLines.join("\n")}`);
     if (await isAnswering(url)) return;
-    await sleep(pollMs);
   }
-  const what = isEnded ? "ended before it was ready" : `was not ready after ${readyTimeoutMs} ms`;
-  throw new Error(`PostgreSQL ${what}:\n${server.lastLines.join("\n")}`);
+  throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
 // Answering means: a statement passes. With the first one we shut the two databases that nobody owns: every role may

@@ -40,25 +40,35 @@ export interface TestService {
     path: string,
     o?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<RestTestAnswer>;
+  /** Takes the service off its port at once, as a crash would; `comeUp` puts it back on the same one. */
+  goDown(): Promise<void>;
+  comeUp(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A service on a free port, over a fresh database, with an issuer of its own. */
+/** A service on a free port, over a fresh database, with an issuer of its own unless it shares one. */
 export async function startTestService(
   postgresUrl: string,
   migrations: URL,
   createApp: (parts: ServiceParts) => Promise<ServiceApp>,
+  shared?: TestIssuer,
 ): Promise<TestService> {
   const [issuer, database] = await Promise.all([
-    startTestIssuer(),
+    shared ?? startTestIssuer(),
     createTestDatabase(postgresUrl, migrations.pathname),
   ]);
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
   const cursors = createCursors(["a key for tests only"]);
   const app = await createApp({ database: database.database, authenticate, cursors, log: silentLog });
   const server = createServer(app.handler);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const goDown = async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
 
   return {
     url,
@@ -82,12 +92,13 @@ export async function startTestService(
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: parse(text) };
     },
+    goDown,
+    comeUp: () => listen(port),
     async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await goDown();
       await app.stop();
       await database.close();
-      await issuer.stop();
+      if (!shared) await issuer.stop();
     },
   };
 }

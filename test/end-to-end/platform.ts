@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { startServer } from "../../kit/src/lifecycle.ts";
+import { silentLog } from "../../kit/src/log.ts";
+import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
+import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
+import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
+import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
+import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
+import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
+import { loadRoutes } from "../../rest-proxy/src/routes.ts";
+import { createRestProxy } from "../../rest-proxy/src/server.ts";
+import { seed } from "../../scripts/seed/seed.ts";
+import { createApp as createComments } from "../../services/comments/src/app.ts";
+import { createApp as createOrders } from "../../services/orders/src/app.ts";
+import { createApp as createPosts } from "../../services/posts/src/app.ts";
+import { createApp as createUsers } from "../../services/users/src/app.ts";
+
+export type ServiceName = "users" | "posts" | "comments" | "orders";
+
+const apps: Readonly<Record<ServiceName, (parts: ServiceParts) => Promise<ServiceApp>>> = {
+  users: createUsers,
+  posts: createPosts,
+  comments: createComments,
+  orders: createOrders,
+};
+
+export const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+
+export interface Platform {
+  readonly issuer: TestIssuer;
+  readonly services: Readonly<Record<ServiceName, TestService>>;
+  readonly gatewayUrl: string;
+  readonly proxyUrl: string;
+  /** One operation through the gateway. */
+  ask(query: string, o?: AskOptions & { readonly token?: string }): Promise<GraphqlAnswer>;
+  /** One request through the REST proxy. */
+  rest(method: string, path: string, o?: RestOptions): Promise<RestAnswer>;
+  /** A token of that user with the usual scopes, or those given. */
+  tokenOf(userId: string, scopes?: readonly string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface RestOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every shape
+  readonly body: any;
+}
+
+/** The whole platform in this process, over seeded databases of its own and the committed supergraph: real servers on free ports. */
+export async function startPlatform(postgresUrl: string): Promise<Platform> {
+  const issuer = await startTestIssuer();
+  const started = await Promise.all(
+    Object.entries(apps).map(async ([name, createApp]) => {
+      const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
+      return [name, await startTestService(postgresUrl, migrations, createApp, issuer)] as const;
+    }),
+  );
+  const services = Object.fromEntries(started) as Record<ServiceName, TestService>;
+  const urls = Object.fromEntries(started.map(([name, { database }]) => [name, database.url]));
+  await seed({ urls: urls as Record<ServiceName, string>, scale: 1, progress: () => {} });
+  const gateway = await startGateway({
+    supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
+    environment: Object.fromEntries(
+      started.map(([name, { url }]) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${url}/graphql`]),
+    ),
+  });
+  const proxy = await startProxy(
+    Object.fromEntries(started.map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),
+  );
+
+  return {
+    issuer,
+    services,
+    gatewayUrl: gateway.url,
+    proxyUrl: proxy.url,
+    ask: (query, { token, ...o } = {}) => gateway.ask(query, { ...o, headers: { ...o.headers, ...bearer(token) } }),
+    rest: (method, path, o) => request(proxy.url, method, path, o),
+    tokenOf: (userId, scopes = usual) => issuer.token(userId, scopes),
+    async stop() {
+      await Promise.all([gateway.drain(), proxy.drain()]);
+      await Promise.all(Object.values(services).map((service) => service.stop()));
+      await issuer.stop();
+    },
+  };
+}
+
+async function startProxy(addresses: Readonly<Record<string, string>>) {
+  const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
+  const table = createRouteTable(loadRoutes(routesFile));
+  const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
+  const proxy = createRestProxy({ ...config, table, observe: () => {} });
+  return startServer({
+    ...config,
+    ...proxy,
+    name: "rest-proxy",
+    log: silentLog,
+    isReady: () => true,
+    close: async () => proxy.close(),
+  });
+}
+
+async function request(url: string, method: string, path: string, o: RestOptions = {}): Promise<RestAnswer> {
+  const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(o.body === undefined ? {} : { "content-type": type }), ...bearer(o.token), ...o.headers },
+    ...(o.body === undefined ? {} : { body: typeof o.body === "string" ? o.body : JSON.stringify(o.body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
