@@ -1,0 +1,69 @@
+import { type PartName, parts, type Ports, urlOf } from "./parts.ts";
+
+export interface BannerOptions {
+  readonly ports: Ports;
+  readonly running: readonly PartName[];
+  /** Parts that did not become ready in time. */
+  readonly late: readonly PartName[];
+  readonly tookMs: number;
+  readonly hasPostgres: boolean;
+}
+
+const places: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
+  { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
+  { name: "rest-proxy", label: "REST", path: "/v1/users" },
+  { name: "users", label: "users", path: "/graphql" },
+  { name: "posts", label: "posts", path: "/graphql" },
+  { name: "comments", label: "comments", path: "/graphql" },
+  { name: "orders", label: "orders", path: "/graphql" },
+  { name: "issuer", label: "token issuer, for development only", path: "/.well-known/openid-configuration" },
+];
+
+const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPort;
+
+/** A query across all four services. */
+export const sampleQuery =
+  "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
+
+/** What is where, and what to try first. */
+export function renderBanner(options: BannerOptions): string {
+  const { ports, running, tookMs } = options;
+  const open = places.filter(({ name }) => running.includes(name));
+  const width = Math.max(...open.map(({ label }) => label.length), "PostgreSQL".length);
+  const lines = open.map(({ name, label, path }) => {
+    const remark = options.late.includes(name) ? "   NOT READY" : "";
+    return `  ${label.padEnd(width)}  ${urlOf(ports[name])}${path}${remark}`;
+  });
+  if (options.hasPostgres) lines.push(`  ${"PostgreSQL".padEnd(width)}  127.0.0.1:${ports.postgres}`);
+  const headline = options.late.length === 0 ? "Tributary is ready" : "Tributary is up, but not all of it";
+  return [
+    "",
+    `${headline} (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C ends it.`,
+    "",
+    ...lines,
+    ...suggestions(options),
+    "",
+    "",
+  ].join("\n");
+}
+
+function suggestions({ ports, running }: BannerOptions): string[] {
+  const rest = urlOf(ports["rest-proxy"]);
+  const askToken = `${ports.issuer === defaultIssuerPort ? "" : `ISSUER_URL=${urlOf(ports.issuer)} `}npm run -s token -- ada`;
+  const token = `-H "authorization: Bearer $(${askToken})"`;
+  return [
+    ...(running.includes("gateway") ? ["", "Try this query:", `  ${sampleQuery}`] : []),
+    ...(running.includes("rest-proxy")
+      ? [
+          "",
+          "and these:",
+          `  curl ${rest}/v1/users/1`,
+          `  curl ${rest}/v1/users/1/posts`,
+          `  curl ${token} ${rest}/v1/orders`,
+        ]
+      : []),
+    ...(running.includes("issuer")
+      ? ["", "A token for Ada, Grace or Linus, from the local issuer (never used in production):", `  ${askToken}`]
+      : []),
+  ];
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from "node:util";
+import { type PartName, partNames } from "./parts.ts";
+import { StartError } from "./start-error.ts";
+
+export interface StartOptions {
+  readonly help: boolean;
+  /** Throw the data away and begin again. */
+  readonly fresh: boolean;
+  /** How much data to seed, 1 to 100; undefined keeps what is there, and seeds 1 where nothing is. */
+  readonly scale: number | undefined;
+  /** The parts to start, in the order of the parts list. */
+  readonly only: readonly PartName[];
+}
+
+const scaleMax = 100;
+const usageExitCode = 2;
+
+export const usage = `Usage: npm start -- [options]
+
+Starts the whole platform on this machine: PostgreSQL, the local issuer, four services, the gateway, the REST proxy.
+
+  --fresh              throw the data away and begin again
+  --scale N            seed N times the usual data, 1 to ${scaleMax} (another N than before begins again)
+  --only a,b           only these parts: ${partNames.join(", ")}
+  --help               this text
+
+Ports are variables: GATEWAY_PORT, USERS_PORT, POSTS_PORT, COMMENTS_PORT, ORDERS_PORT, REST_PROXY_PORT, ISSUER_PORT,
+POSTGRES_PORT. Data lies in DATA_DIR (.data).
+`;
+
+/**
+ * Reads the command line.
+ * @throws StartError with exit code 2 and the usage for what it does not know.
+ */
+export function readOptions(args: readonly string[]): StartOptions {
+  const { help, fresh, scale, only } = parse(args);
+  return { help, fresh, scale: scale === undefined ? undefined : readScale(scale), only: readOnly(only) };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        fresh: { type: "boolean", default: false },
+        scale: { type: "string" },
+        only: { type: "string" },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw usageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readScale(text: string): number {
+  const scale = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (scale < 1 || scale > scaleMax)
+    throw usageError(`--scale takes a whole number from 1 to ${scaleMax}, not "${text}".`);
+  return scale;
+}
+
+function readOnly(text: string | undefined): readonly PartName[] {
+  if (text === undefined) return partNames;
+  const asked = text.split(",").map((name) => name.trim());
+  const unknown = asked.filter((name) => !partNames.some((known) => known === name));
+  if (unknown.length > 0)
+    throw usageError(`--only does not know "${unknown.join(", ")}". The parts are ${partNames.join(", ")}.`);
+  return partNames.filter((name) => asked.includes(name));
+}
+
+function usageError(message: string): StartError {
+  return new StartError(`${message}\n\n${usage}`, usageExitCode);
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createOutput } from "./output.ts";
+
+test("each line carries its part's name in a column of its own", () => {
+  const { line, text } = setUp();
+  line("users", "hello");
+  line("rest-proxy", "there");
+  expect(text()).toBe("users      | hello\nrest-proxy | there\n");
+});
+
+test("a log record becomes a sentence with its fields, an error its stack", () => {
+  const { line, text } = setUp();
+  const time = new Date(2026, 0, 2, 3, 4, 5).toISOString();
+  line(
+    "users",
+    JSON.stringify({ level: "info", time, pid: 1, name: "users", port: 4001, path: "/a b", msg: "listening" }),
+  );
+  line("users", JSON.stringify({ level: "error", time, err: { message: "boom", stack: "Error: boom\n    at x" } }));
+  expect(text()).toBe(
+    [
+      `users      | 03:04:05 info  listening port=4001 path="/a b"`,
+      "users      | 03:04:05 error boom",
+      "users      |   Error: boom",
+      "users      |       at x",
+      "",
+    ].join("\n"),
+  );
+});
+
+test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is shown as it is", (said) => {
+  const { line, text } = setUp();
+  line("users", said);
+  expect(text()).toBe(`users      | ${said}\n`);
+});
+
+test("colours come on a terminal only, one for each part", () => {
+  const { line, text } = setUp(true);
+  line("users", "a");
+  line("rest-proxy", "b");
+  const [first = "", second = ""] = text().split("\n");
+  expect(first.startsWith("\u001b[36m")).toBe(true);
+  expect(second.startsWith("\u001b[32m")).toBe(true);
+});
+
+function setUp(isColoured = false) {
+  let text = "";
+  const output = createOutput({ write: (more) => (text += more), isColoured, names: ["users", "rest-proxy"] });
+  return { line: output.line, text: () => text };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { partNames } from "./parts.ts";
+import { planReaction } from "./reaction.ts";
+
+test.each([
+  ["services/users/src/store.ts", { code: ["users"] }],
+  ["gateway/src/plan/planner.ts", { code: ["gateway"] }],
+  ["infra/issuer/src/app.ts", { code: ["issuer"] }],
+  ["kit/src/log.ts", { code: [...partNames] }],
+  ["services/orders/schema.graphql", { schemas: ["orders"] }],
+  ["services/posts/src/rest/routes.ts", { code: ["posts"], routes: ["posts"] }],
+  ["services/posts/migrations/0002-more.sql", { code: ["posts"], migrations: ["posts"] }],
+  ["services/posts/test/doors.ts", {}],
+  ["services/posts/codegen.json", {}],
+  ["docs/a.ts", {}],
+])("%s leads to %j", (path, expected) => {
+  expect(plain([path])).toEqual({ schemas: [], routes: [], migrations: [], code: [], ...expected });
+});
+
+test("several files are one reaction", () => {
+  expect(plain(["services/users/src/a.ts", "services/users/src/b.ts", "services/posts/schema.graphql"])).toEqual({
+    schemas: ["posts"],
+    routes: [],
+    migrations: [],
+    code: ["users"],
+  });
+});
+
+function plain(paths: readonly string[]) {
+  const { schemas, routes, migrations, code } = planReaction(paths);
+  return {
+    schemas: [...schemas],
+    routes: [...routes],
+    migrations: [...migrations],
+    code: partNames.filter((name) => code.has(name)),
+  };
+}

@@ -1,0 +1,31 @@
+import type { PartName } from "./parts.ts";
+import type { SupervisedPart } from "./supervise.ts";
+
+export interface RestarterOptions {
+  readonly parts: ReadonlyMap<PartName, SupervisedPart>;
+  readonly readyTimeoutMs: number;
+  say(name: string, line: string): void;
+}
+
+/** Restarts these parts at the same time, and says why and how it went. Resolves when they are ready again. */
+export type Restart = (names: Iterable<PartName>, paths: readonly string[]) => Promise<void>;
+
+export function createRestarter({ parts, readyTimeoutMs, say }: RestarterOptions): Restart {
+  async function restartOne(name: PartName, cause: string): Promise<void> {
+    const part = parts.get(name);
+    if (part === undefined) return;
+    const startedMs = performance.now();
+    say(name, `restarting: ${cause}`);
+    await part.restart();
+    const isReady = await part.waitUntilReady(readyTimeoutMs);
+    const tookMs = Math.round(performance.now() - startedMs);
+    say(name, isReady ? `ready again after ${tookMs} ms` : `not ready after ${tookMs} ms`);
+  }
+
+  return async (names, paths) => {
+    const [first, ...more] = paths;
+    const files = more.length === 0 ? `${first} was saved` : `${first} and ${more.length} more were saved`;
+    const cause = first === undefined ? "what it reads has changed" : files;
+    await Promise.all([...names].map((name) => restartOne(name, cause)));
+  };
+}

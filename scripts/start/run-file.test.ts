@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { identifyProcess } from "@tributary/kit/process-identity";
+import { takeRunFile } from "./run-file.ts";
+
+const nobody = { pid: 2 ** 22 + 1, startedAt: "1" };
+
+test("only one runs on a folder, until it lets go", () => {
+  const folder = newFolder();
+  const first = takeRunFile(folder);
+  expect(() => takeRunFile(folder)).toThrow(`runs already on this data folder (process ${process.pid}`);
+  first.release();
+  takeRunFile(folder).release();
+  expect(existsSync(join(folder, "run.json"))).toBe(false);
+});
+
+test("what a killed supervisor left is ended; a process that only has its pid is not", async () => {
+  const folder = newFolder();
+  const [ours, others] = [sleeper(), sleeper()];
+  const parts = {
+    users: identifyProcess(ours.pid!),
+    posts: { pid: others.pid, startedAt: "long ago" },
+    orders: nobody,
+  };
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts }));
+  const run = takeRunFile(folder);
+  expect(await run.endLeftovers()).toEqual(["users"]);
+  expect(identifyProcess(ours.pid!)).toBe(undefined);
+  expect(identifyProcess(others.pid!)).not.toBe(undefined);
+  run.release();
+});
+
+test("leftovers are known until they are ended, even when the one that ends them is killed", () => {
+  const folder = newFolder();
+  const ours = identifyProcess(sleeper().pid!);
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts: { users: ours } }));
+  takeRunFile(folder);
+  expect(partsOf(folder)).toEqual({ users: ours });
+});
+
+test("processes are noted while they run", () => {
+  const folder = newFolder();
+  const run = takeRunFile(folder);
+  const child = sleeper();
+  run.record("users", child.pid);
+  expect(partsOf(folder)).toEqual({ users: identifyProcess(child.pid!) });
+  run.record("users", undefined);
+  expect(partsOf(folder)).toEqual({});
+});
+
+test("a broken file is no obstacle", () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "run.json"), "{");
+  takeRunFile(folder).release();
+});
+
+function partsOf(folder: string): unknown {
+  return (JSON.parse(readFileSync(join(folder, "run.json"), "utf8")) as { parts: unknown }).parts;
+}
+
+function sleeper(): ChildProcess {
+  const child = spawn("sleep", ["600"], { detached: true });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-run-file-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

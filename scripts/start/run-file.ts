@@ -1,0 +1,126 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process-identity";
+import { StartError } from "./start-error.ts";
+
+/** Who runs on a data folder: the supervisor, and the processes it started. */
+interface Run {
+  readonly supervisor: ProcessIdentity;
+  readonly parts: Readonly<Record<string, ProcessIdentity>>;
+}
+
+export interface RunFile {
+  /** Notes a process that we started (undefined: that has ended), so that the next start finds it if we are killed. */
+  record(name: string, pid: number | undefined): void;
+  /** Ends what a killed supervisor left running. Resolves to its names. */
+  endLeftovers(): Promise<string[]>;
+  release(): void;
+}
+
+const endGraceMs = 3_000;
+const pollMs = 25;
+const takeAttemptsMax = 5;
+
+/**
+ * Takes the data folder for this process.
+ * @throws StartError while another supervisor runs on it.
+ */
+export function takeRunFile(dataDir: string): RunFile {
+  const file = join(dataDir, "run.json");
+  const supervisor = identifySelf();
+  let parts = takeOver(file, supervisor);
+  const write = () => replace(file, { supervisor, parts });
+  return {
+    record(name, pid) {
+      const { [name]: _, ...others } = parts;
+      const identity = pid === undefined ? undefined : identifyProcess(pid);
+      parts = identity ? { ...others, [name]: identity } : others;
+      write();
+    },
+    async endLeftovers() {
+      const left = Object.entries(parts).filter(([, identity]) => isRunning(identity));
+      await Promise.all(left.map(([, identity]) => endGroup(identity)));
+      parts = {};
+      write();
+      return left.map(([name]) => name);
+    },
+    release: () => rmSync(file, { force: true }),
+  };
+}
+
+// The file changes hands in one step (link), and only after a look at who holds it. Returns what the one before left.
+function takeOver(file: string, supervisor: ProcessIdentity): Run["parts"] {
+  for (let attempt = 1; attempt <= takeAttemptsMax; attempt++) {
+    const before = readRun(file);
+    if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
+    const parts = before?.parts ?? {};
+    moveAside(file, before);
+    const mine = `${file}.${process.pid}.tmp`;
+    writeFileSync(mine, JSON.stringify({ supervisor, parts } satisfies Run));
+    try {
+      linkSync(mine, file);
+      return parts;
+    } catch {
+      // Somebody else took it in the same moment: look again.
+    } finally {
+      rmSync(mine, { force: true });
+    }
+  }
+  throw new StartError(`Could not take ${file}.`);
+}
+
+// Another one may have replaced the stale file since we read it: then it goes back to where it was.
+function moveAside(file: string, before: Run | undefined): void {
+  const aside = `${file}.${process.pid}.stale`;
+  try {
+    renameSync(file, aside);
+    if (readRun(aside)?.supervisor.pid !== before?.supervisor.pid) linkSync(aside, file);
+  } catch {
+    // There was none, or it is back already.
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function replace(file: string, run: Run): void {
+  const aside = `${file}.${process.pid}.tmp`;
+  writeFileSync(aside, JSON.stringify(run));
+  renameSync(aside, file);
+}
+
+function readRun(file: string): Run | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Run;
+  } catch {
+    return undefined;
+  }
+}
+
+function identifySelf(): ProcessIdentity {
+  const self = identifyProcess(process.pid);
+  if (self === undefined) throw new Error("This process cannot find itself; is ps or /proc missing?");
+  return self;
+}
+
+function alreadyRunning(file: string, pid: number): StartError {
+  return new StartError(
+    `The platform runs already on this data folder (process ${pid}, ${file}). Stop it first, or give this one a DATA_DIR and ports of its own.`,
+  );
+}
+
+// Our parts lead groups of their own, so the group goes with them.
+async function endGroup(identity: ProcessIdentity): Promise<void> {
+  signalGroup(identity.pid, "SIGTERM");
+  for (const deadline = performance.now() + endGraceMs; isRunning(identity); await sleep(pollMs))
+    if (performance.now() > deadline) signalGroup(identity.pid, "SIGKILL");
+}
+
+/** Signals a process group; one that is gone already is no error. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It is gone.
+  }
+}

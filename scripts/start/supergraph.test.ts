@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { publish, publishCommitted, takesSomethingAway } from "./supergraph.ts";
+
+const schema = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
+type Query { user(id: ID!): User }
+type User @key(fields: "id") { id: ID! name: String }
+extend type Post @key(fields: "id") { id: ID! author: User }`;
+
+test.each([
+  ["a new field", schema.replace("name: String", "name: String nick: String"), false],
+  ["the same", schema, false],
+  ["a field that goes", schema.replace("name: String", ""), true],
+  ["a field of another type", schema.replace("name: String", "name: Int"), true],
+  ["a query that goes", schema.replace("user(id: ID!)", "person(id: ID!)"), true],
+])("%s: the gateway learns it before the service: %s", (_, after, first) => {
+  expect(takesSomethingAway(schema, after)).toBe(first);
+});
+
+test("a published file is replaced whole, and only when it differs", () => {
+  const folder = newFolder();
+  const file = join(folder, "supergraph.graphql");
+  expect(publish(file, "one")).toBe(true);
+  expect(publish(file, "one")).toBe(false);
+  expect(publish(file, "two")).toBe(true);
+  expect(readFileSync(file, "utf8")).toBe("two");
+  expect(existsSync(`${file}.tmp`)).toBe(false);
+});
+
+test("a clone without its generated files says how to make them", () => {
+  const root = newFolder();
+  expect(() => publishCommitted(root, join(root, ".data"))).toThrow("is missing. Make it: npm run generate");
+  mkdirSync(join(root, "supergraph"));
+  writeFileSync(join(root, "supergraph/supergraph.graphql"), "graph");
+  writeFileSync(join(root, "supergraph/routes.json"), "routes");
+  publishCommitted(root, join(root, ".data"));
+  expect(readFileSync(join(root, ".data/supergraph/supergraph.graphql"), "utf8")).toBe("graph");
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-supergraph-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

@@ -1,0 +1,60 @@
+import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import { basename, extname, join } from "node:path";
+
+export interface Watcher {
+  close(): void;
+}
+
+const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".sql", ".html", ".css"]);
+const foldersMax = 2_000;
+
+/**
+ * Calls back with the path of every file that is saved below these folders, new folders included. It watches folders, not
+ * files: editors save by renaming a new file over the old one. Editors' own files and tests do not count.
+ */
+export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
+  const watchers = new Map<string, FSWatcher>();
+
+  function add(folder: string): void {
+    if (watchers.has(folder) || watchers.size >= foldersMax || !isFolder(folder)) return;
+    const watcher = watch(folder, (_event, name) => {
+      if (name !== null) onEvent(join(folder, name));
+    });
+    watcher.on("error", () => drop(folder));
+    watchers.set(folder, watcher);
+    for (const entry of readdirSync(folder, { withFileTypes: true }))
+      if (entry.isDirectory() && isWatchedFolder(entry.name)) add(join(folder, entry.name));
+  }
+
+  function onEvent(path: string): void {
+    if (isFolder(path) && isWatchedFolder(basename(path))) {
+      add(path);
+      for (const name of readdirSync(path)) onEvent(join(path, name)); // What was there before we looked.
+    } else if (isSource(path)) onSaved(path);
+  }
+
+  function drop(folder: string): void {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  }
+
+  for (const folder of folders) add(folder);
+  return {
+    close() {
+      for (const folder of [...watchers.keys()]) drop(folder);
+    },
+  };
+}
+
+function isWatchedFolder(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules";
+}
+
+function isSource(path: string): boolean {
+  const name = basename(path);
+  return watchedExtensions.has(extname(name)) && !/^[.#]|\.test\.ts$|~$/.test(name);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,224 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { isPortFree } from "@tributary/kit/free-port";
+import { identifyProcess } from "@tributary/kit/process-identity";
+import { removeLocalPostgres } from "@tributary/kit/local-postgres";
+import { partNames } from "../scripts/start/parts.ts";
+import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
+import { makeStubPlatform, stubPart, stubSchema, write } from "./start/stub-platform.ts";
+
+const timeout = 20_000;
+let root: string;
+let ports: TestPorts;
+let started: Started[] = [];
+
+beforeAll(async () => {
+  root = makeStubPlatform();
+  ports = await pickPorts();
+});
+
+afterEach(async () => {
+  for (const one of started) {
+    one.child.kill("SIGTERM");
+    await one.exited();
+  }
+  started = [];
+});
+
+afterAll(() => {
+  removeLocalPostgres(join(root, ".data/postgres"));
+  rmSync(root, { recursive: true });
+});
+
+test("one command brings everything up, tells where it is, and Ctrl-C leaves no process and no port", async () => {
+  const platform = start(["--fresh", "--scale", "3"]);
+  await platform.line(/^Tributary is ready/);
+  expect(platform.output()).toContain("seeding scale 3");
+  for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
+  expect(platform.output()).toMatch(/^users +\| .*info +listening on \d+$/m);
+  expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v1/users/1`);
+  const processes = platform.processes();
+  expect(namesRunning(processes).toSorted()).toEqual([...partNames].toSorted());
+  platform.child.kill("SIGINT");
+  expect(await platform.exited()).toBe(0);
+  expect(namesRunning(processes)).toEqual([]);
+  expect(await takenPorts()).toEqual([]);
+  expect(existsSync(join(root, ".data/run.json"))).toBe(false);
+});
+
+test("what is there is neither migrated nor seeded again, until another scale is asked for", async () => {
+  const again = start([]);
+  await again.line(/^Tributary is ready/);
+  expect(again.output()).not.toMatch(/seeding|migrated/);
+  await end(again);
+  const other = start(["--scale", "2"]);
+  await other.line(/^Tributary is ready/);
+  expect(other.output()).toContain("scale 2 instead of 3");
+  expect(other.output()).toContain("seeding scale 2");
+});
+
+test("each part is told its own database, its neighbours' addresses and nobody else's password", async () => {
+  await start(["--only", "users,gateway,rest-proxy"]).line(/^Tributary is ready/);
+  const users = JSON.parse(await ask("users", "/environment"));
+  expect(users).toMatchObject({ PORT: String(ports.users), HOST: "127.0.0.1", PROFILE: "development" });
+  expect(users.DATABASE_URL).toMatch(new RegExp(`^postgres://users:\\w{48}@127.0.0.1:${ports.postgres}/users$`));
+  expect(users.ISSUER).toBe(`http://127.0.0.1:${ports.issuer}`);
+  const gateway = JSON.parse(await ask("gateway", "/environment"));
+  expect(gateway).toMatchObject({
+    SUPERGRAPH_FILE: join(root, ".data/supergraph/supergraph.graphql"),
+    SUBGRAPH_URL_POSTS: `http://127.0.0.1:${ports.posts}/graphql`,
+    ISSUER_URL: `http://127.0.0.1:${ports.issuer}`,
+  });
+  expect(gateway.DATABASE_URL).toBe(undefined);
+  const proxy = JSON.parse(await ask("rest-proxy", "/environment"));
+  expect(proxy).toMatchObject({ ROUTES_FILE: join(root, ".data/supergraph/routes.json") });
+  expect(proxy.ORDERS_URL).toBe(`http://127.0.0.1:${ports.orders}`);
+  expect(await takenPorts()).toEqual(["gateway", "postgres", "rest-proxy", "users"]);
+});
+
+test("parts without data need no PostgreSQL", async () => {
+  await start(["--only", "gateway"]).line(/^Tributary is ready/);
+  expect(await takenPorts()).toEqual(["gateway"]);
+});
+
+test("a taken port is named with its variable, and nothing is started", async () => {
+  const other = createServer().listen(ports.orders, "127.0.0.1");
+  await once(other, "listening");
+  const platform = start([]);
+  expect(await platform.exited()).toBe(1);
+  other.close();
+  await once(other, "close");
+  expect(platform.output()).toBe(
+    `Port ${ports.orders} (orders) is taken. Free it, or choose another: ORDERS_PORT=${ports.orders + 1_000} npm start\n`,
+  );
+  expect(await takenPorts()).toEqual([]);
+});
+
+test("a second start on the same data is refused, and the first goes on", async () => {
+  const first = start(["--only", "users"]);
+  await first.line(/^Tributary is ready/);
+  const second = start(["--only", "users"]);
+  expect(await second.exited()).toBe(1);
+  expect(second.output()).toContain(`runs already on this data folder (process ${first.child.pid}`);
+  expect(await ask("users")).toMatch(/^\d+$/);
+});
+
+test("after kill -9 of the supervisor the next start ends what was left, and comes up on the same ports", async () => {
+  const killed = start([]);
+  await killed.line(/^Tributary is ready/);
+  const processes = killed.processes();
+  killed.child.kill("SIGKILL");
+  await killed.exited();
+  expect(namesRunning(processes)).toHaveLength(partNames.length);
+  const next = start([]);
+  await next.line(/^Tributary is ready/);
+  expect(next.output()).toContain("ended what a killed start had left: ");
+  expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor is gone/);
+  expect(namesRunning(processes)).toEqual([]);
+});
+
+test("what crashes is started again, and says so: a part, and PostgreSQL", async () => {
+  const platform = start(["--only", "users"]);
+  await platform.line(/^Tributary is ready/);
+  await ask("users", "/crash").catch(() => {});
+  expect(await platform.line(/^users .*starting it again/)).toContain(
+    "ended with exit code 9; starting it again in 250 ms",
+  );
+  const postmaster = readFileSync(join(root, ".data/postgres/postmaster.pid"), "utf8").split("\n")[0];
+  process.kill(Number(postmaster), "SIGKILL");
+  await platform.line(/^postgres .*PostgreSQL ended; starting it again in 250 ms/);
+  await expect.poll(() => ask("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
+  await expect.poll(takenPorts, { timeout }).toEqual(["postgres", "users"]);
+});
+
+test("a part that does not listen to SIGTERM is killed, with what it has started itself", async () => {
+  write(root, "gateway/src/main.ts", stubbornPart);
+  const platform = start(["--only", "gateway"]);
+  await platform.line(/^Tributary is ready/);
+  const grandchild = Number(await ask("gateway"));
+  platform.child.kill("SIGINT");
+  expect(await platform.exited()).toBe(0);
+  expect(platform.output()).toContain("does not end within 4000 ms; killing it");
+  await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
+  write(root, "gateway/src/main.ts", stubPart("gateway"));
+});
+
+test("a second Ctrl-C does not wait; one that arrives three times at once is one", async () => {
+  write(root, "gateway/src/main.ts", stubbornPart);
+  const platform = start(["--only", "gateway"]);
+  await platform.line(/^Tributary is ready/);
+  for (const _ of [1, 2, 3]) platform.child.kill("SIGINT");
+  await platform.line(/stopping/);
+  const grandchild = Number(await ask("gateway"));
+  const again = setInterval(() => platform.child.kill("SIGINT"), 300);
+  await platform.exited();
+  clearInterval(again);
+  expect(platform.output()).not.toContain("does not end within");
+  await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
+  write(root, "gateway/src/main.ts", stubPart("gateway"));
+});
+
+test("saving a file restarts its service alone; saving a test, nothing", async () => {
+  const platform = start(["--only", "users,posts"]);
+  await platform.line(/^Tributary is ready/);
+  const [users, posts] = [await ask("users"), await ask("posts")];
+  write(root, "services/users/src/a.test.ts", "");
+  write(root, "services/users/src/deep/new/file.ts", "");
+  await platform.line(/^users .*restarting: services.users.src.deep.new.file.ts was saved/);
+  await platform.line(/^users .*ready again after \d+ ms/);
+  expect(await ask("users")).not.toBe(users);
+  expect(await ask("posts")).toBe(posts);
+});
+
+test("saving a schema publishes a new supergraph; one that does not compose names file, line and owner", async () => {
+  const published = () => readFileSync(join(root, ".data/supergraph/supergraph.graphql"), "utf8");
+  const platform = start(["--only", "users,gateway"]);
+  await platform.line(/the supergraph is composed anew/);
+  write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]));
+  await expect.poll(published, { timeout }).toContain("nickname: String");
+  const serving = await ask("users");
+  write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]).replace("String", "Strng"));
+  expect(await platform.line(/schema.graphql:\d/)).toMatch(
+    /services\/users\/schema.graphql:5:9 \(@tributary\/users-team\)/,
+  );
+  write(root, "services/users/src/saved.ts", "");
+  await platform.line(/^users .*keeps running as it was: its schema does not compose/);
+  expect(await ask("users")).toBe(serving);
+  expect(published()).toContain("nickname: String");
+  write(root, "services/users/schema.graphql", stubSchema("users", ["name"]));
+  await expect.poll(published, { timeout }).not.toContain("nickname");
+  await expect.poll(() => ask("users").catch(() => serving), { timeout }).not.toBe(serving);
+});
+
+const stubbornPart = `import { createServer } from "node:http";
+import { spawn } from "node:child_process";
+const grandchild = spawn("sleep", ["600"]);
+process.on("SIGTERM", () => {});
+createServer((request, response) => response.end(String(grandchild.pid))).listen(Number(process.env.PORT), "127.0.0.1");
+`;
+
+function start(args: readonly string[]): Started {
+  const platform = startScript(join(root, "start.ts"), args, join(root, ".data"), portVariables(ports));
+  started.push(platform);
+  return platform;
+}
+
+async function end(platform: Started): Promise<void> {
+  platform.child.kill("SIGTERM");
+  await platform.exited();
+}
+
+async function ask(name: keyof TestPorts, path = "/"): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${ports[name]}${path}`);
+  return response.text();
+}
+
+async function takenPorts(): Promise<string[]> {
+  const free = await Promise.all(Object.values(ports).map((port) => isPortFree(port)));
+  return Object.keys(ports)
+    .filter((_, index) => !free[index])
+    .toSorted();
+}

@@ -1,0 +1,85 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parts, serviceNames } from "../../scripts/start/parts.ts";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A repository with the platform's floor plan in which every part is a few lines: what is tested is who runs them. */
+export function makeStubPlatform(): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "tributary-start-")));
+  chmodSync(root, 0o755); // PostgreSQL runs as somebody else when we are root.
+  for (const { name, folder } of parts) write(root, `${folder}/src/main.ts`, stubPart(name));
+  for (const name of serviceNames) {
+    write(root, `services/${name}/migrations/0001-things.sql`, "create table things (scale int not null);\n");
+    write(root, `services/${name}/schema.graphql`, stubSchema(name, ["name"]));
+    write(root, `services/${name}/src/rest/routes.ts`, "export const routes = [];\n");
+  }
+  mkdirSync(join(root, "kit/src"), { recursive: true });
+  write(root, "supergraph/supergraph.graphql", "# committed\n");
+  write(root, "supergraph/routes.json", `${JSON.stringify({ routes: [] }, null, 2)}\n`);
+  write(root, "start.ts", stubStart);
+  return root;
+}
+
+export function write(root: string, path: string, content: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+/** One type of its own for each service, so that they always compose with one another. */
+export function stubSchema(service: string, fields: readonly string[]): string {
+  const type = `${service[0]?.toUpperCase()}${service.slice(1)}Thing`;
+  const lines = fields.map((field) => `  ${field}: String\n`).join("");
+  return `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
+type Query { ${service}Thing: ${type} }
+type ${type} @key(fields: "id") {\n  id: ID!\n${lines}}\n`;
+}
+
+export function stubPart(name: string): string {
+  return `import { createServer } from "node:http";
+import { migrate } from "${repository}kit/src/migrate.ts";
+import { silentLog } from "${repository}kit/src/log.ts";
+
+const { PORT, HOST, DATABASE_URL } = process.env;
+if (process.argv[2] === "migrate") {
+  await migrate({ databaseUrl: DATABASE_URL!, directory: "services/${name}/migrations", log: silentLog });
+  console.log("migrated");
+} else {
+  const server = createServer((request, response) => {
+    if (request.url === "/crash") process.exit(9);
+    response.end(request.url === "/environment" ? JSON.stringify(process.env) : String(process.pid));
+  });
+  server.listen(Number(PORT), HOST, () => console.log(JSON.stringify({ level: "info", msg: "listening on " + PORT })));
+  process.on("SIGTERM", () => {
+    server.close(() => process.exit(0));
+    server.closeAllConnections();
+  });
+}
+`;
+}
+
+/** As scripts/start.ts, on the stubs, with one row in each service's table for the data. */
+const stubStart = `import { runCommand } from "${repository}scripts/start/command.ts";
+import pg from "${repository}node_modules/pg/esm/index.mjs";
+
+async function query(url: string, text: string) {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(text);
+  await client.end();
+  return rows;
+}
+const seed = async ({ urls, scale, progress }) => {
+  progress("seeding scale " + scale);
+  for (const url of Object.values(urls)) await query(url, "insert into things values (" + scale + ")");
+};
+const seededScale = async (urls) => (await query(urls.orders, "select scale from things"))[0]?.scale;
+await runCommand({
+  root: import.meta.dirname,
+  args: process.argv.slice(2),
+  environment: process.env,
+  loadSeeding: async () => ({ seed, seededScale }),
+});
+`;
