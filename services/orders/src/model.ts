@@ -1,0 +1,151 @@
+import { AppError } from "@tributary/kit/errors";
+import { readShape } from "@tributary/kit/validate";
+import { z } from "zod";
+
+export const orderStatuses = ["PLACED", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+export interface Product {
+  readonly sku: string;
+  readonly title: string;
+  readonly priceMinor: number;
+  readonly currency: string;
+  readonly stock: number;
+  /** The post whose print edition it is. */
+  readonly postId: string | null;
+  readonly rowVersion: string;
+}
+
+export interface Order {
+  /** A UUIDv7. */
+  readonly id: string;
+  readonly customerId: string;
+  readonly status: OrderStatus;
+  readonly totalMinor: number;
+  readonly currency: string;
+  readonly placedAt: Date;
+  readonly rowVersion: string;
+}
+
+export interface OrderLine {
+  readonly orderId: string;
+  readonly sku: string;
+  readonly quantity: number;
+  /** Of one, when it was ordered; in the order's currency. */
+  readonly unitPriceMinor: number;
+  readonly currency: string;
+}
+
+/** Somebody else's entity, by its key. */
+export interface Reference {
+  readonly id: string;
+}
+
+/** An order as it was placed, with all that can be said about it: lines by sku, and their products as they were right after. */
+export interface PlacedOrder {
+  readonly order: Order;
+  readonly lines: readonly OrderLine[];
+  readonly products: readonly Product[];
+}
+
+export interface OrderFilters {
+  readonly status?: OrderStatus | undefined;
+}
+
+/** How long a key stands for the order that it placed. */
+export const idempotencyHours = 24;
+
+/** A status that follows on another by advancing; what is not here does not advance. */
+const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
+  PLACED: "PAID",
+  PAID: "SHIPPED",
+  SHIPPED: "DELIVERED",
+};
+
+/** @throws AppError INVALID_STATE. */
+export function requireAdvance(from: OrderStatus, to: OrderStatus): void {
+  if (nextStatus[from] === to) return;
+  const next = nextStatus[from];
+  const way = next === undefined ? "does not advance" : `advances to ${next}`;
+  throw new AppError("INVALID_STATE", `An order that is ${from} ${way}, not to ${to}.`);
+}
+
+/** @throws AppError INVALID_STATE. */
+export function requireCancellable(from: OrderStatus): void {
+  if (from === "PLACED" || from === "PAID") return;
+  throw new AppError("INVALID_STATE", `An order that is ${from} cannot be cancelled.`);
+}
+
+/** Whether a text can be the id of an order: a UUIDv7 in lower case (RFC 9562, 5.7). */
+export function isOrderId(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
+}
+
+/** Whether a text can be the sku of a product. */
+export function isSku(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+}
+
+const linesMax = 50;
+const quantityMax = 99;
+
+export interface NewLine {
+  readonly sku: string;
+  readonly quantity: number;
+}
+
+export interface NewOrder {
+  /** As the customer wrote them: problems point at them. */
+  readonly lines: readonly NewLine[];
+  readonly idempotencyKey?: string | undefined;
+}
+
+export const sku = z.string("A sku is a text.");
+
+const quantityRule = `A quantity is a whole number from 1 to ${quantityMax}.`;
+export const quantity = z.int(quantityRule).min(1, quantityRule).max(quantityMax, quantityRule);
+
+const countRule = `An order has 1 to ${linesMax} lines.`;
+
+/** The lines of an order in whichever spelling a door has for them. A product that comes twice is refused, not added up. */
+export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) {
+  return z
+    .array(line, "Lines are a list.")
+    .min(1, countRule)
+    .max(linesMax, countRule)
+    .superRefine((lines, context) => {
+      const seen = new Set<string>();
+      for (const [index, { sku }] of lines.entries()) {
+        if (seen.has(sku)) {
+          const message = "This product has a line already.";
+          context.addIssue({ code: "custom", path: [index, "sku"], params: { code: "duplicate" }, message });
+        }
+        seen.add(sku);
+      }
+    });
+}
+
+const keyPattern = /^[!-~]{1,255}$/;
+export const keyRule = "An idempotency key has 1 to 255 visible ASCII characters.";
+export const isIdempotencyKey = (text: string): boolean => keyPattern.test(text);
+
+const newOrder = z.strictObject({
+  lines: linesOf(z.strictObject({ sku, quantity })),
+  idempotencyKey: z
+    .string(keyRule)
+    .regex(keyPattern, keyRule)
+    .nullish()
+    .transform((key) => key ?? undefined),
+});
+
+const filters = z.strictObject({
+  status: z
+    .enum(orderStatuses, `A status is one of ${orderStatuses.join(", ")}.`)
+    .nullish()
+    .transform((value) => value ?? undefined),
+});
+
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewOrder = (input: unknown): NewOrder => readShape(newOrder, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readOrderFilters = (input: unknown): OrderFilters => readShape(filters, input);

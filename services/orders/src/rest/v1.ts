@@ -1,0 +1,42 @@
+import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
+import { toDecimal } from "../money.ts";
+
+/** An order in version 1: amounts are decimal texts with the currency's places. */
+export interface OrderV1 {
+  readonly id: string;
+  readonly customerId: string;
+  readonly status: OrderStatus;
+  readonly placedAt: string;
+  readonly total: string;
+  readonly currency: string;
+  readonly lines: readonly { readonly sku: string; readonly qty: number; readonly unitPrice: string }[];
+}
+
+export function toOrderV1(order: Order, lines: readonly OrderLine[]): OrderV1 {
+  return {
+    id: order.id,
+    customerId: order.customerId,
+    status: order.status,
+    placedAt: order.placedAt.toISOString(),
+    total: toDecimal({ amountMinor: order.totalMinor, currency: order.currency }),
+    currency: order.currency,
+    lines: lines.map(({ sku, quantity, unitPriceMinor, currency }) => ({
+      sku,
+      qty: quantity,
+      unitPrice: toDecimal({ amountMinor: unitPriceMinor, currency }),
+    })),
+  };
+}
+
+export interface ProductV1 {
+  readonly sku: string;
+  readonly title: string;
+  readonly price: string;
+  readonly currency: string;
+  readonly stock: number;
+  readonly postId: string | null;
+}
+
+export function toProductV1({ sku, title, priceMinor, currency, stock, postId }: Product): ProductV1 {
+  return { sku, title, price: toDecimal({ amountMinor: priceMinor, currency }), currency, stock, postId };
+}
