@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ConfigError, describeEnvironment } from "@tributary/kit/env";
+import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
@@ -13,16 +14,7 @@ test("PROFILE=production is refused", () => {
   expect(() => readConfig({ PROFILE: "production" })).toThrow("hands a token to anybody who asks");
 });
 
-test("the README's table lists every variable with its default and reason", () => {
+test("the README's table lists every variable with its default and range", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const listed = readme.split("\n").filter((line) => /^\| `[A-Z_]+`/.test(line));
-  const known = describeEnvironment(readConfig).map(({ name, fallback, why }) => [`\`${name}\``, fallback ?? "–", why]);
-  expect(listed.map(toCells)).toEqual(known);
+  expect(expectReadmeTable(readme, describeEnvironment(readConfig))).toEqual([]);
 });
-
-function toCells(row: string): readonly string[] {
-  return row
-    .split("|")
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-}
