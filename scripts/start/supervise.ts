@@ -42,6 +42,7 @@ const readyAnswerMs = 1_000;
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { name, say } = options;
+  const alive = new Set<ChildProcess>();
   let current: { readonly child: ChildProcess; readonly gone: Promise<void> } | undefined;
   let again: NodeJS.Timeout | undefined;
   let failures = 0;
@@ -51,6 +52,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     if (isStopped) return;
     const startedMs = performance.now();
     const child = spawnPart(options);
+    alive.add(child);
     options.onProcess(child.pid);
     const gone = afterwards(child, startedMs);
     current = { child, gone };
@@ -58,6 +60,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
 
   async function afterwards(child: ChildProcess, startedMs: number): Promise<void> {
     const how = await onceGone(child);
+    alive.delete(child);
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // What it may have started itself.
     options.onProcess(undefined);
     if (current?.child !== child) return; // We ended it.
@@ -101,7 +104,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     kill() {
       isStopped = true;
       clearTimeout(again);
-      current?.child.kill("SIGKILL");
+      for (const { pid } of alive) if (pid !== undefined) signalGroup(pid, "SIGKILL");
     },
     async waitUntilReady(timeoutMs) {
       for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(readyPollMs)) {
