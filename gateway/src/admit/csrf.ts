@@ -9,8 +9,8 @@ const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name
 const simpleTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]);
 
 /**
- * Only what a browser would have asked about first comes in: a content type that is not a form's, or one of two headers.
- * Bodies need `application/json` anyhow (see body.ts), so in practice this is the rule for GET.
+ * For GET: only what a browser would have asked about first comes in, by a content type that is not a form's or by one of two
+ * headers. A POST needs no more than its content type: what is not `application/json` is refused for that (see body.ts).
  * @throws Refusal CSRF_PREVENTED.
  */
 export function refuseCrossSite(headers: IncomingHttpHeaders): void {

@@ -116,7 +116,7 @@ function createExecutor(engine: Engine): Executor {
     const { scope } = context.context as EngineContext;
     const { operationName, variables } = context.request;
     try {
-      const operation = requireOperation(context.operation, operationName);
+      const operation = requireOperation(engine.apiSchema, context.operation, operationName);
       const problems = findVariableProblems(engine.apiSchema, operation, variables ?? {});
       if (problems.length > 0) return { errors: problems };
       return completeResult(await engine.execute(context), scope.losses);

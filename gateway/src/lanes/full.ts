@@ -36,7 +36,6 @@ export function createFullLane(o: FullLaneOptions): Lane {
     try {
       const method = readMethod(request);
       answerType = requireAnswerType(request);
-      refuseCrossSite(request.headers);
       const graphql = await readGraphql(request, method, o.bodyBytesMax);
       const answer = await answerWithin(o, request, response, caller, { method, answerType, graphql });
       await writeAnswer(request, response, answer);
@@ -64,6 +63,7 @@ async function readGraphql(
   bodyBytesMax: number,
 ): Promise<GraphqlRequest> {
   if (method === "POST") return readGraphqlBody(await readJsonBody(request, bodyBytesMax));
+  refuseCrossSite(request.headers);
   const { url = "/" } = request;
   const question = url.indexOf("?");
   return readGraphqlSearch(new URLSearchParams(question === -1 ? "" : url.slice(question)));

@@ -1,5 +1,5 @@
 // Stage 2 of 5: what do you ask? The one operation to run, and its variables.
-import { type GraphQLError, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from "graphql";
+import { type GraphQLError, type GraphQLSchema, getVariableValues, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import { Refusal } from "../errors.ts";
 
 /** So many problems with variables are told at once. */
@@ -7,19 +7,24 @@ const variableProblemsMax = 50;
 
 /**
  * A document without such an operation must not reach the engine: stock Apollo would run the first one, or fail with 500.
- * @throws Refusal OPERATION_RESOLUTION_FAILURE.
+ * @throws Refusal OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
  */
 export function requireOperation(
+  schema: GraphQLSchema,
   operation: OperationDefinitionNode | null | undefined,
   operationName: string | undefined,
 ): OperationDefinitionNode {
-  if (operation) return operation;
-  throw new Refusal(
-    "OPERATION_RESOLUTION_FAILURE",
-    operationName === undefined
-      ? "The document holds several operations: say which by `operationName`."
-      : `The document has no operation named ${JSON.stringify(operationName.slice(0, 100))}.`,
-  );
+  if (!operation) throw new Refusal("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
+  const kind = operation.operation;
+  // graphql-js 16 has no rule for a kind that the schema lacks (KnownOperationTypesRule comes with 17).
+  if (!schema.getRootType(kind)) throw new Refusal("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
+  if (kind === OperationTypeNode.SUBSCRIPTION) throw new Refusal("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
+  return operation;
+}
+
+function describeMissing(operationName: string | undefined): string {
+  if (operationName === undefined) return "The document holds several operations: say which by `operationName`.";
+  return `The document has no operation named ${JSON.stringify(operationName.slice(0, 100))}.`;
 }
 
 /** What is wrong with the variables (GraphQL spec, "CoerceVariableValues"); empty when nothing is. */

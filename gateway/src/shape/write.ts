@@ -16,7 +16,7 @@ export async function writeAnswer(request: IncomingMessage, response: ServerResp
   if (response.destroyed || response.headersSent) return;
   response.statusCode = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
-  response.appendHeader("Vary", "Accept-Encoding");
+  response.setHeader("Vary", [response.getHeader("Vary") ?? [], "Accept-Encoding"].flat().join(", "));
   response.setHeader("X-Content-Type-Options", "nosniff");
   if (!response.hasHeader("Cache-Control")) response.setHeader("Cache-Control", "no-store");
   if (encoding !== undefined) response.setHeader("Content-Encoding", encoding);

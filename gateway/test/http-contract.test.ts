@@ -1,0 +1,390 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { request as undiciRequest } from "undici";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type RunningGateway, readAnswer, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+import { sendRaw } from "./helpers/raw-http.ts";
+
+let library: Library;
+let gateway: RunningGateway;
+let url: string;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    environment: { GRAPHQL_BODY_BYTES_MAX: "2000", SELECTIONS_MAX: "200", DOCUMENT_TOKENS_MAX: "300" },
+  });
+  url = `${gateway.url}/graphql`;
+});
+afterAll(async () => {
+  await gateway.drain();
+  await library.close();
+});
+beforeEach(() => {
+  for (const { requests } of library.all) requests.length = 0;
+});
+
+const json = { "content-type": "application/json" };
+const modern = { accept: "application/graphql-response+json" };
+const sent = () => library.all.flatMap(({ requests }) => requests).length;
+const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = json) =>
+  readAnswer(await fetch(url, { method: "POST", headers, body }));
+const get = async (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
+  readAnswer(await fetch(`${url}?${new URLSearchParams(parameters)}`, { headers: { "apollo-require-preflight": "1", ...headers } }));
+
+describe("a well-formed request that is refused before it runs", () => {
+  const cases = [
+    ["a syntax error", { query: "{ people {" }, "GRAPHQL_PARSE_FAILED"],
+    ["a field that is not there", { query: "{ peple { name } }" }, "GRAPHQL_VALIDATION_FAILED"],
+    ["an unknown operation name", { query: "query A { whoAmI } query B { whoAmI }", operationName: "C" }, "OPERATION_RESOLUTION_FAILURE"],
+    ["several operations and no name", { query: "query A { whoAmI } query B { whoAmI }" }, "OPERATION_RESOLUTION_FAILURE"],
+    ["several operations and an empty name", { query: "query A { whoAmI } query B { whoAmI }", operationName: "" }, "OPERATION_RESOLUTION_FAILURE"],
+    ["a document of fragments only", { query: "fragment F on Query { whoAmI }" }, "GRAPHQL_VALIDATION_FAILED"],
+    ["a wrong variable", { query: "query ($id: ID!) { person(id: $id) { name } }", variables: { id: {} } }, "BAD_USER_INPUT"],
+    ["a missing variable", { query: "query ($id: ID!) { person(id: $id) { name } }" }, "BAD_USER_INPUT"],
+    ["too many tokens", { query: `{ ${"...F ".repeat(200)} }` }, "TOKEN_LIMIT_EXCEEDED"],
+    ["too many selections behind fragments", { query: explosion(9) }, "SELECTION_LIMIT_EXCEEDED"],
+    ["a subscription", { query: "subscription { whoAmI }" }, "GRAPHQL_VALIDATION_FAILED"],
+    ["a fragment cycle", { query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }" }, "GRAPHQL_VALIDATION_FAILED"],
+  ] as const;
+
+  test.each(cases)("%s: 200 for JSON, 400 for GraphQL's own type, and nothing ran", async (_, body, code) => {
+    const plain = await post(JSON.stringify(body));
+    expect(plain.status).toBe(200);
+    expect(plain.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(plain.body.data).toBeUndefined();
+    expect(plain.body.errors[0].extensions).toEqual({ code });
+
+    const own = await post(JSON.stringify(body), { ...json, ...modern });
+    expect(own.status).toBe(400);
+    expect(own.headers.get("content-type")).toBe("application/graphql-response+json; charset=utf-8");
+    expect(own.body).toEqual(plain.body);
+    expect(sent()).toBe(0);
+  });
+});
+
+describe("a body that is not a GraphQL request", () => {
+  const cases: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] = [
+    ["broken JSON", '{"query":'],
+    ["nothing", ""],
+    ["null", "null"],
+    ["a number", "1"],
+    ["a text", '"{ whoAmI }"'],
+    ["a batch", '[{"query":"{ whoAmI }"}]'],
+    ["no query", "{}"],
+    ["a null query", '{"query":null}'],
+    ["an empty query", '{"query":""}'],
+    ["a query that is a number", '{"query":1}'],
+    ["variables that are a text", '{"query":"{ whoAmI }","variables":"{}"}'],
+    ["variables that are a list", '{"query":"{ whoAmI }","variables":[]}'],
+    ["an operation name that is a list", '{"query":"{ whoAmI }","operationName":[]}'],
+    ["extensions that are a number", '{"query":"{ whoAmI }","extensions":0}'],
+    ["a query that is inherited only", '{"__proto__":{"query":"{ whoAmI }"}}'],
+    ["bytes that are not UTF-8", Uint8Array.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
+  ];
+
+  test.each(cases)("%s: 400 with JSON for every client", async (_, body) => {
+    for (const headers of [json, { ...json, ...modern }]) {
+      const answer = await post(body, headers);
+      expect(answer.status).toBe(400);
+      expect(answer.headers.get("content-type")).toMatch(/^application\/(graphql-response\+)?json/);
+      expect(answer.body.errors[0].extensions.code).toBe("MALFORMED_REQUEST");
+    }
+    expect(sent()).toBe(0);
+  });
+
+  test("the last of two equal keys counts, as everywhere in JavaScript", async () => {
+    expect((await post('{"query":"{ nothing }","query":"{ whoAmI }"}')).body.data).toEqual({ whoAmI: "nobody" });
+  });
+});
+
+describe("the media type of a body", () => {
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/graphql",
+    "application/json; charset=utf-16",
+    "application/json; charset=latin1",
+    "text/html",
+  ])("%s is 415", async (type) => {
+    const answer = await post('{"query":"{ whoAmI }"}', { "content-type": type });
+    expect(answer.status).toBe(415);
+    expect(answer.body.errors[0].extensions.code).toBe("UNSUPPORTED_MEDIA_TYPE");
+  });
+
+  test.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", 'application/json; charset="utf-8"'])(
+    "%s is read",
+    async (type) => {
+      expect((await post('{"query":"{ whoAmI }"}', { "content-type": type })).status).toBe(200);
+    },
+  );
+
+  test("an answer that nobody could read is 406, and nothing ran", async () => {
+    const answer = await post('{"query":"mutation { addBook(title: 1) { isbn } }"}', { ...json, accept: "text/html" });
+    expect(answer.status).toBe(406);
+    expect(answer.body.errors[0].extensions.code).toBe("NOT_ACCEPTABLE");
+    expect(sent()).toBe(0);
+  });
+});
+
+describe("a body that is too large", () => {
+  const large = JSON.stringify({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000) } });
+
+  test("is 413 when it says so", async () => {
+    const answer = await post(large);
+    expect(answer.status).toBe(413);
+    expect(answer.body.errors[0].extensions.code).toBe("PAYLOAD_TOO_LARGE");
+  });
+
+  test("is 413 when it comes in pieces of unknown number", async () => {
+    const { statusCode, body } = await undiciRequest(url, { method: "POST", headers: json, body: Readable.from(pieces(large)) });
+    expect(statusCode).toBe(413);
+    expect(await body.json()).toMatchObject({ errors: [{ extensions: { code: "PAYLOAD_TOO_LARGE" } }] });
+  });
+
+  test("is 413 when it only unpacks to that", async () => {
+    const bomb = gzipSync(JSON.stringify({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000_000) } }));
+    expect((await post(new Uint8Array(bomb), { ...json, "content-encoding": "gzip" })).status).toBe(413);
+  });
+
+  test("a packed one within the bound is read", async () => {
+    const packed = new Uint8Array(gzipSync('{"query":"{ whoAmI }"}'));
+    expect((await post(packed, { ...json, "content-encoding": "gzip" })).body.data).toEqual({ whoAmI: "nobody" });
+  });
+
+  test("a packing that breaks off is 400, one that we do not know 415", async () => {
+    const half = new Uint8Array(gzipSync('{"query":"{ whoAmI }"}').subarray(0, 15));
+    expect((await post(half, { ...json, "content-encoding": "gzip" })).status).toBe(400);
+    expect((await post("{}", { ...json, "content-encoding": "compress" })).status).toBe(415);
+  });
+});
+
+describe("GET", () => {
+  test("answers a query that bears a CSRF header", async () => {
+    for (const header of ["apollo-require-preflight", "x-apollo-operation-name"]) {
+      const response = await fetch(`${url}?query=${encodeURIComponent("{ whoAmI }")}`, { headers: { [header]: "x" } });
+      expect(await response.json()).toEqual({ data: { whoAmI: "nobody" } });
+    }
+  });
+
+  test("takes variables and the operation's name from the address", async () => {
+    const query = "query A { whoAmI } query B($id: ID!) { person(id: $id) { name } }";
+    const answer = await get({ query, operationName: "B", variables: '{"id":"2"}', extensions: "{}" });
+    expect(answer.body).toEqual({ data: { person: { name: "Grace" } } });
+  });
+
+  test("without a CSRF header is refused", async () => {
+    const answer = await readAnswer(await fetch(`${url}?query={whoAmI}`));
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe("CSRF_PREVENTED");
+    expect(sent()).toBe(0);
+  });
+
+  test.each([
+    ["plain", { query: "mutation { addBook(title: \"x\") { isbn } }" }],
+    ["with an empty operation name", { query: "mutation { addBook(title: \"x\") { isbn } }", operationName: "" }],
+    ["beside a query", { query: "query Q { whoAmI } mutation M { addBook(title: \"x\") { isbn } }", operationName: "M" }],
+  ])("never runs a mutation: %s", async (_, parameters) => {
+    for (const headers of [{}, modern]) {
+      const answer = await get(parameters, headers);
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe("POST");
+      expect(answer.body.errors[0].extensions.code).toBe("METHOD_NOT_ALLOWED");
+    }
+    expect(sent()).toBe(0);
+  });
+
+  test("never runs a mutation that it cannot name", async () => {
+    const answer = await get({ query: "mutation M { addBook(title: \"x\") { isbn } }", operationName: "N" });
+    expect(answer.body.errors[0].extensions.code).toBe("OPERATION_RESOLUTION_FAILURE");
+    expect(sent()).toBe(0);
+  });
+
+  test.each([{ variables: "{" }, { variables: "[]" }, { extensions: "1" }, { query: "" }])("with broken parameters is 400: %j", async (broken) => {
+    const answer = await get({ query: "{ whoAmI }", ...broken });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe("MALFORMED_REQUEST");
+  });
+
+  test("with a parameter twice is 400", async () => {
+    const response = await fetch(`${url}?query={whoAmI}&query={whoAmI}`, { headers: { "apollo-require-preflight": "1" } });
+    expect(response.status).toBe(400);
+  });
+});
+
+describe("automatic persisted queries", () => {
+  const query = "{ whoAmI  persisted: __typename }";
+  const sha256Hash = createHash("sha256").update(query).digest("hex");
+  const persistedQuery = { version: 1, sha256Hash };
+
+  test("are asked for once and then known", async () => {
+    const unknown = await post(JSON.stringify({ extensions: { persistedQuery } }));
+    expect(unknown.status).toBe(200);
+    expect(unknown.body.errors[0]).toMatchObject({ message: "PersistedQueryNotFound", extensions: { code: "PERSISTED_QUERY_NOT_FOUND" } });
+    expect((await post(JSON.stringify({ query, extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
+    expect((await post(JSON.stringify({ extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
+    expect((await get({ extensions: JSON.stringify({ persistedQuery }) })).body.data.whoAmI).toBe("nobody");
+  });
+
+  test.each([
+    ["another document's hash", { query: "{ whoAmI }", extensions: { persistedQuery } }],
+    ["another version", { query, extensions: { persistedQuery: { version: 2, sha256Hash } } }],
+    ["a hash that is an object", { extensions: { persistedQuery: { version: 1, sha256Hash: {} } } }],
+    ["no object", { extensions: { persistedQuery: "x" } }],
+  ])("with %s are 400", async (_, body) => {
+    const answer = await post(JSON.stringify(body));
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe("MALFORMED_REQUEST");
+  });
+});
+
+describe("an address or method that is not there", () => {
+  test.each(["/", "/nothing", "/graphql/more", "/%E0%A4%A", "/graphiql/assets/..%2f..%2fpackage.json", "/GRAPHQL", "//graphql//x"])(
+    "%s is 404 or 400 in JSON",
+    async (path) => {
+      const { statusCode, headers, body } = await undiciRequest(gateway.url + path, { headers: { accept: "text/html" } });
+      expect([400, 404]).toContain(statusCode);
+      expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+      expect(await body.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
+    },
+  );
+
+  test.each(["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])("%s /graphql is 405 with Allow", async (method) => {
+    const response = await fetch(url, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, POST, OPTIONS");
+    expect(response.headers.get("content-type")).toContain("application/json");
+  });
+
+  test("POST /schema.graphql is 405", async () => {
+    expect((await fetch(`${gateway.url}/schema.graphql`, { method: "POST" })).status).toBe(405);
+  });
+});
+
+describe("HTTP that is broken or means two things", () => {
+  const line = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+  test.each([
+    ["two lengths", `${line}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}{}{}`],
+    ["a length beside chunks", `${line}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ["a chunk size that is no number", `${line}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+    ["a folded header", `${line}X-A: b\r\n c: d\r\n\r\n`],
+    ["a space before the colon", "GET /graphql HTTP/1.1\r\nHost : x\r\n\r\n"],
+    ["no HTTP at all", "hello\r\n\r\n"],
+  ])("%s is 400 in JSON and ends the connection", async (_, text) => {
+    const answer = await sendRaw(gateway.url, text);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/^Connection: close\r$/m);
+    expect(answer).toContain('{"errors":[{"message":"The request is not HTTP.","extensions":{"code":"MALFORMED_REQUEST"}}]}');
+    expect(sent()).toBe(0);
+  });
+
+  test("too large headers are 431 in JSON", async () => {
+    const answer = await sendRaw(gateway.url, `GET /graphql HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain("HEADERS_TOO_LARGE");
+  });
+
+  test("an expectation that nobody can meet is 417 in JSON", async () => {
+    expect(await sendRaw(gateway.url, "GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n")).toMatch(/^HTTP\/1\.1 417 [^]*"errors"/);
+  });
+});
+
+describe("an answer's headers", () => {
+  test("are packed when the client can unpack and it pays", async () => {
+    const query = "{ list(first: 500) }";
+    for (const [encoding, unpack] of [["gzip", gunzipSync], ["br", brotliDecompressSync]] as const) {
+      const { headers, body } = await undiciRequest(url, {
+        method: "POST",
+        headers: { ...json, "accept-encoding": encoding },
+        body: JSON.stringify({ query }),
+      });
+      expect(headers["content-encoding"]).toBe(encoding);
+      expect(headers.vary).toBe("Origin, Accept, Accept-Encoding");
+      expect(JSON.parse(unpack(Buffer.from(await body.arrayBuffer())).toString()).data.list).toHaveLength(500);
+    }
+    const small = await undiciRequest(url, { method: "POST", headers: { ...json, "accept-encoding": "br" }, body: '{"query":"{ whoAmI }"}' });
+    expect(small.headers["content-encoding"]).toBeUndefined();
+    await small.body.dump();
+  });
+
+  test("bear a request id and a trace, the client's when they are fit", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const given = await gateway.ask("{ whoAmI }", { headers: { "x-request-id": "abc-1", traceparent } });
+    expect(given.headers.get("x-request-id")).toBe("abc-1");
+    expect(given.headers.get("traceparent")).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
+    const odd = await gateway.ask("{ whoAmI }", { headers: { "x-request-id": "a b<script>", traceparent: "00-0-0-01" } });
+    expect(odd.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(odd.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+
+  test("say nothing of what is inside, and are not stored", async () => {
+    const { headers } = await gateway.ask("{ whoAmI }");
+    expect(headers.get("x-powered-by")).toBeNull();
+    expect(headers.get("etag")).toBeNull();
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+});
+
+describe("pages of other origins", () => {
+  const preflight = (origin: string) =>
+    fetch(url, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" } });
+
+  test.each(["http://localhost:5173", "http://127.0.0.1:80999".replace("80999", "8099")])("%s may read in development", async (origin) => {
+    const allowed = await preflight(origin);
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
+    const answer = await gateway.ask("{ whoAmI }", { headers: { origin } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
+    expect(answer.headers.get("vary")).toContain("Origin");
+  });
+
+  test.each(["https://evil.example", "http://localhost.evil.example", "null", "http://localhost:80@evil.example"])("%s may not", async (origin) => {
+    const refused = await preflight(origin);
+    expect(refused.status).toBe(204);
+    expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+    expect(refused.headers.get("access-control-allow-methods")).toBeNull();
+  });
+});
+
+describe("introspection", () => {
+  test("answers __schema and __type, and gives the schema as a text", async () => {
+    const { body } = await gateway.ask('{ __schema { queryType { name } } __type(name: "Book") { fields { name } } }');
+    expect(body.data.__schema.queryType.name).toBe("Query");
+    expect(body.data.__type.fields.map(({ name }: { name: string }) => name)).toContain("stars");
+    const schema = await fetch(`${gateway.url}/schema.graphql`);
+    expect(schema.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await schema.text()).toMatch(/^type Book \{/m);
+  });
+
+  test("can be closed, with all that tells of the schema", async () => {
+    const closed = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { INTROSPECTION: "false" } });
+    const { status, body } = await closed.ask("{ __schema { queryType { name } } }");
+    expect(status).toBe(200);
+    expect(body.errors[0].extensions).toEqual({ code: "INTROSPECTION_DISABLED" });
+    expect((await closed.ask("{ peopl { name } }")).text).not.toContain("people");
+    expect((await fetch(`${closed.url}/schema.graphql`)).status).toBe(404);
+    await closed.drain();
+  });
+});
+
+test("names on every object's prototype are right as aliases, variables and operation names", async () => {
+  const query = "query constructor($__proto__: ID!, $toString: ID = 2) { constructor: person(id: $__proto__) { then: name } __proto__: person(id: $toString) { valueOf: name } }";
+  const { text } = await post(`{"query":${JSON.stringify(query)},"operationName":"constructor","variables":{"__proto__":"1"}}`);
+  expect(text).toBe('{"data":{"constructor":{"then":"Ada"},"__proto__":{"valueOf":"Grace"}}}');
+});
+
+function explosion(levels: number): string {
+  const fragments = Array.from({ length: levels }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`).join(" ");
+  return `{ ...F0 } ${fragments} fragment F${levels} on Query { whoAmI }`;
+}
+
+async function* pieces(text: string): AsyncGenerator<string> {
+  for (let i = 0; i < text.length; i += 500) yield text.slice(i, i + 500);
+}

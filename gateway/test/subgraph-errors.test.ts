@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+import { answerJson, composeSupergraph, type Fault, startSubgraph } from "./helpers/subgraphs.ts";
+
+let library: Library;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+});
+afterAll(async () => {
+  await gateway.drain();
+  await library.close();
+});
+beforeEach(() => {
+  for (const subgraph of library.all) subgraph.fault = undefined;
+  gateway.observations.length = 0;
+});
+
+const answer =
+  (body: object, status = 200): Fault =>
+  (response) =>
+    answerJson(response, status, JSON.stringify(body));
+
+test("an error meant for the client keeps its message, its code and its problems, and nothing else", async () => {
+  const problems = [{ pointer: "#/name", code: "length", detail: "A name has 1 to 80 characters.", sql: "SELECT" }];
+  library.people.fault = answer({
+    data: { person: null },
+    errors: [
+      {
+        message: "A name has 1 to 80 characters.",
+        path: ["person"],
+        extensions: { code: "BAD_USER_INPUT", problems, stacktrace: ["at x"], host: "db" },
+      },
+    ],
+  });
+  const { body } = await gateway.ask('{ person(id: 1) { name } }');
+  expect(body).toEqual({
+    errors: [
+      {
+        message: "A name has 1 to 80 characters.",
+        path: ["person"],
+        extensions: {
+          code: "BAD_USER_INPUT",
+          service: "people",
+          problems: [{ pointer: "#/name", code: "length", detail: "A name has 1 to 80 characters." }],
+        },
+      },
+    ],
+    data: { person: null },
+  });
+});
+
+test("any other error is masked and goes whole to the log", async () => {
+  const error = { message: "relation users does not exist", path: ["person"], extensions: { code: "42P01", stacktrace: ["at pg"] } };
+  library.people.fault = answer({ data: { person: null }, errors: [error] });
+  const { body, text } = await gateway.ask('{ person(id: 1) { name } }', { headers: { "x-request-id": "r-1" } });
+  expect(body.errors).toEqual([
+    { message: "The service behind this field failed.", path: ["person"], extensions: { code: "SUBGRAPH_ERROR", service: "people" } },
+  ]);
+  expect(text).not.toContain("relation");
+  expect(gateway.observations).toEqual([{ kind: "subgraph-errors", requestId: "r-1", service: "people", count: 1, errors: [error] }]);
+});
+
+test("an entity's error stands at its place in the client's answer, past entities that are missing", async () => {
+  library.people.fault = answer({
+    data: { _entities: [{ name: "Ada", email: null }, { name: "Grace", email: "g" }, null] },
+    errors: [
+      { message: "Not yours.", path: ["_entities", 0, "email"], extensions: { code: "FORBIDDEN" } },
+      { message: "Gone.", path: ["_entities", 2], extensions: { code: "GONE" } },
+    ],
+  });
+  const { body } = await gateway.ask("{ books { author { name email } } }");
+  expect(body.data.books.map(({ author }: { author: object }) => author)).toEqual([{ name: "Ada", email: null }, { name: "Grace", email: "g" }, null, null]);
+  expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code])).toEqual([
+    [["books", 0, "author", "email"], "FORBIDDEN"],
+    // books[2] has no author and so no representation: the third entity belongs to books[3].
+    [["books", 3, "author", "name"], "GONE"],
+    [["books", 3, "author", "email"], "GONE"],
+  ]);
+});
+
+test("an aliased place is told by its alias", async () => {
+  library.ratings.fault = (response) => response.destroy();
+  const { body } = await gateway.ask("{ all: books { points: stars } }");
+  expect(body.errors[1].path).toEqual(["all", 1, "points"]);
+});
+
+test("a field that @skip leaves out is not told as lost", async () => {
+  library.ratings.fault = (response) => response.destroy();
+  const query = "query ($no: Boolean = true) { book(isbn: \"b1\") { stars comments @skip(if: $no) } }";
+  expect((await gateway.ask(query)).body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["book", "stars"]]);
+});
+
+test("a service that only brings a key is told at the object whose fields are then missing", async () => {
+  library.books.fault = (response) => response.destroy();
+  const { body } = await gateway.ask("{ people { books { stars } } }");
+  expect(body.data.people).toEqual([{ books: null }, { books: null }]);
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+    ["people", 0, "books"],
+    ["people", 1, "books"],
+  ]);
+});
+
+test("entities that are too few, too many or of another type cost their fields only", async () => {
+  const wrong = [[{ stars: 1 }], Array(9).fill({ stars: 1 }), "none", {}];
+  for (const _entities of wrong) {
+    library.ratings.fault = answer({ data: { _entities } });
+    const { body } = await gateway.ask("{ books { title stars } }");
+    expect(body.data.books).toHaveLength(4);
+    expect(body.data.books[0]).toEqual({ title: "Engines", stars: null });
+    expect(body.errors).toHaveLength(4);
+    expect(body.errors[3]).toMatchObject({ path: ["books", 3, "stars"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" } });
+  }
+});
+
+test("one entity of another type or shape is null with an error, the others stay", async () => {
+  const good = { __typename: "Book", stars: 7 };
+  library.ratings.fault = answer({ data: { _entities: [good, { __typename: "Person", stars: 1 }, "x", { __typename: 5 }] } });
+  const { body } = await gateway.ask("{ books { stars } }");
+  expect(body.data.books.map(({ stars }: { stars: number }) => stars)).toEqual([7, null, null, null]);
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([1, 2, 3].map((i) => ["books", i, "stars"]));
+});
+
+test("a value of the wrong shape is null with an error and leaves its siblings whole", async () => {
+  library.books.fault = answer({
+    data: {
+      books: [{ __typename: "Book", title: "Good", author: [] }, "bad", { __typename: "Unknown", title: "X" }, { __typename: null }],
+      book: { __typename: "Book", title: { no: "text" }, author: null },
+    },
+  });
+  const { status, body } = await gateway.ask('{ books { title author { __typename } } book(isbn: "b1") { title author { __typename } } }');
+  expect(status).toBe(200);
+  expect(body.data).toEqual({
+    books: [{ title: "Good", author: null }, null, null, null],
+    book: { title: null, author: null },
+  });
+  expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code])).toEqual([
+    [["books", 0, "author"], "SUBGRAPH_BAD_ANSWER"],
+    [["books", 1], "SUBGRAPH_BAD_ANSWER"],
+    [["books", 2], "SUBGRAPH_BAD_ANSWER"],
+    [["books", 3], "SUBGRAPH_BAD_ANSWER"],
+    [["book", "title"], "INVALID_FIELD_VALUE"],
+  ]);
+});
+
+test("a list that comes as a text is null with an error", async () => {
+  library.books.fault = answer({ data: { books: "Engines" } });
+  const { status, body } = await gateway.ask("{ books { title } whoAmI }");
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ books: null, whoAmI: "nobody" });
+  expect(body.errors).toMatchObject([{ path: ["books"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "books" } }]);
+});
+
+test("a null where the schema allows none rises to the nearest nullable and is told in errors[], not in extensions", async () => {
+  library.people.fault = answer({ data: { people: [{ name: "Ada" }, { name: null }] } });
+  const { body, text } = await gateway.ask("{ people { name } books { title } }");
+  expect(body.data.people).toBeNull();
+  expect(body.data.books).toHaveLength(4);
+  expect(body.errors).toEqual([
+    { message: "The value of this field does not fit the schema.", path: ["people", 1, "name"], extensions: { code: "INVALID_FIELD_VALUE" } },
+  ]);
+  expect(text).not.toContain("valueCompletion");
+});
+
+test("a null that only follows from a lost fetch is not told twice, an unrelated one is", async () => {
+  library.ratings.fault = (response) => response.destroy();
+  library.people.fault = answer({ data: { people: [{ name: null }] } });
+  const { body } = await gateway.ask('{ book(isbn: "b1") { title comments } people { name } }');
+  expect(body.data).toEqual({ book: null, people: null });
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+    ["book", "comments"],
+    ["people", 0, "name"],
+  ]);
+});
+
+test("a long list of lost places is cut, and the rest is counted", async () => {
+  const many = Array.from({ length: 80 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
+  library.books.fault = answer({ data: { books: many } });
+  library.ratings.fault = (response) => response.destroy();
+  const { body } = await gateway.ask("{ books { title stars comments } }");
+  expect(body.data.books).toEqual(Array(80).fill(null));
+  expect(body.errors).toHaveLength(101);
+  expect(body.errors.at(-1)).toEqual({
+    message: "60 more fields below this path were lost. The service behind this field cannot be reached.",
+    path: ["books"],
+    extensions: { code: "SUBGRAPH_UNAVAILABLE", service: "ratings" },
+  });
+});
+
+test("errors without a place stand for all that is missing, or at the list they belong to", async () => {
+  library.people.fault = answer({ errors: [{ message: "Who?", extensions: { code: "UNAUTHENTICATED" } }] }, 401);
+  const refused = await gateway.ask("{ whoAmI people { name } books { author { name } } }");
+  expect(refused.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+    ["whoAmI"],
+    ["people"],
+    ["books", 0, "author", "name"],
+    ["books", 1, "author", "name"],
+    ["books", 3, "author", "name"],
+  ]);
+  expect(refused.body.errors[0]).toMatchObject({ message: "Who?", extensions: { code: "UNAUTHENTICATED", service: "people" } });
+
+  library.people.fault = answer({ data: { _entities: [null, null, null] }, errors: [{ message: "Odd." }, { message: "Odder.", path: ["_entities", 77] }] });
+  const odd = await gateway.ask("{ books { author { name } } }");
+  expect(odd.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["books"], ["books"]]);
+});
+
+test("a null that rose through the subgraph's whole answer costs every field of the fetch, each told", async () => {
+  library.people.fault = answer({ data: null, errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "CONFLICT" } }] });
+  const { body } = await gateway.ask("{ whoAmI people { name } }");
+  expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: object }) => [path, extensions])).toEqual([
+    [["whoAmI"], { code: "CONFLICT", service: "people" }],
+    [["people"], { code: "CONFLICT", service: "people" }],
+  ]);
+});
+
+test("an answer of a subgraph pollutes nothing", async () => {
+  library.people.fault = (response) =>
+    answerJson(response, 200, '{"data":{"person":{"name":"Ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{"polluted":1}}}');
+  const { body } = await gateway.ask('{ person(id: 1) { name } }');
+  expect(body).toEqual({ data: { person: { name: "Ada" } } });
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+});
+
+test("places stay right when an object of another type or without a key is left out of an entity fetch", async () => {
+  const shelf = await startSubgraph({
+    name: "shelf",
+    typeDefs: `
+      type Query { things: [Thing] }
+      union Thing = Book | Film
+      type Film { title: String }
+      type Book @key(fields: "isbn") { isbn: ID }
+    `,
+    resolvers: {
+      Query: {
+        things: () => [{ title: "Metropolis" }, { isbn: "b1" }, { isbn: null }, null, { isbn: "b2" }],
+      },
+      Thing: { __resolveType: (thing: object) => ("title" in thing ? "Film" : "Book") },
+    },
+  });
+  const shop = await startSubgraph({
+    name: "shop",
+    typeDefs: `type Query { open: Boolean } type Book @key(fields: "isbn") { isbn: ID price: Int }`,
+    resolvers: {
+      Book: {
+        __resolveReference: ({ isbn }: { isbn: string }) => ({ isbn }),
+        price: ({ isbn }: { isbn: string }) => {
+          if (isbn === "b2") throw new Error("secret");
+          return 5;
+        },
+      },
+    },
+  });
+  const other = await startGateway({ supergraphSdl: composeSupergraph([shelf, shop]) });
+  const { body } = await other.ask("{ things { ... on Book { price } ... on Film { title } } }");
+  expect(body.data.things).toEqual([{ title: "Metropolis" }, { price: 5 }, { price: 5 }, null, { price: null }]);
+  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["things", 4, "price"]]);
+  await Promise.all([other.drain(), shelf.close(), shop.close()]);
+});
