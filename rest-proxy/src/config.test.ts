@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { describeEnvironment } from "@tributary/kit/env";
+import { expectReadmeTable } from "@tributary/kit/testing/readme";
+import { expect, test } from "vitest";
+import { readConfig, readRoutesFile } from "./config.ts";
+
+const services = ["comments", "orders", "posts", "users"];
+
+test("the README's table of variables is what the configuration asks for", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const asked = describeEnvironment((environment) => readConfig(environment, services));
+  expect(expectReadmeTable(readme, asked)).toEqual([]);
+});
+
+test("with nothing set it is the development proxy in front of the local services", () => {
+  expect(readConfig({}, services)).toMatchObject({
+    profile: "development",
+    port: 4010,
+    host: "127.0.0.1",
+    routesFile: "supergraph/routes.json",
+    defaultVersion: 1,
+    corsOrigins: ["http://localhost:*", "http://127.0.0.1:*"],
+    bodyBytesMax: 65_536,
+    addresses: {
+      users: "http://127.0.0.1:4001",
+      posts: "http://127.0.0.1:4002",
+      comments: "http://127.0.0.1:4003",
+      orders: "http://127.0.0.1:4004",
+    },
+  });
+});
+
+test("every service of the table needs its variable, whatever it is called", () => {
+  expect(() => readConfig({}, ["users", "billing-core"])).toThrow("BILLING_CORE_URL is required");
+  expect(readConfig({ BILLING_CORE_URL: "https://billing.example" }, ["billing-core"]).addresses).toEqual({
+    "billing-core": "https://billing.example",
+  });
+});
+
+test("production takes no address and no origin for granted, and says everything at once", () => {
+  expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
+    /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required/,
+  );
+  expect(readConfig({ PROFILE: "production" }, []).corsOrigins).toEqual([]);
+});
+
+test.each([
+  "http://users:4001/rest",
+  "http://users:4001?x",
+  "http://u:p@users:4001",
+  "postgres://users:4001",
+  "users:4001",
+])("%s is no address of a service", (address) => {
+  expect(() => readConfig({ USERS_URL: address }, ["users"])).toThrow("USERS_URL");
+});
+
+test("an address may end in a slash", () => {
+  expect(readConfig({ USERS_URL: "http://users:4001/" }, ["users"]).addresses).toEqual({ users: "http://users:4001" });
+});
+
+test("the route table's place can be read before the services are known", () => {
+  expect(readRoutesFile({})).toBe("supergraph/routes.json");
+  expect(readRoutesFile({ ROUTES_FILE: "/etc/routes.json" })).toBe("/etc/routes.json");
+});

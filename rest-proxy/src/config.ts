@@ -1,0 +1,147 @@
+import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
+
+export type Config = ReturnType<typeof readConfig>;
+type Profile = "development" | "production";
+
+const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
+
+/** Where `npm start` runs the services that come with the repository; any other one is named by its variable. */
+const developmentAddresses: Readonly<Record<string, string>> = {
+  users: "http://127.0.0.1:4001",
+  posts: "http://127.0.0.1:4002",
+  comments: "http://127.0.0.1:4003",
+  orders: "http://127.0.0.1:4004",
+};
+
+/** The one value that has to be known before the others: the table says which addresses there must be. */
+export function readRoutesFile(environment: Environment): string {
+  return readEnvironment(environment, routesFile);
+}
+
+/**
+ * The proxy's configuration, for the services that its route table names.
+ * @throws ConfigError with every problem at once.
+ */
+export function readConfig(environment: Environment, services: readonly string[]) {
+  return readEnvironment(environment, (env) => {
+    const profile = env.choice("PROFILE", {
+      of: ["development", "production"],
+      fallback: "development",
+      why: "production takes no address and no origin for granted",
+    });
+    return {
+      profile,
+      routesFile: routesFile(env),
+      ...readListener(env),
+      addresses: Object.fromEntries(services.map((service) => [service, readAddress(env, service, profile)])),
+      defaultVersion: env.integer("DEFAULT_VERSION", {
+        fallback: 1,
+        min: 1,
+        max: 999,
+        why: "the version of a path that names none; moving it breaks clients",
+      }),
+      corsOrigins: env.list("CORS_ORIGINS", {
+        fallback: profile === "development" ? localOrigins : [],
+        why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
+      }),
+      ...readBounds(env),
+    };
+  });
+}
+
+function routesFile(env: EnvironmentReader): string {
+  return env.string("ROUTES_FILE", {
+    fallback: "supergraph/routes.json",
+    why: "the route table that composition made, from the working directory",
+  });
+}
+
+function readListener(env: EnvironmentReader) {
+  return {
+    port: env.integer("PORT", {
+      fallback: 4010,
+      min: 0,
+      max: 65_535,
+      why: "where the proxy listens; 0 takes any free port",
+    }),
+    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
+    logLevel: env.choice("LOG_LEVEL", {
+      of: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+      fallback: "info",
+      why: "JSON lines on standard output from this level up; debug has a line for each request",
+    }),
+    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
+      fallback: 0,
+      min: 0,
+      max: 60_000,
+      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
+    }),
+    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
+      fallback: 8_000,
+      min: 0,
+      max: 120_000,
+      why: "on SIGTERM: how long requests under way may take",
+    }),
+  };
+}
+
+/** `billing-core` is read from BILLING_CORE_URL. */
+function readAddress(env: EnvironmentReader, service: string, profile: Profile): string {
+  const name = `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+  const fallback = profile === "development" ? developmentAddresses[service] : undefined;
+  const text = env.url(name, {
+    ...(fallback === undefined ? {} : { fallback }),
+    why: `where the routes of ${service} are answered: scheme, host and port, no path`,
+  });
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)) return url.origin;
+  env.problem(`${name} has to be an http(s) address of scheme, host and port only`);
+  return text;
+}
+
+function readBounds(env: EnvironmentReader) {
+  return {
+    upstreamTimeoutMs: env.integer("UPSTREAM_TIMEOUT_MS", {
+      fallback: 10_000,
+      min: 10,
+      max: 300_000,
+      why: "a service's whole answer has this long; then 504",
+    }),
+    responseTimeoutMs: env.integer("RESPONSE_TIMEOUT_MS", {
+      fallback: 30_000,
+      min: 10,
+      max: 300_000,
+      why: "a client has this long to read its answer; then the connection is cut",
+    }),
+    headersTimeoutMs: env.integer("HEADERS_TIMEOUT_MS", {
+      fallback: 10_000,
+      min: 10,
+      max: 300_000,
+      why: "a client has this long to send its headers; then 408",
+    }),
+    requestTimeoutMs: env.integer("REQUEST_TIMEOUT_MS", {
+      fallback: 30_000,
+      min: 10,
+      max: 300_000,
+      why: "a client has this long to send its whole request; then 408",
+    }),
+    inFlightMax: env.integer("IN_FLIGHT_MAX", {
+      fallback: 256,
+      min: 1,
+      max: 100_000,
+      why: "requests under way at once for each service; more are 503",
+    }),
+    bodiesInFlightMax: env.integer("BODIES_IN_FLIGHT_MAX", {
+      fallback: 512,
+      min: 1,
+      max: 100_000,
+      why: "bodies on their way in at once; more are 503",
+    }),
+    bodyBytesMax: env.integer("BODY_BYTES_MAX", {
+      fallback: 65_536,
+      min: 1,
+      max: 1_048_576,
+      why: "a longer body is 413; bodies are held in memory until they are whole",
+    }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { joinVary, toClientHeaders, toServiceHeaders } from "./headers.ts";
+
+test("an IPv6 caller is quoted in Forwarded, one mapped from IPv4 is not (RFC 7239, 4)", () => {
+  expect(forwardedFor("2001:db8::1")).toBe('for="[2001:db8::1]";proto=http');
+  expect(forwardedFor("::ffff:10.0.0.7")).toBe("for=10.0.0.7;proto=http");
+  expect(forwardedFor(undefined)).toBe("for=unknown;proto=http");
+});
+
+test("a connection with TLS is told as https", () => {
+  const request = { headers: {}, httpVersion: "1.1", socket: { remoteAddress: "10.0.0.7", encrypted: true } };
+  const headers = toServiceHeaders(request as unknown as IncomingMessage, { requestId: "r", host: "a", bodyBytes: 3 });
+  expect(headers).toMatchObject({ "x-forwarded-proto": "https", "content-length": "3", "x-forwarded-host": "a" });
+});
+
+test("an answer loses what was meant for one connection, and keeps the rest", () => {
+  const headers = {
+    connection: "x-a,  X-B ,",
+    "x-a": "1",
+    "x-b": "2",
+    "x-c": "3",
+    "transfer-encoding": "chunked",
+    etag: '"1"',
+  };
+  expect(toClientHeaders(headers)).toEqual({ "x-c": "3", etag: '"1"' });
+});
+
+test("Vary of both is one list without repeats", () => {
+  expect(joinVary(undefined, undefined)).toBeUndefined();
+  expect(joinVary("Origin", undefined)).toBe("Origin");
+  expect(joinVary(undefined, "Accept , Authorization")).toBe("Accept, Authorization");
+  expect(joinVary("Origin", "Authorization")).toBe("Origin, Authorization");
+});
+
+function forwardedFor(remoteAddress: string | undefined): unknown {
+  const request = { headers: {}, httpVersion: "1.1", socket: { remoteAddress } };
+  return toServiceHeaders(request as unknown as IncomingMessage, {
+    requestId: "r",
+    host: undefined,
+    bodyBytes: undefined,
+  })["forwarded"];
+}

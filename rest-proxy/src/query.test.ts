@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readQuery } from "./query.ts";
+
+const known = ["limit", "search", "__proto__"];
+
+test("a query is written anew in one spelling", () => {
+  expect(readQuery("", known)).toBe("");
+  expect(readQuery("&&", known)).toBe("");
+  expect(readQuery("search=a+b&limit", known)).toBe("search=a%20b&limit=");
+  expect(readQuery("%6cimit=%32&search=x=y", known)).toBe("limit=2&search=x%3Dy");
+});
+
+test("a name that the route does not know is refused, and the known ones are told", () => {
+  expect(() => readQuery("limits=1", ["limit"])).toThrow(
+    'There is no query parameter "limits" here. This path knows limit.',
+  );
+  expect(() => readQuery("a=1", [])).toThrow("This path takes none.");
+  expect(() => readQuery(`${"x".repeat(9_000)}=1`, [])).toThrow(/^.{64,130}$/);
+});
+
+test("a name that comes twice is refused, in whatever spelling", () => {
+  expect(() => readQuery("limit=1&limit=1", known)).toThrow("The query parameter limit may be given once.");
+  expect(() => readQuery("limit=1&l%69mit=2", known)).toThrow("may be given once");
+});
+
+test("what a service reads is what the proxy read", () => {
+  const value = fc.string({ unit: "grapheme" }).filter((text) => text.isWellFormed() && !text.includes("\0"));
+  fc.assert(
+    fc.property(value, value, (limit, search) => {
+      const written = readQuery(new URLSearchParams({ limit, search }).toString(), known);
+      expect(Object.fromEntries(new URLSearchParams(written))).toEqual({ limit, search });
+      expect(readQuery(written, known)).toBe(written);
+      expect(written).toMatch(/^[\x21\x24-\x7e]*$/);
+    }),
+  );
+});

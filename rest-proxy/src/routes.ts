@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { ConfigError } from "@tributary/kit/env";
+import { z } from "zod";
+
+/** One route of supergraph/routes.json: what a team declared, and which service answers it. */
+export interface Route {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** The public path without its version, such as `/things/:id`. */
+  readonly path: string;
+  readonly versions: readonly number[];
+  /** The query parameters that it knows; every other one is refused. */
+  readonly query: readonly string[];
+  readonly cache: "public" | "private" | "none";
+  readonly service: string;
+  readonly summary: string;
+}
+
+const version = z.int().min(1).max(999);
+
+const routeSchema = z.object({
+  id: z.string().min(1),
+  method: z.enum(["GET", "POST", "PATCH", "DELETE"]),
+  path: z
+    .string()
+    .max(200)
+    .regex(/^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/, "is like /things/:id/parts, without a version")
+    .refine((path) => !/^\/(?:v\d+|health)(?:\/|$)/.test(path), "begins with a version or with /health"),
+  versions: z.array(version).min(1),
+  query: z.array(z.string().min(1)).default([]),
+  cache: z.enum(["public", "private", "none"]),
+  service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
+  summary: z.string().default(""),
+});
+
+const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(10_000) });
+
+/**
+ * Reads the route table that composition made (ROUTES_FILE).
+ * @throws ConfigError that names the file and everything that is wrong with it.
+ */
+export function loadRoutes(file: string): readonly Route[] {
+  try {
+    return readRoutes(JSON.parse(readFileSync(file, "utf8")));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ConfigError(error.problems.map((problem) => `${file}: ${problem}`));
+    const reason = error instanceof SyntaxError ? "it is not JSON" : "it cannot be opened";
+    throw new ConfigError([`ROUTES_FILE=${file} cannot be read: ${reason}. Composition makes it: npm run compose`]);
+  }
+}
+
+/** @throws ConfigError with every problem at once. */
+export function readRoutes(value: unknown): readonly Route[] {
+  const parsed = fileSchema.safeParse(value);
+  if (parsed.success) return parsed.data.routes;
+  throw new ConfigError(
+    parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path) || "the file"}: ${message}`),
+  );
+}

@@ -1,0 +1,24 @@
+import { Writable } from "node:stream";
+import { createLog } from "@tributary/kit/log";
+import { expect, test } from "vitest";
+import { createObserver } from "./telemetry.ts";
+
+const about = { requestId: "r-1", method: "GET", path: "/v1/things/1" };
+
+test("what needs somebody is loud, what anybody can cause is not", () => {
+  const lines: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const observe = createObserver(createLog({ name: "rest-proxy", level: "debug", destination }));
+  observe({ kind: "answered", status: 200, finished: true, milliseconds: 3, ...about });
+  observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
+  observe({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
+  observe({ kind: "service-failed", service: "things", code: "BAD_GATEWAY", cause: new Error("refused"), ...about });
+  observe({ kind: "bug", cause: new Error("broken"), ...about });
+  expect(lines.map(({ level }) => level)).toEqual(["debug", "debug", "warn", "warn", "error"]);
+  expect(lines[3]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
+});

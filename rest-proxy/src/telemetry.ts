@@ -1,0 +1,42 @@
+import type { Log } from "@tributary/kit/log";
+
+interface About {
+  readonly requestId: string;
+  readonly method: string;
+  /** Without its query. */
+  readonly path: string;
+}
+
+/** What the rooms tell; only this file turns it into log lines. */
+export type Observation =
+  /** `finished` is false when the connection went before the answer was out. */
+  | ({
+      readonly kind: "answered";
+      readonly status: number;
+      readonly finished: boolean;
+      readonly milliseconds: number;
+    } & About)
+  | ({
+      readonly kind: "service-failed";
+      readonly service: string;
+      readonly code: string;
+      readonly cause: unknown;
+    } & About)
+  | ({ readonly kind: "answer-cut"; readonly service: string; readonly reason: string } & About)
+  | ({ readonly kind: "bug"; readonly cause: unknown } & About)
+  | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };
+
+export type Observe = (observation: Observation) => void;
+
+export function createObserver(log: Log): Observe {
+  return (observation) => {
+    if (observation.kind === "answered") return log.debug(observation, "answered");
+    // Not louder: anybody can make as many of them as they like.
+    if (observation.kind === "unreadable")
+      return log.debug(observation, "a connection did not speak HTTP as it should");
+    if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
+    const { cause, ...fields } = observation;
+    if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
+    return log.error({ ...fields, err: cause }, "a request failed by our own fault");
+  };
+}

@@ -1,0 +1,111 @@
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { bodyOfText, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+
+const smuggling: readonly (readonly [string, string])[] = [
+  [
+    "both lengths",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nX",
+  ],
+  ["two different lengths", "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}"],
+  ["a length with a sign", "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}"],
+  ["a list of lengths", "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2, 2\r\n\r\n{}"],
+  ["an odd transfer coding", "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"],
+  [
+    "chunked and then another coding",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+  ],
+  ["a space before the colon", "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n"],
+  ["a folded header", "GET /v1/things HTTP/1.1\r\nHost: a\r\nX: 1\r\n Transfer-Encoding: chunked\r\n\r\n"],
+  ["a bare line feed in a header", "GET /v1/things HTTP/1.1\r\nHost: a\r\nX: 1\nY: 2\r\n\r\n"],
+  ["a bare carriage return in a header", "GET /v1/things HTTP/1.1\r\nHost: a\r\nX: 1\rY: 2\r\n\r\n"],
+  ["NUL in a header", "GET /v1/things HTTP/1.1\r\nHost: a\r\nX: 1\0\r\n\r\n"],
+  [
+    "a chunk size that is none",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
+  ],
+  [
+    "a chunk longer than it says",
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n",
+  ],
+  ["a space in the target", "GET /v1/things /1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["another version of HTTP", "GET /v1/things HTTP/2.7\r\nHost: a\r\n\r\n"],
+  ["no HTTP at all", "\u0016\u0003\u0001\u0002\0\u0001\0"],
+  ["a method that is none", "G@T /v1/things HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["CONNECT", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n"],
+];
+
+test.each(smuggling)("%s is 400 in problem form, and the connection ends", async (_name, bytes) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await (await speak(proxy.port, `${bytes}GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n`)).closed();
+  expect(statusOfText(answer)).toBe(400);
+  expect(answer).toContain("Content-Type: application/problem+json");
+  expect(answer).toContain("Connection: close");
+  expect(bodyOfText(answer)).toMatchObject({
+    type: "/problems/malformed-request",
+    status: 400,
+    requestId: expect.any(String),
+  });
+  expect(stub.seen).toEqual([]);
+});
+
+test("headers that are too long are 431, and chunk extensions that are, 413", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const headers = await (
+    await speak(proxy.port, `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`)
+  ).closed();
+  expect([statusOfText(headers), bodyOfText(headers)["type"]]).toEqual([431, "/problems/headers-too-large"]);
+  const extension = `1;${"e".repeat(20_000)}\r\n`;
+  const chunk = await (
+    await speak(proxy.port, `POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${extension}`)
+  ).closed();
+  expect([statusOfText(chunk), bodyOfText(chunk)["type"]]).toEqual([413, "/problems/payload-too-large"]);
+  expect(stub.seen).toEqual([]);
+});
+
+test("an Upgrade is ignored: the request is answered as HTTP/1.1", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const head = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+  expect(await (await speak(proxy.port, head)).until(/"ok":true/)).toContain("200 OK");
+  expect(stub.seen[0]?.headers["upgrade"]).toBeUndefined();
+});
+
+test("requests sent in one go are answered in their order", async () => {
+  const stub = await startStub((seen, response) => response.end(`"${seen.url}"`));
+  const proxy = await startProxy(stub);
+  const request = (id: number) => `GET /v1/things/${id} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const answers = await (await speak(proxy.port, request(1) + request(2) + request(3))).until(/things\/3/);
+  expect([...answers.matchAll(/things\/\d/g)].map(String)).toEqual(["things/1", "things/2", "things/3"]);
+});
+
+test("rubbish after a request does not become its answer", async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((_seen, response) => void waiting.push(response));
+  const proxy = await startProxy(stub);
+  const client = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  await expect.poll(() => waiting.length).toBe(1);
+  client.socket.write("rubbish\r\n\r\n");
+  expect(await client.closed()).toBe("");
+});
+
+test("a client that is slow with its headers or its body is 408 and cut, while others are served", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const slowHeaders = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
+  const slowBody = await speak(proxy.port, "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{");
+  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
+  for (const client of [slowHeaders, slowBody]) {
+    const answer = await client.closed();
+    expect(statusOfText(answer)).toBe(408);
+    expect(bodyOfText(answer)).toMatchObject({ type: "/problems/request-timeout" });
+  }
+  expect(stub.seen).toHaveLength(1);
+});
+
+test("a connection on which nothing was said is cut too", async () => {
+  const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  expect(statusOfText(await (await speak(proxy.port)).closed())).toBe(408);
+});

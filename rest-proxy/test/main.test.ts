@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { routes, startStub, speak, statusOfText } from "./testing.ts";
+
+test("the process serves its table, ends what is under way on SIGTERM, and goes with 0", async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((seen, response) => {
+    if (seen.url.endsWith("/slow")) waiting.push(response);
+    else response.end("{}");
+  });
+  const { child, output } = run({
+    THINGS_URL: stub.url,
+    PARTS_URL: stub.url,
+    ROUTES_FILE: writeRoutes({ routes }),
+    PORT: "0",
+  });
+  await expect.poll(output, { timeout: 20_000 }).toContain('"listening"');
+  const port = Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]);
+  expect((await fetch(`http://127.0.0.1:${port}/health/ready`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${port}/v1/things/1`)).status).toBe(200);
+  const idle = await speak(port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  await idle.until(/\{\}/);
+  const slow = await speak(port, "GET /v1/things/slow HTTP/1.1\r\nHost: a\r\n\r\n");
+  await expect.poll(() => waiting.length).toBe(1);
+  child.kill("SIGTERM");
+  await idle.closed();
+  waiting[0]?.end("{}");
+  expect(statusOfText(await slow.closed())).toBe(200);
+  expect(await exitOf(child)).toBe(0);
+});
+
+test.each([
+  [
+    "a service without an address",
+    { ROUTES_FILE: () => writeRoutes({ routes }), THINGS_URL: "http://a" },
+    "PARTS_URL is required",
+  ],
+  ["no table", { ROUTES_FILE: () => "/nowhere/routes.json" }, "ROUTES_FILE=/nowhere/routes.json cannot be read"],
+  ["a table that is none", { ROUTES_FILE: () => writeRoutes({ routes: [{}] }) }, "routes[0].method"],
+])("with %s the process does not start, and says why without a stack", async (_name, environment, reason) => {
+  const { child, output } = run({ ...environment, ROUTES_FILE: environment.ROUTES_FILE() });
+  expect(await exitOf(child)).toBe(1);
+  expect(output()).toContain(reason);
+  expect(output()).not.toContain("    at ");
+});
+
+function run(environment: Readonly<Record<string, string>>): { readonly child: ChildProcess; output(): string } {
+  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    stdio: "pipe",
+  });
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, output: () => text };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+  return child.exitCode;
+}
+
+function writeRoutes(table: unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), "routes-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "routes.json"), JSON.stringify(table));
+  return join(folder, "routes.json");
+}

@@ -1,0 +1,270 @@
+import express from "express";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { ask, listen, startProxy, startStub, statusOfText } from "./testing.ts";
+
+test("a route answers under its version and without one, with its parameters and its query", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  for (const path of ["/v1/things/7", "/things/7", "/v1/things?limit=2&search=a+b%26c", "/things?", "/things?&&"]) {
+    const answer = await fetch(`${proxy.url}${path}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("api-version")).toBe("1");
+    expect(await answer.json()).toEqual({ ok: true });
+  }
+  expect(stub.seen.map(({ url }) => url)).toEqual([
+    "/rest/v1/things/7",
+    "/rest/v1/things/7",
+    "/rest/v1/things?limit=2&search=a%20b%26c",
+    "/rest/v1/things",
+    "/rest/v1/things",
+  ]);
+});
+
+test("HEAD is answered wherever GET is, without a body", async () => {
+  const stub = await startStub((seen, response) => {
+    response.setHeader("Content-Length", 11);
+    response.end(seen.method === "HEAD" ? undefined : '{"ok":true}');
+  });
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}/v1/things/1`, { method: "HEAD" });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-length")).toBe("11");
+  expect(await answer.text()).toBe("");
+  expect(stub.seen[0]?.method).toBe("HEAD");
+  const missing = await fetch(`${proxy.url}/v1/nothing`, { method: "HEAD" });
+  expect([missing.status, missing.headers.get("content-type"), await missing.text()]).toEqual([
+    404,
+    "application/problem+json",
+    "",
+  ]);
+});
+
+test.each([
+  ["PUT", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
+  ["POST", "/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
+  ["DELETE", "/v1/things", "GET, HEAD, POST, OPTIONS"],
+  ["POST", "/v1/things/1/parts", "GET, HEAD, OPTIONS"],
+  ["PROPFIND", "/v1/things", "GET, HEAD, POST, OPTIONS"],
+])("%s %s is 405, and Allow says what is", async (method, path, allow) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}${path}`, { method });
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get("allow")).toBe(allow);
+  expect(await answer.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
+  expect(stub.seen).toEqual([]);
+});
+
+test("OPTIONS says what may be done, by itself", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}/v1/things`, { method: "OPTIONS", body: "ignored" });
+  expect([answer.status, answer.headers.get("allow"), await answer.text()]).toEqual([
+    204,
+    "GET, HEAD, POST, OPTIONS",
+    "",
+  ]);
+  expect((await fetch(`${proxy.url}/v1/nothing`, { method: "OPTIONS" })).status).toBe(404);
+  expect(stub.seen).toEqual([]);
+});
+
+test.each([
+  [
+    "/v1/things?nope=1",
+    "/problems/unknown-parameter",
+    'There is no query parameter "nope" here. This path knows limit, search.',
+  ],
+  [
+    "/v1/things?Limit=1",
+    "/problems/unknown-parameter",
+    'There is no query parameter "Limit" here. This path knows limit, search.',
+  ],
+  [
+    "/v1/things?limit[]=1",
+    "/problems/unknown-parameter",
+    'There is no query parameter "limit[]" here. This path knows limit, search.',
+  ],
+  [
+    "/v1/things/1?limit=1",
+    "/problems/unknown-parameter",
+    'There is no query parameter "limit" here. This path takes none.',
+  ],
+  ["/v1/things?limit=1&limit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
+  ["/v1/things?limit=1&%6cimit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
+  ["/v1/things?limit=%zz", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
+  ["/v1/things?search=%ff", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
+  ["/v1/things?search=%00", "/problems/malformed-request", "The query is not text in percent-encoded UTF-8."],
+  [
+    "/v1/things?__proto__=1",
+    "/problems/unknown-parameter",
+    'There is no query parameter "__proto__" here. This path knows limit, search.',
+  ],
+])("%s is 400", async (path, type, detail) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}${path}`);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ type, detail, instance: path.split("?")[0] });
+  expect(stub.seen).toEqual([]);
+});
+
+test("every problem of the proxy is a document that nobody stores, with the id that the log has", async () => {
+  const proxy = await startProxy(await startStub());
+  const answer = await fetch(`${proxy.url}/v1/nothing?secret=1`, { headers: { "x-request-id": "r-1" } });
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": "application/problem+json",
+    "cache-control": "no-store",
+    "x-request-id": "r-1",
+  });
+  expect(await answer.json()).toEqual({
+    type: "/problems/not-found",
+    title: "Not found",
+    status: 404,
+    detail: "There is nothing at this path.",
+    instance: "/v1/nothing",
+    requestId: "r-1",
+  });
+  expect(proxy.observed).toEqual([
+    {
+      kind: "answered",
+      status: 404,
+      finished: true,
+      milliseconds: expect.any(Number),
+      requestId: "r-1",
+      method: "GET",
+      path: "/v1/nothing",
+    },
+  ]);
+});
+
+test("a service's own problems pass through as they are", async () => {
+  const problem = JSON.stringify({ type: "/problems/unsupported-media-type", status: 415 });
+  const stub = await startStub((_seen, response) =>
+    response.writeHead(415, { "Content-Type": "application/problem+json", "Cache-Control": "no-store" }).end(problem),
+  );
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}/v1/things`, {
+    method: "POST",
+    body: "a=1",
+    headers: { "content-type": "text/plain" },
+  });
+  expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+    415,
+    "application/problem+json",
+    problem,
+  ]);
+  expect(stub.seen[0]).toMatchObject({ body: "a=1", headers: { "content-type": "text/plain" } });
+});
+
+const anyTag = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *";
+
+test("control: express puts an ETag of its own on what it sends, and answers 304 to it", async () => {
+  const app = express().use((_request, response) => void response.send("{}"));
+  const server = await listen(createServer(app));
+  const answer = await ask((server.address() as AddressInfo).port, anyTag);
+  expect(statusOfText(answer)).toBe(304);
+  expect(answer).toMatch(/\r\nETag: /);
+});
+
+test("no ETag but the service's: neither on its answers nor on the proxy's problems", async () => {
+  const proxy = await startProxy(await startStub());
+  for (const [request, status] of [
+    [anyTag, 200],
+    [anyTag.replace("things", "nothing"), 404],
+  ] as const) {
+    const answer = await ask(proxy.port, request);
+    expect(statusOfText(answer)).toBe(status);
+    expect(answer).not.toMatch(/etag/i);
+  }
+});
+
+test("conditions and ranges are the service's word: 304, 206 and 412 come through", async () => {
+  const statuses: Readonly<Record<string, number>> = { "if-none-match": 304, range: 206, "if-match": 412 };
+  const stub = await startStub((seen, response) => {
+    const [, status = 200] = Object.entries(statuses).find(([name]) => seen.headers[name] !== undefined) ?? [];
+    response.writeHead(status, { ETag: '"7"' }).end();
+  });
+  const proxy = await startProxy(stub);
+  for (const [name, status] of Object.entries(statuses)) {
+    const answer = await fetch(`${proxy.url}/v1/things/1`, {
+      headers: { [name]: name === "range" ? "bytes=0-1" : '"7"' },
+    });
+    expect([answer.status, answer.headers.get("etag")]).toEqual([status, '"7"']);
+  }
+});
+
+test("a redirect of a service is the client's to follow, not the proxy's", async () => {
+  const stub = await startStub((_seen, response) =>
+    response.writeHead(307, { Location: "http://evil.example/" }).end(),
+  );
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}/v1/things/1`, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([307, "http://evil.example/"]);
+  expect(stub.seen).toHaveLength(1);
+});
+
+test("a fault of our own is a masked 500, told to the log whole", async () => {
+  const proxy = await startProxy(await startStub(), { addresses: {} });
+  const answer = await fetch(`${proxy.url}/v1/things/1`);
+  expect(answer.status).toBe(500);
+  expect(await answer.json()).toMatchObject({
+    type: "/problems/internal-server-error",
+    detail: "Something went wrong on our side.",
+  });
+  expect(proxy.observed).toContainEqual(
+    expect.objectContaining({ kind: "bug", cause: new Error("There is no address for the service things.") }),
+  );
+});
+
+test("pages of allowed origins may read every answer, problems too; others may not", async () => {
+  const proxy = await startProxy(await startStub(), { corsOrigins: ["http://localhost:*", "https://app.example"] });
+  const read = async (path: string, origin: string) => {
+    const { headers } = await fetch(`${proxy.url}${path}`, { headers: { origin } });
+    expect(headers.get("vary")).toBe("Origin");
+    expect(headers.get("access-control-allow-credentials")).toBeNull();
+    return headers.get("access-control-allow-origin");
+  };
+  for (const path of ["/v1/things/1", "/v1/nothing"]) {
+    for (const origin of ["http://localhost:5173", "http://localhost", "https://app.example"]) {
+      expect(await read(path, origin)).toBe(origin);
+    }
+    for (const origin of [
+      "http://localhost.evil.example",
+      "https://app.example.evil.example",
+      "https://localhost:1",
+      "null",
+    ]) {
+      expect(await read(path, origin)).toBeNull();
+    }
+  }
+});
+
+test("a preflight is answered for the path's methods and our headers", async () => {
+  const proxy = await startProxy(await startStub());
+  const preflight = (origin: string) =>
+    fetch(`${proxy.url}/v1/things/1`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "PATCH", "access-control-request-headers": "if-match" },
+    });
+  const { status, headers } = await preflight("http://localhost:1");
+  expect(status).toBe(204);
+  expect(headers.get("access-control-allow-methods")).toContain("PATCH");
+  expect(headers.get("access-control-allow-headers")).toContain("If-Match");
+  expect(headers.get("access-control-expose-headers")).toBe(
+    "API-Version, ETag, Link, Location, Retry-After, X-Request-Id",
+  );
+  expect((await preflight("http://evil.example")).headers.get("access-control-allow-methods")).toBeNull();
+});
+
+test("with no origin allowed there is no word of CORS; with * anybody may read", async () => {
+  const stub = await startStub();
+  const [none, anyone] = [await startProxy(stub, { corsOrigins: [] }), await startProxy(stub, { corsOrigins: ["*"] })];
+  const headersOf = async (url: string) =>
+    (await fetch(`${url}/v1/things/1`, { headers: { origin: "http://a.example" } })).headers;
+  expect((await headersOf(none.url)).get("access-control-allow-origin")).toBeNull();
+  expect((await headersOf(none.url)).get("vary")).toBeNull();
+  expect((await headersOf(anyone.url)).get("access-control-allow-origin")).toBe("*");
+  expect((await headersOf(anyone.url)).get("vary")).toBeNull();
+});

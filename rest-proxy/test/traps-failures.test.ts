@@ -1,0 +1,283 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { expect, test, onTestFinished } from "vitest";
+import {
+  ask,
+  bodyOfText,
+  findClosedPort,
+  listen,
+  speak,
+  startBare,
+  startProxy,
+  startStub,
+  statusOfText,
+} from "./testing.ts";
+
+const get = "GET /v1/things/1 HTTP/1.1\r\nHost: evil.example";
+
+test("control: the middleware's error page is plain text and repeats the host", async () => {
+  const bare = await startBare({ target: `http://127.0.0.1:${await findClosedPort()}` });
+  const answer = await ask(bare.port, get);
+  expect(statusOfText(answer)).toBe(504);
+  expect(answer).toContain("Error occurred while trying to proxy: evil.example/v1/things/1");
+  expect(answer.toLowerCase()).not.toContain("content-type");
+});
+
+test("a service that is down is 502 with Retry-After, and nothing of the inside", async () => {
+  const port = await findClosedPort();
+  const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
+  const answer = await ask(proxy.port, get);
+  expect(statusOfText(answer)).toBe(502);
+  expect(answer).toMatch(/\r\nRetry-After: 5\r\n/);
+  expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/);
+  expect(answer).toMatch(/\r\nAPI-Version: 1\r\n/);
+  expect(answer).not.toMatch(/evil|127\.0\.0\.1|ECONN/);
+  expect(answer).not.toContain(String(port));
+  expect(bodyOfText(answer)).toMatchObject({
+    type: "/problems/bad-gateway",
+    title: "Bad gateway",
+    status: 502,
+    instance: "/v1/things/1",
+    requestId: /X-Request-Id: (\S+)/.exec(answer)?.[1],
+  });
+  expect(proxy.observed).toContainEqual(
+    expect.objectContaining({ kind: "service-failed", service: "things", code: "BAD_GATEWAY" }),
+  );
+});
+
+test("a name that does not resolve is 502 too", async () => {
+  const proxy = await startProxy({ url: "http://nowhere.invalid" });
+  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(502);
+});
+
+test("a service that comes back is asked again, without a restart", async () => {
+  const port = await findClosedPort();
+  const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
+  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(502);
+  const server = createServer((_request, response) => response.end("{}")).listen(port, "127.0.0.1");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
+});
+
+test.each([
+  ["closes at once", ""],
+  ["does not speak HTTP", "SSH-2.0-OpenSSH_9.2\r\n"],
+  ["says two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}"],
+  ["switches protocols unasked", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"],
+  ["sends headers without end", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(20_000)}\r\n\r\n`],
+])("a service that %s is 502", async (_name, bytes) => {
+  const proxy = await startProxy(await startRawService(bytes));
+  const answer = await fetch(`${proxy.url}/v1/things/1`);
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({ type: "/problems/bad-gateway" });
+});
+
+test("an answer that breaks off is cut for the client too, never ended as if it were whole", async () => {
+  const proxy = await startProxy(
+    await startRawService("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
+  );
+  const answer = await ask(proxy.port, get);
+  expect(answer).toContain("hello");
+  expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+});
+
+test("control: a silent service and a reset look the same through proxyTimeout", async () => {
+  const silent = await listen(createServer(() => undefined));
+  const reset = await startRawService("");
+  const codes: unknown[] = [];
+  const on = {
+    error: (error: Error, _request: IncomingMessage, response: unknown) => {
+      codes.push((error as NodeJS.ErrnoException).code);
+      (response as ServerResponse).writeHead(500).end();
+    },
+  };
+  for (const target of [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, reset.url]) {
+    const bare = await startBare({ target, proxyTimeout: 50, on });
+    await ask(bare.port, get);
+  }
+  expect(codes).toEqual(["ECONNRESET", "ECONNRESET"]);
+});
+
+test("a silent service is 504, told from a broken one", async () => {
+  const silent = await listen(createServer(() => undefined));
+  const proxy = await startProxy(
+    { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
+    { upstreamTimeoutMs: 50 },
+  );
+  const asked = once(silent, "request") as Promise<[IncomingMessage]>;
+  const answer = await fetch(`${proxy.url}/v1/things/1`);
+  expect(answer.status).toBe(504);
+  expect(await answer.json()).toMatchObject({
+    type: "/problems/gateway-timeout",
+    status: 504,
+    instance: "/v1/things/1",
+  });
+  const [request] = await asked;
+  if (!request.socket.destroyed) await once(request.socket, "close");
+});
+
+/** A byte every 20 ms, ten times: never silent for long. */
+function drip(response: ServerResponse): void {
+  let left = 10;
+  response.flushHeaders();
+  const timer = setInterval(() => {
+    response.write("x");
+    left -= 1;
+    if (left === 0) response.end();
+  }, 20);
+  response.on("close", () => clearInterval(timer));
+}
+
+test("control: proxyTimeout counts silence only, so that a service may drip for ever", async () => {
+  const stub = await startStub((_seen, response) => drip(response));
+  const bare = await startBare({ target: stub.url, proxyTimeout: 100 });
+  expect(await (await fetch(`${bare.url}/v1/things/1`)).text()).toBe("x".repeat(10));
+});
+
+test("a service that drips is cut at the deadline", async () => {
+  const stub = await startStub((_seen, response) => drip(response));
+  const proxy = await startProxy(stub, { upstreamTimeoutMs: 100 });
+  const answer = await ask(proxy.port, get);
+  expect(answer).toContain("200 OK");
+  expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+  expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT" }));
+});
+
+test("a client that reads slowly has longer than the service, and is cut in the end", async () => {
+  const size = 20_000_000;
+  const stub = await startStub((_seen, response) => response.end(Buffer.alloc(size)));
+  const patient = await startProxy(stub, { upstreamTimeoutMs: 50, responseTimeoutMs: 60_000 });
+  const slow = await speak(patient.port, `${get}\r\nConnection: close\r\n\r\n`);
+  slow.socket.pause();
+  await new Promise((resolve) => setTimeout(resolve, 150)); // The deadline of the service has to pass.
+  slow.socket.resume();
+  expect((await slow.closed()).length).toBeGreaterThan(size);
+
+  const impatient = await startProxy(stub, { upstreamTimeoutMs: 50, responseTimeoutMs: 100 });
+  const never = await speak(impatient.port, `${get}\r\n\r\n`);
+  never.socket.pause();
+  await expect.poll(() => impatient.observed).toContainEqual(expect.objectContaining({ kind: "answer-cut" }));
+});
+
+test("control: timeout adds a listener for each request of a connection", async () => {
+  const stub = await startStub();
+  let listeners = 0;
+  const bare = await startBare({ target: stub.url, timeout: 60_000 }, (listener) => (request, response) => {
+    listeners = request.socket.listenerCount("timeout");
+    listener(request, response);
+  });
+  expect(await growth(bare.port, () => listeners)).toBe(2);
+});
+
+test("a connection has as many listeners after many requests as after one", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  let listeners = 0;
+  proxy.server.prependListener("request", ({ socket }: IncomingMessage) => {
+    listeners = socket.eventNames().reduce((sum, name) => sum + socket.listenerCount(name), 0);
+  });
+  expect(await growth(proxy.port, () => listeners)).toBe(0);
+});
+
+test("control: eleven instances of the middleware on one server are a leak warning", async () => {
+  const stub = await startStub();
+  const { createProxyMiddleware } = await import("http-proxy-middleware");
+  const instances = Array.from({ length: 11 }, () => createProxyMiddleware({ target: stub.url }));
+  const warned = once(process, "warning") as Promise<[Error]>;
+  let next = 0;
+  const bare = await startBare(
+    { target: stub.url },
+    () => (request, response) => void instances[next++]?.(request, response),
+  );
+  for (const _ of instances) await ask(bare.port, get);
+  const [warning] = await warned;
+  expect(warning.name).toBe("MaxListenersExceededWarning");
+});
+
+test("one instance serves every service: the server has one listener more", async () => {
+  const stub = await startStub();
+  const services = Array.from({ length: 11 }, (_, index) => `service-${index}`);
+  const { route } = await import("./testing.ts");
+  const table = services.map((service) => route(service, "GET", `/${service}`, { service }));
+  const proxy = await startProxy(stub, { routes: table });
+  const before = proxy.server.listenerCount("close");
+  for (const service of services) expect((await fetch(`${proxy.url}/${service}`)).status).toBe(200);
+  expect(proxy.server.listenerCount("close")).toBe(before + 1);
+});
+
+test("when as much is under way at a service as may be, more is 503 with Retry-After; other services go on", async () => {
+  const waiting: ServerResponse[] = [];
+  const things = await startStub((_seen, response) => void waiting.push(response));
+  const parts = await startStub();
+  const proxy = await startProxy(things, { inFlightMax: 2, addresses: { things: things.url, parts: parts.url } });
+  const first = [fetch(`${proxy.url}/v1/things/1`), fetch(`${proxy.url}/v1/things/2`)];
+  await expect.poll(() => waiting.length).toBe(2);
+  const refused = await fetch(`${proxy.url}/v1/things/3`);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await refused.json()).toMatchObject({ type: "/problems/service-unavailable" });
+  expect((await fetch(`${proxy.url}/v1/things/1/parts`)).status).toBe(200);
+  for (const response of waiting.splice(0)) response.end("{}");
+  for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
+  const later = fetch(`${proxy.url}/v1/things/3`);
+  await expect.poll(() => waiting.length).toBe(1);
+  waiting[0]?.end("{}");
+  expect((await later).status).toBe(200);
+});
+
+test("when the client goes, the service hears of it, and its place is free", async () => {
+  const gone: Promise<unknown>[] = [];
+  const stub = await startStub((_seen, response) => void gone.push(once(response, "close")));
+  const proxy = await startProxy(stub, { inFlightMax: 1 });
+  for (const _ of [1, 2]) {
+    const client = await speak(proxy.port, `${get}\r\n\r\n`);
+    const before = gone.length;
+    await expect.poll(() => gone.length).toBe(before + 1);
+    client.socket.destroy();
+    await gone.at(-1);
+  }
+  await expect.poll(() => proxy.observed.filter(({ kind }) => kind === "answered").length).toBe(2);
+  expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
+});
+
+test("draining ends what is under way and says Connection: close", async () => {
+  const waiting: ServerResponse[] = [];
+  const stub = await startStub((_seen, response) => void waiting.push(response));
+  const proxy = await startProxy(stub);
+  const client = await speak(proxy.port, `${get}\r\n\r\n`);
+  await expect.poll(() => waiting.length).toBe(1);
+  const drained = proxy.drain();
+  waiting[0]?.end('{"ok":true}');
+  expect(await client.closed()).toContain('{"ok":true}');
+  await drained;
+});
+
+async function growth(port: number, count: () => number): Promise<number> {
+  const stage = async () => {
+    client.socket.write(`${get}\r\n\r\n`);
+    answers += 1;
+    await client.until(new RegExp(`(?:"ok":true[^]*){${answers}}`));
+    return count();
+  };
+  let answers = 0;
+  const client = await speak(port);
+  const first = await stage();
+  await stage();
+  return (await stage()) - first;
+}
+
+/** Reads a request's head, says these bytes and goes. */
+async function startRawService(bytes: string): Promise<{ readonly url: string }> {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => (bytes === "" ? socket.resetAndDestroy() : socket.end(bytes)));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}

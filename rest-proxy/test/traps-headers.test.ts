@@ -1,0 +1,255 @@
+import { expect, test } from "vitest";
+import { ask, speak, startBare, startProxy, startStub } from "./testing.ts";
+
+const get = "GET /v1/things/1 HTTP/1.1\r\nHost: api.example";
+
+test("control: xfwd keeps what the client made up", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url, xfwd: true });
+  await ask(
+    bare.port,
+    `${get}\r\nX-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example`,
+  );
+  expect(stub.seen[0]?.headers).toMatchObject({
+    "x-forwarded-for": "6.6.6.6",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "evil.example",
+  });
+});
+
+test("what says where a request came from is said by the proxy alone", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const spoofed = [
+    "Forwarded: for=6.6.6.6",
+    "X-Forwarded-For: 6.6.6.6",
+    "X-Forwarded-For: 7.7.7.7",
+    "X-Forwarded-Proto: https",
+    "X-Forwarded-Host: evil.example",
+    "X-Forwarded-Port: 1",
+    "X-Forwarded-Prefix: /evil",
+    "X-Real-Ip: 6.6.6.6",
+    "True-Client-Ip: 6.6.6.6",
+    "Cf-Connecting-Ip: 6.6.6.6",
+    "X_Forwarded_For: 6.6.6.6",
+  ];
+  await ask(proxy.port, [get, ...spoofed].join("\r\n"));
+  const { headers } = stub.seen[0] ?? {};
+  expect(headers).toMatchObject({
+    forwarded: 'for=127.0.0.1;host="api.example";proto=http',
+    "x-forwarded-for": "127.0.0.1",
+    "x-forwarded-proto": "http",
+    "x-forwarded-host": "api.example",
+    host: `127.0.0.1:${stub.port}`,
+  });
+  expect(JSON.stringify(headers)).not.toMatch(/6\.6\.6\.6|7\.7\.7\.7|evil/);
+});
+
+const identity = [
+  "X-User-Id",
+  "X-User",
+  "X-Auth-Request-User",
+  "X-Remote-User",
+  "Remote-User",
+  "X-Scopes",
+  "X_User_Id",
+  "x-authenticated-userid",
+];
+const override = ["X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"];
+const claims = [...identity.map((name) => `${name}: 1`), ...override.map((name) => `${name}: DELETE`)];
+
+test("control: the middleware passes on who the client says it is, and which method it would rather have", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url });
+  await ask(bare.port, [get, ...claims].join("\r\n"));
+  expect(stub.seen[0]?.headers).toMatchObject({
+    "x-user-id": "1",
+    "x-http-method-override": "DELETE",
+    "x-original-url": "DELETE",
+  });
+});
+
+test("identity and method headers of a client never reach a service", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  await ask(proxy.port, [get, ...claims, "Authorization: Bearer t"].join("\r\n"));
+  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/user|scope|method|original|rewrite|_/)]));
+  expect(names.filter((name) => name.startsWith("x-"))).toEqual([
+    "x-request-id",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "x-forwarded-host",
+  ]);
+  expect(stub.seen[0]).toMatchObject({ method: "GET", headers: { authorization: "Bearer t" } });
+});
+
+const forThisConnection = [
+  "Connection: keep-alive, cookie",
+  "Cookie: mine",
+  "Keep-Alive: timeout=99",
+  "Te: trailers",
+  "Proxy-Authorization: Basic c2VjcmV0",
+  "Proxy-Connection: keep-alive",
+  "Upgrade: h2c",
+];
+
+test("control: hop-by-hop headers leak to the service", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url });
+  const client = await speak(bare.port, [get, ...forThisConnection, "", ""].join("\r\n"));
+  await client.until(/"ok":true/);
+  expect(stub.seen[0]?.headers).toMatchObject({
+    cookie: "mine",
+    "keep-alive": "timeout=99",
+    te: "trailers",
+    "proxy-authorization": "Basic c2VjcmV0",
+    upgrade: "h2c",
+  });
+});
+
+test("hop-by-hop headers and what Connection names stay on the client's connection", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const client = await speak(proxy.port, [get, ...forThisConnection, "", ""].join("\r\n"));
+  await client.until(/"ok":true/);
+  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  for (const name of ["cookie", "keep-alive", "te", "proxy-authorization", "proxy-connection", "upgrade"]) {
+    expect(names).not.toContain(name);
+  }
+  expect(stub.seen[0]?.headers.connection).toBe("keep-alive");
+});
+
+test("what the proxy says cannot be taken away by naming it in Connection", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const named = "x-request-id, x-forwarded-for, forwarded, traceparent, host, content-length, via";
+  const client = await speak(
+    proxy.port,
+    `POST /v1/things HTTP/1.1\r\nHost: a\r\nConnection: ${named}\r\nContent-Length: 2\r\n\r\n{}`,
+  );
+  await client.until(/"ok":true/);
+  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  expect(names).toEqual(expect.arrayContaining(named.split(", ")));
+  expect(stub.seen[0]?.body).toBe("{}");
+});
+
+const fromService: Readonly<Record<string, string>> = {
+  Connection: "keep-alive, x-internal",
+  "X-Internal": "secret",
+  "Keep-Alive": "timeout=1234",
+  "Proxy-Authenticate": "Basic",
+  Trailer: "x-late",
+};
+
+test("control: hop-by-hop headers leak to the client", async () => {
+  const stub = await startStub((_seen, response) => response.writeHead(200, fromService).end("{}"));
+  const bare = await startBare({ target: stub.url });
+  const { headers } = await fetch(`${bare.url}/v1/things/1`);
+  expect(headers.get("x-internal")).toBe("secret");
+  expect(headers.get("keep-alive")).toBe("timeout=1234");
+  expect(headers.get("proxy-authenticate")).toBe("Basic");
+});
+
+test("hop-by-hop headers of a service stay on its connection", async () => {
+  const stub = await startStub((_seen, response) => response.writeHead(200, fromService).end("{}"));
+  const proxy = await startProxy(stub);
+  const { headers, status } = await fetch(`${proxy.url}/v1/things/1`);
+  expect(status).toBe(200);
+  expect(headers.get("x-internal")).toBeNull();
+  expect(headers.get("keep-alive")).toBe("timeout=65");
+  expect(headers.get("proxy-authenticate")).toBeNull();
+  expect(headers.get("trailer")).toBeNull();
+});
+
+test("control: the middleware says keep-alive to a client that is being let go", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url }, (listener) => (request, response) => {
+    response.setHeader("Connection", "close");
+    listener(request, response);
+  });
+  const client = await speak(bare.port, `${get}\r\n\r\n`);
+  expect(await client.until(/"ok":true/)).toMatch(/connection: keep-alive/i);
+});
+
+test("a client that asks for the end of the connection gets it", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await ask(proxy.port, get);
+  expect(answer).toMatch(/\r\nConnection: close\r\n/);
+  expect(stub.seen[0]?.headers.connection).toBe("keep-alive");
+});
+
+test("a service's answer comes through: status, caching, links, cookies of their own; not its software or its CORS", async () => {
+  const told = {
+    ETag: '"7"',
+    Link: '</v1/things?cursor=x>; rel="next"',
+    Location: "/v1/things/7",
+    "Cache-Control": "private, no-cache",
+    Vary: "Authorization, origin",
+    "Set-Cookie": ["a=1", "b=2"],
+    "X-Powered-By": "Express",
+    Server: "inside/1.0",
+    "Access-Control-Allow-Origin": "*",
+    "X-Request-Id": "theirs",
+    "API-Version": "9",
+  };
+  const stub = await startStub((_seen, response) => response.writeHead(201, told).end("{}"));
+  const proxy = await startProxy(stub);
+  const answer = await fetch(`${proxy.url}/v1/things`, {
+    method: "POST",
+    body: "{}",
+    headers: { "x-request-id": "ours" },
+  });
+  expect(answer.status).toBe(201);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    etag: '"7"',
+    link: '</v1/things?cursor=x>; rel="next"',
+    location: "/v1/things/7",
+    "cache-control": "private, no-cache",
+    vary: "origin, Authorization",
+    "x-request-id": "ours",
+    "api-version": "1",
+  });
+  expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  for (const name of ["x-powered-by", "server", "access-control-allow-origin"])
+    expect(answer.headers.get(name)).toBeNull();
+});
+
+test("a header named __proto__ does no harm (CVE-2026-21710)", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  expect(await ask(proxy.port, `${get}\r\n__proto__: x\r\nconstructor: y`)).toContain("200 OK");
+  expect(stub.seen[0]?.rawHeaders).not.toContain("__proto__");
+});
+
+test("Via is told to the service, after what it was before (RFC 9110, 7.6.3)", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  await ask(proxy.port, `${get}\r\nVia: 1.0 fred`);
+  await ask(proxy.port, get.replace("HTTP/1.1", "HTTP/1.0"));
+  expect(stub.seen.map(({ headers }) => headers.via)).toEqual([
+    "1.0 fred, 1.1 tributary-rest-proxy",
+    "1.0 tributary-rest-proxy",
+  ]);
+});
+
+test("a request keeps its id and its trace, when they are fit to be kept", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+  const good = await fetch(`${proxy.url}/v1/things/1`, {
+    headers: { "x-request-id": "abc-123", traceparent, tracestate: "a=b" },
+  });
+  expect(good.headers.get("x-request-id")).toBe("abc-123");
+  expect(stub.seen[0]?.headers).toMatchObject({ "x-request-id": "abc-123", traceparent, tracestate: "a=b" });
+  const bad = await fetch(`${proxy.url}/v1/things/1`, {
+    headers: { "x-request-id": "<script>", traceparent: `00-${"0".repeat(32)}-00f067aa0ba902b7-00`, tracestate: "a=b" },
+  });
+  const id = bad.headers.get("x-request-id");
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(stub.seen[1]?.headers["x-request-id"]).toBe(id);
+  expect(stub.seen[1]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(stub.seen[1]?.headers["traceparent"]).not.toContain("0".repeat(32));
+  expect(stub.seen[1]?.headers["tracestate"]).toBeUndefined();
+});

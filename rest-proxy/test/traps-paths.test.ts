@@ -1,0 +1,198 @@
+import { expect, test } from "vitest";
+import { ask, bodyOfText, route, routes, startBare, startProxy, startStub, statusOfText } from "./testing.ts";
+
+const tricks = [
+  "/v1/things/../admin",
+  "/v1/things/%2e%2e/admin",
+  "/v1/things/.%2E/admin",
+  "/v1/things/./1",
+  "/v1//things",
+  "//v1/things",
+  "//evil.example/v1/things",
+  "/v1/things//1",
+];
+
+test("control: the middleware passes paths raw, dots and double slashes and all", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url });
+  for (const path of tricks) await ask(bare.port, `GET ${path} HTTP/1.1\r\nHost: a`);
+  expect(stub.seen.map(({ url }) => url)).toEqual(tricks);
+});
+
+test("control: an absolute-form target becomes a path of its own", async () => {
+  const stub = await startStub();
+  const bare = await startBare({ target: stub.url });
+  await ask(bare.port, "GET http://evil.example/v1/things HTTP/1.1\r\nHost: a");
+  expect(stub.seen[0]?.url).toBe("/http://evil.example/v1/things");
+});
+
+const notFound = [
+  ...tricks,
+  "/",
+  "/v1",
+  "/v1/",
+  "/v1/things/",
+  "/v1/things/1/",
+  "/things/",
+  "/v1/Things",
+  "/V1/things",
+  "/v01/things",
+  "/v2/things",
+  "/v1/v1/things",
+  "/rest/v1/things",
+  "/v1/rest/v1/things",
+  "/v1/things/..",
+  "/v1/things/.",
+  "/v1/things/%2e",
+  "/v1/things/..%2f..%2fadmin",
+  "/v1/things/..%5cadmin",
+  "/v1/things/a%2Fb",
+  "/v1/things/%252e%252e",
+  "/v1/things/%00",
+  "/v1/things/1%0d%0aX-Evil:%201",
+  "/v1/things/%41",
+  "/v1/%74hings",
+  "/v1/things/1;a=b",
+  "/v1/things;/1",
+  "/v1/things/%c0%ae%c0%ae",
+  "/v1/things/%ff",
+  `/v1/things/${"1".repeat(10_000)}`,
+  "/graphql",
+];
+
+test.each(notFound)("%.60s is 404 and reaches no service", async (path) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await ask(proxy.port, `GET ${path} HTTP/1.1\r\nHost: a`);
+  expect(statusOfText(answer)).toBe(404);
+  expect(bodyOfText(answer)).toMatchObject({ type: "/problems/not-found", status: 404, instance: path });
+  expect(stub.seen).toEqual([]);
+});
+
+const malformed = [
+  "/v1/things/%",
+  "/v1/things/%zz",
+  "/v1/things\\1",
+  "/v1\\things",
+  "/v1/things/1#x",
+  '/v1/things/"1"',
+  "/v1/things/{id}",
+  "*",
+  "v1/things",
+  "ftp://a/v1/things",
+  "http:///v1/things",
+  "http://user@evil.example/v1/things",
+  "http://[::1/v1/things",
+];
+
+test.each(malformed)("%s as target is 400 and reaches no service", async (target) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await ask(proxy.port, `GET ${target} HTTP/1.1\r\nHost: a`);
+  expect(statusOfText(answer)).toBe(400);
+  expect(bodyOfText(answer)).toMatchObject({ type: "/problems/malformed-request", status: 400 });
+  expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
+  expect(stub.seen).toEqual([]);
+});
+
+test("a target in absolute form leads to the same place, whatever its host (RFC 9112, 3.2.2)", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  await ask(proxy.port, "GET http://evil.example:99/v1/things/1 HTTP/1.1\r\nHost: other.example");
+  expect(stub.seen[0]).toMatchObject({
+    url: "/rest/v1/things/1",
+    headers: { host: `127.0.0.1:${stub.port}`, "x-forwarded-host": "evil.example:99" },
+  });
+});
+
+test("control: a router table of hosts lets the client choose its service", async () => {
+  const [open, internal] = [await startStub(), await startStub()];
+  const bare = await startBare({ target: open.url, router: { "internal.example": internal.url } });
+  await ask(bare.port, "GET /v1/things HTTP/1.1\r\nHost: internal.example");
+  expect(internal.seen).toHaveLength(1);
+});
+
+test("no Host, and no header that would stand for it, chooses a service (CVE-2026-55602)", async () => {
+  const [things, parts] = [await startStub(), await startStub()];
+  const proxy = await startProxy(things, { addresses: { things: things.url, parts: parts.url } });
+  for (const host of ["parts", `127.0.0.1:${parts.port}`, "parts.evil.example", "evil.example/v1/things"]) {
+    const spoofed = `Host: ${host}\r\nX-Forwarded-Host: parts\r\nForwarded: host=parts`;
+    const status = statusOfText(await ask(proxy.port, `GET /v1/things/1 HTTP/1.1\r\n${spoofed}`));
+    expect(status).toBe(host.includes("/") ? 400 : 200);
+  }
+  expect(things.seen.map(({ url }) => url)).toEqual(["/rest/v1/things/1", "/rest/v1/things/1", "/rest/v1/things/1"]);
+  expect(parts.seen).toEqual([]);
+  await ask(proxy.port, "GET /v1/things/1/parts HTTP/1.1\r\nHost: things");
+  expect(parts.seen.map(({ url }) => url)).toEqual(["/rest/v1/things/1/parts"]);
+});
+
+test.each([
+  ["two hosts", "Host: a\r\nHost: b"],
+  ["no host", "Accept: */*"],
+  ["no host that could be one", "Host: a b"],
+  ["a host with a slash", "Host: a/b"],
+  ["a host with a quote", 'Host: a"b'],
+])("a request with %s is 400, in problem form", async (_name, headers) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await ask(proxy.port, `GET /v1/things/1 HTTP/1.1\r\n${headers}`);
+  expect(statusOfText(answer)).toBe(400);
+  expect(bodyOfText(answer)).toMatchObject({ type: "/problems/malformed-request" });
+  expect(stub.seen).toEqual([]);
+});
+
+test("an empty Host, and none in HTTP/1.0, is a request from nowhere", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  await ask(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
+  await ask(proxy.port, "GET /v1/things/1 HTTP/1.0");
+  for (const { headers } of stub.seen) {
+    expect(headers["x-forwarded-host"]).toBeUndefined();
+    expect(headers["forwarded"]).toBe("for=127.0.0.1;proto=http");
+  }
+  expect(stub.seen).toHaveLength(2);
+});
+
+test("a parameter comes through in one spelling: é however it was written, and never as a second path", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  for (const id of ["1", "a.b_c~d-e", "caf%C3%A9", "caf%c3%a9", "a:b", "a%3Ab", "...", "__proto__"]) {
+    expect(statusOfText(await ask(proxy.port, `GET /v1/things/${id} HTTP/1.1\r\nHost: a`))).toBe(200);
+  }
+  expect(stub.seen.map(({ url }) => url.replace("/rest/v1/things/", ""))).toEqual([
+    "1",
+    "a.b_c~d-e",
+    "caf%C3%A9",
+    "caf%C3%A9",
+    "a%3Ab",
+    "a%3Ab",
+    "...",
+    "__proto__",
+  ]);
+});
+
+test("the path decides the version, and none means the default; the answer says which it was", async () => {
+  const stub = await startStub();
+  const both = [
+    ...routes,
+    route("getOld", "GET", "/olds/:id", { versions: [1] }),
+    route("getNew", "GET", "/news/:id", { versions: [1, 2] }),
+  ];
+  const proxy = await startProxy(stub, { routes: both, defaultVersion: 2 });
+  const versionOf = async (path: string) => {
+    const answer = await fetch(`${proxy.url}${path}`);
+    return `${answer.status} ${answer.headers.get("api-version")}`;
+  };
+  expect(await versionOf("/v1/news/1")).toBe("200 1");
+  expect(await versionOf("/v2/news/1")).toBe("200 2");
+  expect(await versionOf("/news/1")).toBe("200 2");
+  expect(await versionOf("/olds/1")).toBe("404 null");
+  expect(await versionOf("/v1/olds/1")).toBe("200 1");
+  expect(await versionOf("/v3/news/1")).toBe("404 null");
+  expect(stub.seen.map(({ url }) => url)).toEqual([
+    "/rest/v1/news/1",
+    "/rest/v2/news/1",
+    "/rest/v2/news/1",
+    "/rest/v1/olds/1",
+  ]);
+});
