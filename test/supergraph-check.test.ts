@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/generated-files.ts";
@@ -12,6 +13,11 @@ import { house, lineOf, withChange, writeFiles, writeRepository } from "./superg
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
 const userRoutes = "services/users/src/rest/routes.ts";
+
+/** The house, committed once: most tests edit a copy of it. */
+const template = mkdtempSync(join(tmpdir(), "tributary-check-"));
+beforeAll(() => commitIn(template, house));
+afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 test("nothing changed: nothing breaks", async () => {
   const { code, text } = await checkEdit((files) => files);
@@ -172,6 +178,15 @@ test("a branch is compared with where it left main: what main gained since is no
   expect(await check(root, ["--against", "main"])).toMatchObject({ code: 1 });
 });
 
+test("a break that is committed to main and not pushed yet is found", async () => {
+  const published = await commitHouse(house);
+  const root = writeRepository({});
+  git(root, "clone", "-q", published, ".");
+  writeFiles(root, withChange(house, users, "  email: String\n  nick", "  nick"));
+  await commitAll(root);
+  expect(await check(root)).toEqual({ code: 1, text: expect.stringContaining("as of origin/main FIELD_REMOVED") });
+});
+
 test("a committed break on a branch is found", async () => {
   const root = await commitHouse(house);
   git(root, "switch", "-q", "-c", "feature");
@@ -206,7 +221,8 @@ test("before the first commit, and before the first composition, there is nothin
 });
 
 async function checkEdit(edit: (files: Files) => Files) {
-  const root = await commitHouse(house);
+  const root = writeRepository({});
+  cpSync(template, root, { recursive: true });
   writeFiles(root, edit(house));
   return check(root);
 }
@@ -222,10 +238,15 @@ async function check(
 }
 
 async function commitHouse(files: Files): Promise<string> {
-  const root = writeRepository(files);
+  const root = writeRepository({});
+  await commitIn(root, files);
+  return root;
+}
+
+async function commitIn(root: string, files: Files): Promise<void> {
+  writeFiles(root, files);
   git(root, "init", "-q", "-b", "main");
   await commitAll(root);
-  return root;
 }
 
 async function commitAll(root: string): Promise<void> {

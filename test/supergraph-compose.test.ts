@@ -1,4 +1,4 @@
-import { readFileSync, statSync, utimesSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { composeRepository, composeSubgraphs } from "../supergraph/compose.ts";
@@ -123,6 +123,21 @@ test("composing twice writes the same three files, and the second time nothing",
   utimesSync(file, 1, 1);
   expect(await run(root)).toEqual({ code: 0, text: "" });
   expect(statSync(file).mtimeMs).toBe(1000);
+});
+
+test("a file is replaced as a whole, so that who watches it never reads half of one", async () => {
+  const root = writeRepository(house);
+  await run(root);
+  const file = join(root, "supergraph/api.graphql");
+  const before = statSync(file).ino;
+  writeFiles(root, withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
+  await run(root);
+  expect(statSync(file).ino).not.toBe(before);
+  expect(readdirSync(join(root, "supergraph")).toSorted()).toEqual([
+    "api.graphql",
+    "routes.json",
+    "supergraph.graphql",
+  ]);
 });
 
 test("the check names the stale file and the command, and writes nothing", async () => {

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { findCoordinate, parseSubgraph, placeOfNode } from "./places.ts";
+
+const source = {
+  name: "users",
+  folder: "services/users",
+  url: "http://127.0.0.1:4001/graphql",
+  owner: "@tributary/users-team",
+  file: "services/users/schema.graphql",
+  sdl: `extend type User {
+  "Somebody's"
+  posts(first: Int): [ID]
+}
+"Somebody"
+type User @key(fields: "id") {
+  id: ID!
+}
+enum Role {
+  READER
+}
+union Thing = User
+input NewUser { name: String }
+`,
+};
+const { document } = parseSubgraph(source);
+
+test.each([
+  ["User.id", 7, 3],
+  ["User.posts", 3, 3],
+  ["User.posts.first", 3, 9],
+  ["Role.READER", 10, 3],
+  ["Thing.User", 12, 15],
+  ["NewUser.name", 13, 17],
+  ["User.posts.@deprecated", 3, 3],
+])("%s is found where it is written, past its description", (coordinate, line, column) => {
+  const found = findCoordinate(document, coordinate);
+  expect(found?.exact).toBe(true);
+  expect(found && placeOfNode(found.node, [source])).toMatchObject({ owner: source.owner, line, column });
+});
+
+test("what is not there is looked for in what is around it", () => {
+  expect(findCoordinate(document, "User.posts.last")).toMatchObject({
+    exact: false,
+    node: { name: { value: "posts" } },
+  });
+  expect(findCoordinate(document, "Nobody.id")).toBeUndefined();
+});
+
+test("a node of nobody's file has no place", () => {
+  const found = findCoordinate(document, "User.id");
+  expect(found && placeOfNode(found.node, [])).toBeUndefined();
+});
