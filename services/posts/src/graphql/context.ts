@@ -1,0 +1,16 @@
+import type { Cursors } from "@tributary/kit/cursor";
+import type { Identity } from "@tributary/kit/identity";
+import type { PostActions } from "../actions.ts";
+import { createLoaders, type Loaders } from "./loaders.ts";
+
+/** What a resolver may reach: who calls, the actions, and this request's loaders. */
+export interface Context {
+  readonly identity: Identity;
+  readonly actions: PostActions;
+  readonly cursors: Cursors;
+  readonly loaders: Loaders;
+}
+
+export function createContext(actions: PostActions, cursors: Cursors) {
+  return (identity: Identity): Context => ({ identity, actions, cursors, loaders: createLoaders(actions, identity) });
+}

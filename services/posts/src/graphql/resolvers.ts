@@ -1,0 +1,56 @@
+import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/connection";
+import { nameList } from "@tributary/kit/cursor";
+import { renderHtml } from "../html.ts";
+import { contentOf, readNewPost, readPostChanges, readPostFilters } from "../model.ts";
+import type { Resolvers } from "./schema-types.ts";
+
+export const resolvers: Resolvers = {
+  Query: {
+    post: (_, { id }, { loaders }) => loaders.post.load(id),
+    posts: async (_, { first, after, ...rest }, { identity, actions, cursors }) => {
+      const filters = readPostFilters(rest);
+      const list = nameList("posts", { ...filters });
+      const page = await actions.listPosts(identity, filters, readConnectionRequest({ first, after }, cursors, list));
+      return toConnection(page, cursors, list, (post) => post.id);
+    },
+  },
+  Post: {
+    __resolveReference: ({ id }, { loaders }) => loaders.post.load(id),
+    body: (post) => post.text,
+    content: contentOf,
+    author: (post) => ({ id: post.authorId }),
+  },
+  PostContent: {
+    html: (content) => renderHtml(content.text),
+  },
+  User: {
+    posts: async ({ id }, { first, after }, { identity, actions, loaders }) => {
+      const position = after ? ({ direction: "next", id: after } as const) : undefined;
+      const filters = readPostFilters({});
+      const slice = actions.sliceOf(identity, id, filters, { limit: readFirst(first), position });
+      return [...(await loaders.slice.load(slice)).items];
+    },
+    postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }) => {
+      const filters = readPostFilters({ status });
+      // Not the list of Query.posts, whose cursors may also lead back.
+      const list = nameList("User.posts", { id, status: filters.status });
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const page = await loaders.slice.load(actions.sliceOf(identity, id, filters, request));
+      return toConnection(page, cursors, list, (post) => post.id);
+    },
+  },
+  Mutation: {
+    createPost: async (_, { input }, { identity, actions }) => ({
+      post: await actions.createPost(identity, () => readNewPost(input)),
+    }),
+    updatePost: async (_, { input: { id, ...changes } }, { identity, actions }) => ({
+      post: await actions.updatePost(identity, id, () => readPostChanges(changes)),
+    }),
+    publishPost: async (_, { input: { id } }, { identity, actions }) => ({
+      post: await actions.publishPost(identity, id),
+    }),
+    archivePost: async (_, { input: { id } }, { identity, actions }) => ({
+      post: await actions.archivePost(identity, id),
+    }),
+  },
+};

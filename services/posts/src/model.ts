@@ -1,0 +1,141 @@
+import { readShape, text } from "@tributary/kit/validate";
+import { z } from "zod";
+
+export const postStatuses = ["DRAFT", "PUBLISHED", "ARCHIVED"] as const;
+export type PostStatus = (typeof postStatuses)[number];
+
+export const contentFormats = ["PLAIN", "MARKDOWN"] as const;
+export type ContentFormat = (typeof contentFormats)[number];
+
+export interface Post {
+  readonly id: string;
+  readonly authorId: string;
+  readonly title: string;
+  /** Null while nothing is written. */
+  readonly text: string | null;
+  readonly format: ContentFormat;
+  readonly status: PostStatus;
+  readonly createdAt: Date;
+  /** When title, text or format last changed. */
+  readonly updatedAt: Date;
+  /** When it was published first; null for a draft and for nothing else. */
+  readonly publishedAt: Date | null;
+  readonly rowVersion: string;
+}
+
+export interface Content {
+  readonly format: ContentFormat;
+  readonly text: string;
+}
+
+/** A user, as far as this service knows one. */
+export interface Author {
+  readonly id: string;
+}
+
+export interface PostFilters {
+  readonly status: PostStatus;
+  readonly authorId?: string | undefined;
+  /** Words that begin words of the title. */
+  readonly search?: string | undefined;
+}
+
+/** A step in a post's life: whence and whither. */
+export interface Move {
+  readonly from: readonly PostStatus[];
+  readonly to: PostStatus;
+}
+
+export const moves = {
+  publish: { from: ["DRAFT", "ARCHIVED"], to: "PUBLISHED" },
+  archive: { from: ["PUBLISHED"], to: "ARCHIVED" },
+} as const satisfies Record<string, Move>;
+
+export interface NewPost {
+  readonly title: string;
+  readonly text: string | null;
+  readonly format: ContentFormat;
+}
+
+/** What is undefined stays. */
+export interface PostChanges {
+  readonly title?: string | undefined;
+  readonly text?: string | null | undefined;
+  readonly format?: ContentFormat | undefined;
+  /** True publishes what is not published, false archives what is. What is so already stays as it is. */
+  readonly published?: boolean | undefined;
+}
+
+/** What nobody declares to be more is plain text. */
+export const defaultFormat: ContentFormat = "PLAIN";
+
+export const title = text({ min: 1, max: 200, what: "A title" });
+export const body = text({ min: 0, max: 100_000, what: "A post's text", keepsEnds: true });
+
+const content = z.strictObject({
+  format: z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`),
+  text: body,
+});
+
+const writing = { content: content.nullish(), body: body.nullish() };
+
+const bothWays = {
+  path: ["body"],
+  error: "Give the text as content or as body, not as both.",
+  params: { code: "given_twice" },
+  // Said together with whatever else is wrong.
+  when: () => true,
+};
+
+const newPost = z
+  .strictObject({ title, ...writing })
+  .refine(isWrittenOnce, bothWays)
+  .transform(({ title, ...written }): NewPost => ({ title, text: null, format: defaultFormat, ...toText(written) }));
+
+const postChanges = z
+  .strictObject({ title: title.optional(), ...writing })
+  .refine(isWrittenOnce, bothWays)
+  .transform(({ title, ...written }): PostChanges => ({ title, ...toText(written) }));
+
+const filters = z.strictObject({
+  status: z
+    .enum(postStatuses, `A status is one of ${postStatuses.join(", ")}.`)
+    .nullish()
+    .transform((value) => value ?? "PUBLISHED"),
+  authorId: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? undefined),
+  search: text({ min: 1, max: 80, what: "A search" })
+    .nullish()
+    .transform((value) => value ?? undefined),
+});
+
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readNewPost = (input: unknown): NewPost => readShape(newPost, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readPostChanges = (input: unknown): PostChanges => readShape(postChanges, input);
+/** @throws AppError BAD_USER_INPUT with every problem. */
+export const readPostFilters = (input: unknown): PostFilters => readShape(filters, input);
+
+export function contentOf({ format, text }: Post): Content | null {
+  return text === null ? null : { format, text };
+}
+
+interface Written {
+  readonly content?: Content | null | undefined;
+  readonly body?: string | null | undefined;
+}
+
+/** The retired `body` says the text alone; whatever format there is stays. */
+function toText({ content, body }: Written): Partial<Content> | { readonly text?: null } {
+  if (content) return content;
+  if (typeof body === "string") return { text: body };
+  return content === null || body === null ? { text: null } : {};
+}
+
+/** Runs on what is not known to be well-formed yet. */
+function isWrittenOnce(input: unknown): boolean {
+  const { content, body } = Object(input) as Record<string, unknown>;
+  return (content ?? undefined) === undefined || (body ?? undefined) === undefined;
+}

@@ -1,0 +1,33 @@
+import type { RouteDeclaration } from "@tributary/kit/routes";
+
+/** The posts team's public routes. Composition merges them with the other teams' into the proxy's table. */
+export const routes = [
+  {
+    id: "listPosts",
+    method: "GET",
+    path: "/posts",
+    versions: [1],
+    query: ["limit", "cursor", "status", "authorId", "search"],
+    cache: "public",
+    summary: "Published posts, newest first",
+  },
+  { id: "getPost", method: "GET", path: "/posts/:id", versions: [1], cache: "public", summary: "One post" },
+  {
+    id: "listUserPosts",
+    method: "GET",
+    path: "/users/:id/posts",
+    versions: [1],
+    query: ["limit", "cursor", "status"],
+    cache: "public",
+    summary: "A user's published posts, newest first; none for an unknown user",
+  },
+  { id: "createPost", method: "POST", path: "/posts", versions: [1], cache: "none", summary: "Write a draft" },
+  {
+    id: "updatePost",
+    method: "PATCH",
+    path: "/posts/:id",
+    versions: [1],
+    cache: "none",
+    summary: "Change, publish or archive a post",
+  },
+] as const satisfies readonly RouteDeclaration[];

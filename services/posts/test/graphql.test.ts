@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestService } from "@tributary/kit/testing/service";
+import {
+  addPost,
+  adasArchived,
+  adasDraft,
+  adasEmptyPost,
+  adasPost,
+  gracesDraft,
+  gracesPost,
+  startPosts,
+  usual,
+} from "./fixtures.ts";
+
+let posts: TestService;
+let ada: string;
+let grace: string;
+let reader: string;
+beforeAll(async () => {
+  posts = await startPosts();
+  ada = await posts.issuer.token("1", usual);
+  grace = await posts.issuer.token("2", usual);
+  reader = await posts.issuer.token("3", ["posts:read:all"]);
+});
+afterAll(() => posts.stop());
+
+test("a published post is for anybody, whole", async () => {
+  const query = `{ post(id: 1) { id title status author { __typename id } content { format text html } createdAt updatedAt publishedAt } }`;
+  const { data, errors } = await posts.graphql(query);
+  expect(errors).toBeUndefined();
+  expect(data.post).toMatchObject({
+    id: "1",
+    title: "Notes on the Engine",
+    status: "PUBLISHED",
+    author: { __typename: "User", id: "1" },
+    content: { format: "MARKDOWN", text: "It *weaves* algebra.", html: "<p>It *weaves* algebra.</p>" },
+    publishedAt: "2026-01-31T09:30:00.000Z",
+  });
+  expect(data.post.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test("the retired body still says the text, and its successor is named in the schema", async () => {
+  const { data } = await posts.graphql(`{ post(id: 1) { body } none: post(id: 6) { body content { text } } }`);
+  expect(data).toEqual({ post: { body: "It *weaves* algebra." }, none: { body: null, content: null } });
+  const type = await posts.graphql(
+    `{ __type(name: "Post") { fields(includeDeprecated: true) { name deprecationReason } } }`,
+  );
+  expect(type.data.__type.fields).toContainEqual({
+    name: "body",
+    deprecationReason: expect.stringContaining("content"),
+  });
+});
+
+test("an id that cannot exist is null, not an error", async () => {
+  for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
+    const answer = await posts.graphql(`query ($id: ID!) { post(id: $id) { id } }`, { id });
+    expect(answer).toEqual({ status: 200, data: { post: null } });
+  }
+});
+
+test("a list without a status holds published posts for everybody, their author too", async () => {
+  const query = `{ posts { nodes { id } } }`;
+  const anonymous = await posts.graphql(query);
+  expect(anonymous.data.posts.nodes).toEqual([{ id: adasEmptyPost }, { id: gracesPost }, { id: adasPost }]);
+  for (const token of [ada, reader]) expect((await posts.graphql(query, {}, token)).data).toEqual(anonymous.data);
+});
+
+test("a list of drafts holds one's own, or all with posts:read:all, and asks nobody in", async () => {
+  const drafts = async (filters: string, token?: string) => {
+    const { data, errors } = await posts.graphql(`{ posts(status: DRAFT${filters}) { nodes { id } } }`, {}, token);
+    return errors?.[0]?.extensions.code ?? data.posts.nodes.map(({ id }: { id: string }) => id);
+  };
+  expect(await drafts("")).toBe("UNAUTHENTICATED");
+  expect(await drafts("", ada)).toEqual([adasDraft]);
+  expect(await drafts(", authorId: 2", ada)).toEqual([]);
+  expect(await drafts(", authorId: 1", ada)).toEqual([adasDraft]);
+  expect(await drafts("", reader)).toEqual([gracesDraft, adasDraft]);
+  expect(await drafts(", authorId: 2", reader)).toEqual([gracesDraft]);
+});
+
+test("a list knows an author, and one who cannot exist has written nothing", async () => {
+  const query = `query ($authorId: ID) { posts(authorId: $authorId) { nodes { id } } }`;
+  const byAuthor = async (authorId: string) => (await posts.graphql(query, { authorId })).data.posts.nodes;
+  expect(await byAuthor("2")).toEqual([{ id: gracesPost }]);
+  for (const authorId of ["3", "0", "x", ""]) expect(await byAuthor(authorId)).toEqual([]);
+});
+
+test("a search finds words that begin so, in titles only", async () => {
+  const titles = async (search: string) => {
+    const query = `query ($search: String) { posts(search: $search) { nodes { title } } }`;
+    const { data } = await posts.graphql(query, { search });
+    return data.posts.nodes.map(({ title }: { title: string }) => title);
+  };
+  expect(await titles("engi NOTES")).toEqual(["Notes on the Engine"]);
+  expect(await titles("moth")).toEqual([]);
+  expect(await titles("draft")).toEqual([]);
+  expect(await titles("' | ! & :* \\")).toEqual([]);
+});
+
+test("pages follow each other by cursor, and a cursor is bound to its filters", async () => {
+  const page = `query ($after: String, $authorId: ID) { posts(first: 2, after: $after, authorId: $authorId) { nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
+  const first = await posts.graphql(page);
+  expect(first.data.posts.nodes).toEqual([{ id: adasEmptyPost }, { id: gracesPost }]);
+  const after = first.data.posts.pageInfo.endCursor;
+  const second = await posts.graphql(page, { after });
+  expect(second.data.posts).toMatchObject({
+    nodes: [{ id: adasPost }],
+    pageInfo: { hasNextPage: false, hasPreviousPage: true },
+  });
+  const other = await posts.graphql(page, { after, authorId: "1" });
+  expect(other.errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
+});
+
+test("first is 1 to 100, in every list", async () => {
+  const query = `query ($first: Int) {
+    posts(first: $first) { nodes { id } }
+    _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { posts(first: $first) { id } postsConnection(first: $first) { nodes { id } } } }
+  }`;
+  for (const first of [0, -1, 101]) {
+    const { data, errors } = await posts.graphql(query, { first });
+    expect(data).toEqual({ posts: null, _entities: [{ posts: null, postsConnection: null }] });
+    expect(errors?.map(({ extensions }) => extensions)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ code: "BAD_USER_INPUT", problems: [{ pointer: "#/first" }] })),
+    );
+  }
+});
+
+test("User.posts is a list of published posts, newest first, that goes on after an id", async () => {
+  const query = `query ($first: Int, $after: ID) { _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { posts(first: $first, after: $after) { id } } } }`;
+  const ids = async (variables: object) =>
+    (await posts.graphql(query, variables, ada)).data._entities[0].posts.map(({ id }: { id: string }) => id);
+  expect(await ids({})).toEqual([adasEmptyPost, adasPost]);
+  expect(await ids({ first: 1 })).toEqual([adasEmptyPost]);
+  expect(await ids({ after: adasEmptyPost })).toEqual([adasPost]);
+  for (const after of [adasPost, "0", "x"]) expect(await ids({ after })).toEqual([]);
+});
+
+test("User.postsConnection turns its pages, and shows drafts to those who may see them", async () => {
+  const query = `query ($after: String, $status: PostStatus) { _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { postsConnection(first: 1, after: $after, status: $status) { nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
+  const page = async (variables: object, token?: string) => {
+    const { data, errors } = await posts.graphql(query, variables, token);
+    return errors?.[0]?.extensions.code ?? data._entities[0].postsConnection;
+  };
+  const first = await page({});
+  expect(first).toMatchObject({ nodes: [{ id: adasEmptyPost }], pageInfo: { hasNextPage: true } });
+  const { endCursor: after } = first.pageInfo;
+  expect(await page({ after })).toMatchObject({ nodes: [{ id: adasPost }], pageInfo: { hasNextPage: false } });
+  expect(await page({ after, status: "DRAFT" }, ada)).toBe("INVALID_CURSOR");
+  expect(await page({ status: "DRAFT" })).toBe("UNAUTHENTICATED");
+  expect(await page({ status: "DRAFT" }, grace)).toMatchObject({ nodes: [] });
+  expect(await page({ status: "DRAFT" }, ada)).toMatchObject({ nodes: [{ id: adasDraft }] });
+  expect(await page({ status: "ARCHIVED" }, reader)).toMatchObject({ nodes: [{ id: adasArchived }] });
+});
+
+test("a hundred users' posts are one statement, whatever is asked of each", async () => {
+  posts.database.takeStatements();
+  const representations = Array.from({ length: 100 }, (_, index) => ({ __typename: "User", id: String(index) }));
+  const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on User {
+    id posts { id author { id } } two: posts(first: 2) { id } postsConnection(first: 1) { nodes { id } } drafts: postsConnection(status: DRAFT) { nodes { id } }
+  } } }`;
+  const { data, errors } = await posts.graphql(query, { representations }, ada);
+  expect(errors).toBeUndefined();
+  expect(posts.database.takeStatements()).toEqual(["list-slices"]);
+  expect(data._entities.slice(0, 3)).toEqual([
+    { id: "0", posts: [], two: [], postsConnection: { nodes: [] }, drafts: { nodes: [] } },
+    {
+      id: "1",
+      posts: [
+        { id: adasEmptyPost, author: { id: "1" } },
+        { id: adasPost, author: { id: "1" } },
+      ],
+      two: [{ id: adasEmptyPost }, { id: adasPost }],
+      postsConnection: { nodes: [{ id: adasEmptyPost }] },
+      drafts: { nodes: [{ id: adasDraft }] },
+    },
+    {
+      id: "2",
+      posts: [{ id: gracesPost, author: { id: "2" } }],
+      two: [{ id: gracesPost }],
+      postsConnection: { nodes: [{ id: gracesPost }] },
+      drafts: { nodes: [] },
+    },
+  ]);
+});
+
+test("a hundred references to posts are one statement, in their order, with null for those that are not", async () => {
+  posts.database.takeStatements();
+  const representations = Array.from({ length: 100 }, (_, index) => ({
+    __typename: "Post",
+    id: String((index % 7) + 1),
+  }));
+  const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Post { id } } }`;
+  const { data } = await posts.graphql(query, { representations });
+  expect(posts.database.takeStatements()).toEqual(["find-posts"]);
+  const found = data._entities.slice(0, 7).map((post: { id: string } | null) => post?.id);
+  expect(found).toEqual([adasPost, undefined, undefined, gracesPost, undefined, adasEmptyPost, undefined]);
+});
+
+test("a new post is a draft of the caller's", async () => {
+  const create = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id status body content { format } author { id } publishedAt } } }`;
+  const plain = await posts.graphql(create, { input: { title: " New ", body: "  Text" } }, grace);
+  expect(plain.data.createPost.post).toMatchObject({
+    status: "DRAFT",
+    body: "  Text",
+    content: { format: "PLAIN" },
+    author: { id: "2" },
+    publishedAt: null,
+  });
+  const content = { format: "MARKDOWN", text: "# Text" };
+  const marked = await posts.graphql(create, { input: { title: "New", content, body: null } }, grace);
+  expect(marked.data.createPost.post).toMatchObject({ body: "# Text", content: { format: "MARKDOWN" } });
+  const empty = await posts.graphql(create, { input: { title: "New" } }, grace);
+  expect(empty.data.createPost.post).toMatchObject({ body: null, content: null });
+});
+
+test("nobody writes in another's name", async () => {
+  const { status, errors } = await posts.graphql(
+    `mutation { createPost(input: { title: "Mine", authorId: 2 }) { post { id } } }`,
+    {},
+    ada,
+  );
+  expect([status, errors?.[0]?.extensions.code]).toEqual([400, "GRAPHQL_VALIDATION_FAILED"]);
+});
+
+test("every problem of an input is said at once", async () => {
+  const create = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
+  const input = { title: " ", content: { format: "PLAIN", text: "x".repeat(100_001) }, body: "\u0000" };
+  const { errors } = await posts.graphql(create, { input }, ada);
+  expect(errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
+  expect(errors?.[0]?.extensions.problems?.map(({ pointer, code }) => [pointer, code])).toEqual([
+    ["#/title", "length"],
+    ["#/content/text", "length"],
+    ["#/body", "bad_characters"],
+    ["#/body", "given_twice"],
+  ]);
+});
+
+test("a change of the content is an update, and what is left out stays", async () => {
+  const id = await addPost(posts, "DRAFT");
+  const update = `mutation ($input: UpdatePostInput!) { updatePost(input: $input) { post { title content { format text } createdAt updatedAt } } }`;
+  const change = async (input: object) =>
+    (await posts.graphql(update, { input: { id, ...input } }, ada)).data.updatePost.post;
+  const marked = await change({ content: { format: "MARKDOWN", text: "*One*" } });
+  expect(marked).toMatchObject({ title: "Of its own", content: { format: "MARKDOWN", text: "*One*" } });
+  expect(marked.updatedAt > marked.createdAt).toBe(true);
+  expect(await change({ body: "*Two*" })).toMatchObject({ content: { format: "MARKDOWN", text: "*Two*" } });
+  expect(await change({ title: "Another" })).toMatchObject({ title: "Another", content: { text: "*Two*" } });
+  expect(await change({ content: null })).toMatchObject({ title: "Another", content: null });
+  const { updatedAt } = await change({});
+  expect((await change({ title: "Another" })).updatedAt).toBe(updatedAt);
+});
+
+test("a post is published once for the first time, and comes back from the archive", async () => {
+  const id = await addPost(posts, "DRAFT");
+  const move = async (verb: "publishPost" | "archivePost") => {
+    const mutation = `mutation ($id: ID!) { ${verb}(input: { id: $id }) { post { status publishedAt updatedAt } } }`;
+    const { data, errors } = await posts.graphql(mutation, { id }, ada);
+    return errors?.[0]?.extensions.code ?? data[verb].post;
+  };
+  expect(await move("archivePost")).toBe("INVALID_STATE");
+  const published = await move("publishPost");
+  expect(published).toMatchObject({ status: "PUBLISHED", publishedAt: expect.any(String) });
+  expect(await move("publishPost")).toBe("INVALID_STATE");
+  expect(await move("archivePost")).toEqual({ ...published, status: "ARCHIVED" });
+  expect(await move("archivePost")).toBe("INVALID_STATE");
+  expect(await move("publishPost")).toEqual(published);
+});
+
+test("of many who publish a post at once one does", async () => {
+  const id = await addPost(posts, "DRAFT");
+  const publish = `mutation ($id: ID!) { publishPost(input: { id: $id }) { post { id } } }`;
+  const answers = await Promise.all(Array.from({ length: 20 }, () => posts.graphql(publish, { id }, ada)));
+  const codes = answers.map(({ errors }) => errors?.[0]?.extensions.code ?? "published").sort();
+  expect(codes).toEqual([...Array.from({ length: 19 }, () => "INVALID_STATE"), "published"]);
+  const [row] = await posts.database.database.rows("version", "select row_version from posts where id = $1", [id]);
+  expect(row).toEqual({ row_version: "2" });
+});
+
+test("a token that does not hold is refused before anything runs", async () => {
+  posts.database.takeStatements();
+  const answer = await posts.graphql(`{ post(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
+  expect(answer).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+  expect(posts.database.takeStatements()).toEqual([]);
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import type { Database } from "@tributary/kit/postgres";
+import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
+import { createPostStore, type PostStore, type Slice } from "../src/store.ts";
+
+let scratch: TestDatabase;
+beforeAll(async () => {
+  scratch = await createTestDatabase(inject("postgresUrl"), new URL("../migrations", import.meta.url).pathname);
+  await scratch.database.rows(
+    "many",
+    `insert into posts (author_id, title, body, status, published_at)
+     select n % 200 + 1, 'Post ' || n || ' word' || n % 500, repeat('text ', 40),
+       case when n % 150 = 0 then 'DRAFT' else 'PUBLISHED' end, case when n % 150 = 0 then null else now() end
+     from generate_series(1, 6000) n`,
+  );
+  // As autovacuum does: until then new entries wait outside the GIN index, and the planner knows nothing of the table.
+  await scratch.database.rows("vacuum", "vacuum analyze posts");
+});
+afterAll(() => scratch.close());
+
+const next = (id: string) => ({ limit: 20, position: { direction: "next", id } }) as const;
+const prev = (id: string) => ({ limit: 20, position: { direction: "prev", id } }) as const;
+
+type Run = (store: PostStore) => Promise<unknown>;
+
+/** While nearly all posts are published, walking all of them by id is as good as walking the published ones. */
+const either = /posts_by_status|posts_pkey/;
+
+/** Every list, and the index that it walks. */
+const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
+  "published posts": [either, (store) => store.listPosts({ status: "PUBLISHED" }, { limit: 20 })],
+  "published posts deep down": [either, (store) => store.listPosts({ status: "PUBLISHED" }, next("300"))],
+  "published posts back up": [either, (store) => store.listPosts({ status: "PUBLISHED" }, prev("300"))],
+  "all drafts": [/posts_by_status/, (store) => store.listPosts({ status: "DRAFT" }, { limit: 20 })],
+  "an author's posts": [
+    /posts_by_author/,
+    (store) => store.listPosts({ status: "PUBLISHED", authorId: "7" }, { limit: 20 }),
+  ],
+  "an author's posts deep down": [
+    /posts_by_author/,
+    (store) => store.listPosts({ status: "PUBLISHED", authorId: "7" }, next("300")),
+  ],
+  "one's own drafts": [
+    /posts_by_author/,
+    (store) => store.listPosts({ status: "DRAFT", visibleTo: "151" }, { limit: 20 }),
+  ],
+  "a search": [
+    /posts_title_words/,
+    (store) => store.listPosts({ status: "PUBLISHED", search: "word77" }, { limit: 20 }),
+  ],
+  "many authors' slices": [/posts_by_author/, (store) => store.listSlices(slicesOfTwenty())],
+};
+
+for (const [name, [index, run]] of Object.entries(lists)) {
+  test(`the statement of ${name} walks its index, and never the table`, async () => {
+    const statement = await capture(run);
+    const plan = await explain(statement);
+    expect(plan).toMatch(index);
+    for (const any of [plan, await explainForAny(statement)]) expect(any).not.toContain("Seq Scan");
+  });
+}
+
+test("a page deep down is found in the index, not counted off", async () => {
+  for (const name of ["published posts deep down", "an author's posts deep down", "many authors' slices"]) {
+    expect(await explainForAny(await capture(lists[name]![1]))).toMatch(/Index Cond: .*\bid <=? /);
+  }
+});
+
+test("slices keep the order in which they were asked for, each to its own limit", async () => {
+  const store = createPostStore(scratch.database);
+  const slice = { status: "PUBLISHED", limit: 2 } as const;
+  const pages = await store.listSlices([
+    { ...slice, authorId: "9" },
+    { ...slice, authorId: "nobody" },
+    { ...slice, authorId: "8", limit: 1, after: "1000" },
+    { ...slice, authorId: "9", visibleTo: "8" },
+  ]);
+  expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([["5808", "5608"], [], ["807"], []]);
+  expect(pages.map(({ hasNext, hasPrev }) => [hasNext, hasPrev])).toEqual([
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, false],
+  ]);
+});
+
+test("the database repeats the model's limits", async () => {
+  const refused = [
+    "insert into posts (author_id, title) values (1, '')",
+    "insert into posts (author_id, title) values (1, repeat('x', 201))",
+    "insert into posts (author_id, title) values (0, 'x')",
+    "insert into posts (author_id, title, body) values (1, 'x', repeat('x', 100001))",
+    "insert into posts (author_id, title, body_format) values (1, 'x', 'HTML')",
+    "insert into posts (author_id, title, status) values (1, 'x', 'LOST')",
+    "insert into posts (author_id, title, status) values (1, 'x', 'PUBLISHED')",
+    "insert into posts (author_id, title, published_at) values (1, 'x', now())",
+  ];
+  for (const [index, text] of refused.entries()) {
+    await expect(scratch.database.rows(`refused-${index}`, text)).rejects.toThrow("violates check constraint");
+  }
+});
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+function slicesOfTwenty(): readonly Slice[] {
+  const authors = Array.from({ length: 20 }, (_, index) => String(index + 1));
+  return authors.map((authorId) => ({ authorId, status: "PUBLISHED", limit: 20, after: "5000" }));
+}
+
+/** The statement that a store sends, without sending it. */
+async function capture(run: (store: PostStore) => Promise<unknown>): Promise<Statement> {
+  let captured: Statement | undefined;
+  const rows = async (_name: string, text: string, values: readonly unknown[] = []) => {
+    captured = { text, values };
+    return [];
+  };
+  await run(createPostStore({ ...scratch.database, rows } as Database));
+  if (captured === undefined) throw new Error("nothing was sent");
+  return captured;
+}
+
+interface PlanLine {
+  readonly "QUERY PLAN": string;
+}
+
+let statements = 0;
+
+async function explain({ text, values }: Statement): Promise<string> {
+  return planOf(await scratch.database.rows<PlanLine>(`explain-${++statements}`, `explain ${text}`, values));
+}
+
+/** What PostgreSQL does once it has planned a named statement for whatever values come. */
+async function explainForAny({ text, values }: Statement): Promise<string> {
+  const name = `any_${++statements}`;
+  return scratch.database.transaction(async ({ rows }) => {
+    await rows(`${name}-mode`, "set local plan_cache_mode = force_generic_plan");
+    await rows(`${name}-prepare`, `prepare ${name} as ${text}`);
+    return planOf(
+      await rows<PlanLine>(`${name}-explain`, `explain execute ${name} (${values.map(() => "null").join(", ")})`),
+    );
+  });
+}
+
+const planOf = (rows: readonly PlanLine[]) => rows.map((row) => row["QUERY PLAN"]).join("\n");
