@@ -34,7 +34,11 @@ test("every MUST and every SHOULD of GraphQL over HTTP is held", () => {
 
 test("every MAY is held but the three that CSRF prevention refuses", () => {
   expect(count("MAY")).toEqual({ held: 22, of: 25 });
-  expect(failed().map(({ id, name }) => `${id} ${name}`).toSorted()).toEqual(refusedForCsrf.toSorted());
+  expect(
+    failed()
+      .map(({ id, name }) => `${id} ${name}`)
+      .toSorted(),
+  ).toEqual(refusedForCsrf.toSorted());
 });
 
 function count(level: string): { held: number; of: number } {

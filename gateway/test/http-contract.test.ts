@@ -33,22 +33,46 @@ const sent = () => library.all.flatMap(({ requests }) => requests).length;
 const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = json) =>
   readAnswer(await fetch(url, { method: "POST", headers, body }));
 const get = async (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
-  readAnswer(await fetch(`${url}?${new URLSearchParams(parameters)}`, { headers: { "apollo-require-preflight": "1", ...headers } }));
+  readAnswer(
+    await fetch(`${url}?${new URLSearchParams(parameters)}`, {
+      headers: { "apollo-require-preflight": "1", ...headers },
+    }),
+  );
 
 describe("a well-formed request that is refused before it runs", () => {
   const cases = [
     ["a syntax error", { query: "{ people {" }, "GRAPHQL_PARSE_FAILED"],
     ["a field that is not there", { query: "{ peple { name } }" }, "GRAPHQL_VALIDATION_FAILED"],
-    ["an unknown operation name", { query: "query A { whoAmI } query B { whoAmI }", operationName: "C" }, "OPERATION_RESOLUTION_FAILURE"],
-    ["several operations and no name", { query: "query A { whoAmI } query B { whoAmI }" }, "OPERATION_RESOLUTION_FAILURE"],
-    ["several operations and an empty name", { query: "query A { whoAmI } query B { whoAmI }", operationName: "" }, "OPERATION_RESOLUTION_FAILURE"],
+    [
+      "an unknown operation name",
+      { query: "query A { whoAmI } query B { whoAmI }", operationName: "C" },
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "several operations and no name",
+      { query: "query A { whoAmI } query B { whoAmI }" },
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "several operations and an empty name",
+      { query: "query A { whoAmI } query B { whoAmI }", operationName: "" },
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
     ["a document of fragments only", { query: "fragment F on Query { whoAmI }" }, "GRAPHQL_VALIDATION_FAILED"],
-    ["a wrong variable", { query: "query ($id: ID!) { person(id: $id) { name } }", variables: { id: {} } }, "BAD_USER_INPUT"],
+    [
+      "a wrong variable",
+      { query: "query ($id: ID!) { person(id: $id) { name } }", variables: { id: {} } },
+      "BAD_USER_INPUT",
+    ],
     ["a missing variable", { query: "query ($id: ID!) { person(id: $id) { name } }" }, "BAD_USER_INPUT"],
     ["too many tokens", { query: `{ ${"...F ".repeat(200)} }` }, "TOKEN_LIMIT_EXCEEDED"],
     ["too many selections behind fragments", { query: explosion(9) }, "SELECTION_LIMIT_EXCEEDED"],
     ["a subscription", { query: "subscription { whoAmI }" }, "GRAPHQL_VALIDATION_FAILED"],
-    ["a fragment cycle", { query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }" }, "GRAPHQL_VALIDATION_FAILED"],
+    [
+      "a fragment cycle",
+      { query: "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }" },
+      "GRAPHQL_VALIDATION_FAILED",
+    ],
   ] as const;
 
   test.each(cases)("%s: 200 for JSON, 400 for GraphQL's own type, and nothing ran", async (_, body, code) => {
@@ -116,12 +140,14 @@ describe("the media type of a body", () => {
     expect(answer.body.errors[0].extensions.code).toBe("UNSUPPORTED_MEDIA_TYPE");
   });
 
-  test.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", 'application/json; charset="utf-8"'])(
-    "%s is read",
-    async (type) => {
-      expect((await post('{"query":"{ whoAmI }"}', { "content-type": type })).status).toBe(200);
-    },
-  );
+  test.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "Application/JSON;charset=UTF-8",
+    'application/json; charset="utf-8"',
+  ])("%s is read", async (type) => {
+    expect((await post('{"query":"{ whoAmI }"}', { "content-type": type })).status).toBe(200);
+  });
 
   test("an answer that nobody could read is 406, and nothing ran", async () => {
     const answer = await post('{"query":"mutation { addBook(title: 1) { isbn } }"}', { ...json, accept: "text/html" });
@@ -141,7 +167,11 @@ describe("a body that is too large", () => {
   });
 
   test("is 413 when it comes in pieces of unknown number", async () => {
-    const { statusCode, body } = await undiciRequest(url, { method: "POST", headers: json, body: Readable.from(pieces(large)) });
+    const { statusCode, body } = await undiciRequest(url, {
+      method: "POST",
+      headers: json,
+      body: Readable.from(pieces(large)),
+    });
     expect(statusCode).toBe(413);
     expect(await body.json()).toMatchObject({ errors: [{ extensions: { code: "PAYLOAD_TOO_LARGE" } }] });
   });
@@ -185,9 +215,9 @@ describe("GET", () => {
   });
 
   test.each([
-    ["plain", { query: "mutation { addBook(title: \"x\") { isbn } }" }],
-    ["with an empty operation name", { query: "mutation { addBook(title: \"x\") { isbn } }", operationName: "" }],
-    ["beside a query", { query: "query Q { whoAmI } mutation M { addBook(title: \"x\") { isbn } }", operationName: "M" }],
+    ["plain", { query: 'mutation { addBook(title: "x") { isbn } }' }],
+    ["with an empty operation name", { query: 'mutation { addBook(title: "x") { isbn } }', operationName: "" }],
+    ["beside a query", { query: 'query Q { whoAmI } mutation M { addBook(title: "x") { isbn } }', operationName: "M" }],
   ])("never runs a mutation: %s", async (_, parameters) => {
     for (const headers of [{}, modern]) {
       const answer = await get(parameters, headers);
@@ -199,19 +229,24 @@ describe("GET", () => {
   });
 
   test("never runs a mutation that it cannot name", async () => {
-    const answer = await get({ query: "mutation M { addBook(title: \"x\") { isbn } }", operationName: "N" });
+    const answer = await get({ query: 'mutation M { addBook(title: "x") { isbn } }', operationName: "N" });
     expect(answer.body.errors[0].extensions.code).toBe("OPERATION_RESOLUTION_FAILURE");
     expect(sent()).toBe(0);
   });
 
-  test.each([{ variables: "{" }, { variables: "[]" }, { extensions: "1" }, { query: "" }])("with broken parameters is 400: %j", async (broken) => {
-    const answer = await get({ query: "{ whoAmI }", ...broken });
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].extensions.code).toBe("MALFORMED_REQUEST");
-  });
+  test.each([{ variables: "{" }, { variables: "[]" }, { extensions: "1" }, { query: "" }])(
+    "with broken parameters is 400: %j",
+    async (broken) => {
+      const answer = await get({ query: "{ whoAmI }", ...broken });
+      expect(answer.status).toBe(400);
+      expect(answer.body.errors[0].extensions.code).toBe("MALFORMED_REQUEST");
+    },
+  );
 
   test("with a parameter twice is 400", async () => {
-    const response = await fetch(`${url}?query={whoAmI}&query={whoAmI}`, { headers: { "apollo-require-preflight": "1" } });
+    const response = await fetch(`${url}?query={whoAmI}&query={whoAmI}`, {
+      headers: { "apollo-require-preflight": "1" },
+    });
     expect(response.status).toBe(400);
   });
 });
@@ -224,7 +259,10 @@ describe("automatic persisted queries", () => {
   test("are asked for once and then known", async () => {
     const unknown = await post(JSON.stringify({ extensions: { persistedQuery } }));
     expect(unknown.status).toBe(200);
-    expect(unknown.body.errors[0]).toMatchObject({ message: "PersistedQueryNotFound", extensions: { code: "PERSISTED_QUERY_NOT_FOUND" } });
+    expect(unknown.body.errors[0]).toMatchObject({
+      message: "PersistedQueryNotFound",
+      extensions: { code: "PERSISTED_QUERY_NOT_FOUND" },
+    });
     expect((await post(JSON.stringify({ query, extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
     expect((await post(JSON.stringify({ extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
     expect((await get({ extensions: JSON.stringify({ persistedQuery }) })).body.data.whoAmI).toBe("nobody");
@@ -243,15 +281,20 @@ describe("automatic persisted queries", () => {
 });
 
 describe("an address or method that is not there", () => {
-  test.each(["/", "/nothing", "/graphql/more", "/%E0%A4%A", "/graphiql/assets/..%2f..%2fpackage.json", "/GRAPHQL", "//graphql//x"])(
-    "%s is 404 or 400 in JSON",
-    async (path) => {
-      const { statusCode, headers, body } = await undiciRequest(gateway.url + path, { headers: { accept: "text/html" } });
-      expect([400, 404]).toContain(statusCode);
-      expect(headers["content-type"]).toBe("application/json; charset=utf-8");
-      expect(await body.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
-    },
-  );
+  test.each([
+    "/",
+    "/nothing",
+    "/graphql/more",
+    "/%E0%A4%A",
+    "/graphiql/assets/..%2f..%2fpackage.json",
+    "/GRAPHQL",
+    "//graphql//x",
+  ])("%s is 404 or 400 in JSON", async (path) => {
+    const { statusCode, headers, body } = await undiciRequest(gateway.url + path, { headers: { accept: "text/html" } });
+    expect([400, 404]).toContain(statusCode);
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(await body.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
+  });
 
   test.each(["PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])("%s /graphql is 405 with Allow", async (method) => {
     const response = await fetch(url, { method });
@@ -278,7 +321,9 @@ describe("HTTP that is broken or means two things", () => {
     const answer = await sendRaw(gateway.url, text);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/^Connection: close\r$/m);
-    expect(answer).toContain('{"errors":[{"message":"The request is not HTTP.","extensions":{"code":"MALFORMED_REQUEST"}}]}');
+    expect(answer).toContain(
+      '{"errors":[{"message":"The request is not HTTP.","extensions":{"code":"MALFORMED_REQUEST"}}]}',
+    );
     expect(sent()).toBe(0);
   });
 
@@ -289,14 +334,19 @@ describe("HTTP that is broken or means two things", () => {
   });
 
   test("an expectation that nobody can meet is 417 in JSON", async () => {
-    expect(await sendRaw(gateway.url, "GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n")).toMatch(/^HTTP\/1\.1 417 [^]*"errors"/);
+    expect(await sendRaw(gateway.url, "GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 417 [^]*"errors"/,
+    );
   });
 });
 
 describe("an answer's headers", () => {
   test("are packed when the client can unpack and it pays", async () => {
     const query = "{ list(first: 500) }";
-    for (const [encoding, unpack] of [["gzip", gunzipSync], ["br", brotliDecompressSync]] as const) {
+    for (const [encoding, unpack] of [
+      ["gzip", gunzipSync],
+      ["br", brotliDecompressSync],
+    ] as const) {
       const { headers, body } = await undiciRequest(url, {
         method: "POST",
         headers: { ...json, "accept-encoding": encoding },
@@ -306,7 +356,11 @@ describe("an answer's headers", () => {
       expect(headers.vary).toBe("Origin, Accept, Accept-Encoding");
       expect(JSON.parse(unpack(Buffer.from(await body.arrayBuffer())).toString()).data.list).toHaveLength(500);
     }
-    const small = await undiciRequest(url, { method: "POST", headers: { ...json, "accept-encoding": "br" }, body: '{"query":"{ whoAmI }"}' });
+    const small = await undiciRequest(url, {
+      method: "POST",
+      headers: { ...json, "accept-encoding": "br" },
+      body: '{"query":"{ whoAmI }"}',
+    });
     expect(small.headers["content-encoding"]).toBeUndefined();
     await small.body.dump();
   });
@@ -316,7 +370,9 @@ describe("an answer's headers", () => {
     const given = await gateway.ask("{ whoAmI }", { headers: { "x-request-id": "abc-1", traceparent } });
     expect(given.headers.get("x-request-id")).toBe("abc-1");
     expect(given.headers.get("traceparent")).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
-    const odd = await gateway.ask("{ whoAmI }", { headers: { "x-request-id": "a b<script>", traceparent: "00-0-0-01" } });
+    const odd = await gateway.ask("{ whoAmI }", {
+      headers: { "x-request-id": "a b<script>", traceparent: "00-0-0-01" },
+    });
     expect(odd.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(odd.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
@@ -332,25 +388,34 @@ describe("an answer's headers", () => {
 
 describe("pages of other origins", () => {
   const preflight = (origin: string) =>
-    fetch(url, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" } });
+    fetch(url, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
+    });
 
-  test.each(["http://localhost:5173", "http://127.0.0.1:80999".replace("80999", "8099")])("%s may read in development", async (origin) => {
-    const allowed = await preflight(origin);
-    expect(allowed.status).toBe(204);
-    expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
-    expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
-    const answer = await gateway.ask("{ whoAmI }", { headers: { origin } });
-    expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
-    expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
-    expect(answer.headers.get("vary")).toContain("Origin");
-  });
+  test.each(["http://localhost:5173", "http://127.0.0.1:80999".replace("80999", "8099")])(
+    "%s may read in development",
+    async (origin) => {
+      const allowed = await preflight(origin);
+      expect(allowed.status).toBe(204);
+      expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
+      const answer = await gateway.ask("{ whoAmI }", { headers: { origin } });
+      expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
+      expect(answer.headers.get("vary")).toContain("Origin");
+    },
+  );
 
-  test.each(["https://evil.example", "http://localhost.evil.example", "null", "http://localhost:80@evil.example"])("%s may not", async (origin) => {
-    const refused = await preflight(origin);
-    expect(refused.status).toBe(204);
-    expect(refused.headers.get("access-control-allow-origin")).toBeNull();
-    expect(refused.headers.get("access-control-allow-methods")).toBeNull();
-  });
+  test.each(["https://evil.example", "http://localhost.evil.example", "null", "http://localhost:80@evil.example"])(
+    "%s may not",
+    async (origin) => {
+      const refused = await preflight(origin);
+      expect(refused.status).toBe(204);
+      expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+      expect(refused.headers.get("access-control-allow-methods")).toBeNull();
+    },
+  );
 });
 
 describe("introspection", () => {
@@ -364,7 +429,10 @@ describe("introspection", () => {
   });
 
   test("can be closed, with all that tells of the schema", async () => {
-    const closed = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { INTROSPECTION: "false" } });
+    const closed = await startGateway({
+      supergraphSdl: library.supergraphSdl,
+      environment: { INTROSPECTION: "false" },
+    });
     const { status, body } = await closed.ask("{ __schema { queryType { name } } }");
     expect(status).toBe(200);
     expect(body.errors[0].extensions).toEqual({ code: "INTROSPECTION_DISABLED" });
@@ -375,13 +443,19 @@ describe("introspection", () => {
 });
 
 test("names on every object's prototype are right as aliases, variables and operation names", async () => {
-  const query = "query constructor($__proto__: ID!, $toString: ID = 2) { constructor: person(id: $__proto__) { then: name } __proto__: person(id: $toString) { valueOf: name } }";
-  const { text } = await post(`{"query":${JSON.stringify(query)},"operationName":"constructor","variables":{"__proto__":"1"}}`);
+  const query =
+    "query constructor($__proto__: ID!, $toString: ID = 2) { constructor: person(id: $__proto__) { then: name } __proto__: person(id: $toString) { valueOf: name } }";
+  const { text } = await post(
+    `{"query":${JSON.stringify(query)},"operationName":"constructor","variables":{"__proto__":"1"}}`,
+  );
   expect(text).toBe('{"data":{"constructor":{"then":"Ada"},"__proto__":{"valueOf":"Grace"}}}');
 });
 
 function explosion(levels: number): string {
-  const fragments = Array.from({ length: levels }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`).join(" ");
+  const fragments = Array.from(
+    { length: levels },
+    (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`,
+  ).join(" ");
   return `{ ...F0 } ${fragments} fragment F${levels} on Query { whoAmI }`;
 }
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
-    environment: { SUBGRAPH_TIMEOUT_MS: "150", SUBGRAPH_BODY_BYTES_MAX: "5000" },
+    environment: { SUBGRAPH_TIMEOUT_MS: "800", SUBGRAPH_BODY_BYTES_MAX: "5000" },
   });
 });
 afterAll(async () => {

@@ -36,7 +36,7 @@ test("an error meant for the client keeps its message, its code and its problems
       },
     ],
   });
-  const { body } = await gateway.ask('{ person(id: 1) { name } }');
+  const { body } = await gateway.ask("{ person(id: 1) { name } }");
   expect(body).toEqual({
     errors: [
       {
@@ -54,14 +54,24 @@ test("an error meant for the client keeps its message, its code and its problems
 });
 
 test("any other error is masked and goes whole to the log", async () => {
-  const error = { message: "relation users does not exist", path: ["person"], extensions: { code: "42P01", stacktrace: ["at pg"] } };
+  const error = {
+    message: "relation users does not exist",
+    path: ["person"],
+    extensions: { code: "42P01", stacktrace: ["at pg"] },
+  };
   library.people.fault = answer({ data: { person: null }, errors: [error] });
-  const { body, text } = await gateway.ask('{ person(id: 1) { name } }', { headers: { "x-request-id": "r-1" } });
+  const { body, text } = await gateway.ask("{ person(id: 1) { name } }", { headers: { "x-request-id": "r-1" } });
   expect(body.errors).toEqual([
-    { message: "The service behind this field failed.", path: ["person"], extensions: { code: "SUBGRAPH_ERROR", service: "people" } },
+    {
+      message: "The service behind this field failed.",
+      path: ["person"],
+      extensions: { code: "SUBGRAPH_ERROR", service: "people" },
+    },
   ]);
   expect(text).not.toContain("relation");
-  expect(gateway.observations).toEqual([{ kind: "subgraph-errors", requestId: "r-1", service: "people", count: 1, errors: [error] }]);
+  expect(gateway.observations).toEqual([
+    { kind: "subgraph-errors", requestId: "r-1", service: "people", count: 1, errors: [error] },
+  ]);
 });
 
 test("an entity's error stands at its place in the client's answer, past entities that are missing", async () => {
@@ -73,8 +83,15 @@ test("an entity's error stands at its place in the client's answer, past entitie
     ],
   });
   const { body } = await gateway.ask("{ books { author { name email } } }");
-  expect(body.data.books.map(({ author }: { author: object }) => author)).toEqual([{ name: "Ada", email: null }, { name: "Grace", email: "g" }, null, null]);
-  expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code])).toEqual([
+  expect(body.data.books.map(({ author }: { author: object }) => author)).toEqual([
+    { name: "Ada", email: null },
+    { name: "Grace", email: "g" },
+    null,
+    null,
+  ]);
+  expect(
+    body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code]),
+  ).toEqual([
     [["books", 0, "author", "email"], "FORBIDDEN"],
     // books[2] has no author and so no representation: the third entity belongs to books[3].
     [["books", 3, "author", "name"], "GONE"],
@@ -90,8 +107,10 @@ test("an aliased place is told by its alias", async () => {
 
 test("a field that @skip leaves out is not told as lost", async () => {
   library.ratings.fault = (response) => response.destroy();
-  const query = "query ($no: Boolean = true) { book(isbn: \"b1\") { stars comments @skip(if: $no) } }";
-  expect((await gateway.ask(query)).body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["book", "stars"]]);
+  const query = 'query ($no: Boolean = true) { book(isbn: "b1") { stars comments @skip(if: $no) } }';
+  expect((await gateway.ask(query)).body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+    ["book", "stars"],
+  ]);
 });
 
 test("a service that only brings a key is told at the object whose fields are then missing", async () => {
@@ -112,13 +131,18 @@ test("entities that are too few, too many or of another type cost their fields o
     expect(body.data.books).toHaveLength(4);
     expect(body.data.books[0]).toEqual({ title: "Engines", stars: null });
     expect(body.errors).toHaveLength(4);
-    expect(body.errors[3]).toMatchObject({ path: ["books", 3, "stars"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" } });
+    expect(body.errors[3]).toMatchObject({
+      path: ["books", 3, "stars"],
+      extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" },
+    });
   }
 });
 
 test("one entity of another type or shape is null with an error, the others stay", async () => {
   const good = { __typename: "Book", stars: 7 };
-  library.ratings.fault = answer({ data: { _entities: [good, { __typename: "Person", stars: 1 }, "x", { __typename: 5 }] } });
+  library.ratings.fault = answer({
+    data: { _entities: [good, { __typename: "Person", stars: 1 }, "x", { __typename: 5 }] },
+  });
   const { body } = await gateway.ask("{ books { stars } }");
   expect(body.data.books.map(({ stars }: { stars: number }) => stars)).toEqual([7, null, null, null]);
   expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([1, 2, 3].map((i) => ["books", i, "stars"]));
@@ -127,17 +151,26 @@ test("one entity of another type or shape is null with an error, the others stay
 test("a value of the wrong shape is null with an error and leaves its siblings whole", async () => {
   library.books.fault = answer({
     data: {
-      books: [{ __typename: "Book", title: "Good", author: [] }, "bad", { __typename: "Unknown", title: "X" }, { __typename: null }],
+      books: [
+        { __typename: "Book", title: "Good", author: [] },
+        "bad",
+        { __typename: "Unknown", title: "X" },
+        { __typename: null },
+      ],
       book: { __typename: "Book", title: { no: "text" }, author: null },
     },
   });
-  const { status, body } = await gateway.ask('{ books { title author { __typename } } book(isbn: "b1") { title author { __typename } } }');
+  const { status, body } = await gateway.ask(
+    '{ books { title author { __typename } } book(isbn: "b1") { title author { __typename } } }',
+  );
   expect(status).toBe(200);
   expect(body.data).toEqual({
     books: [{ title: "Good", author: null }, null, null, null],
     book: { title: null, author: null },
   });
-  expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code])).toEqual([
+  expect(
+    body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code]),
+  ).toEqual([
     [["books", 0, "author"], "SUBGRAPH_BAD_ANSWER"],
     [["books", 1], "SUBGRAPH_BAD_ANSWER"],
     [["books", 2], "SUBGRAPH_BAD_ANSWER"],
@@ -151,7 +184,9 @@ test("a list that comes as a text is null with an error", async () => {
   const { status, body } = await gateway.ask("{ books { title } whoAmI }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ books: null, whoAmI: "nobody" });
-  expect(body.errors).toMatchObject([{ path: ["books"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "books" } }]);
+  expect(body.errors).toMatchObject([
+    { path: ["books"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "books" } },
+  ]);
 });
 
 test("a null where the schema allows none rises to the nearest nullable and is told in errors[], not in extensions", async () => {
@@ -160,7 +195,11 @@ test("a null where the schema allows none rises to the nearest nullable and is t
   expect(body.data.people).toBeNull();
   expect(body.data.books).toHaveLength(4);
   expect(body.errors).toEqual([
-    { message: "The value of this field does not fit the schema.", path: ["people", 1, "name"], extensions: { code: "INVALID_FIELD_VALUE" } },
+    {
+      message: "The value of this field does not fit the schema.",
+      path: ["people", 1, "name"],
+      extensions: { code: "INVALID_FIELD_VALUE" },
+    },
   ]);
   expect(text).not.toContain("valueCompletion");
 });
@@ -200,15 +239,24 @@ test("errors without a place stand for all that is missing, or at the list they 
     ["books", 1, "author", "name"],
     ["books", 3, "author", "name"],
   ]);
-  expect(refused.body.errors[0]).toMatchObject({ message: "Who?", extensions: { code: "UNAUTHENTICATED", service: "people" } });
+  expect(refused.body.errors[0]).toMatchObject({
+    message: "Who?",
+    extensions: { code: "UNAUTHENTICATED", service: "people" },
+  });
 
-  library.people.fault = answer({ data: { _entities: [null, null, null] }, errors: [{ message: "Odd." }, { message: "Odder.", path: ["_entities", 77] }] });
+  library.people.fault = answer({
+    data: { _entities: [null, null, null] },
+    errors: [{ message: "Odd." }, { message: "Odder.", path: ["_entities", 77] }],
+  });
   const odd = await gateway.ask("{ books { author { name } } }");
   expect(odd.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["books"], ["books"]]);
 });
 
 test("a null that rose through the subgraph's whole answer costs every field of the fetch, each told", async () => {
-  library.people.fault = answer({ data: null, errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "CONFLICT" } }] });
+  library.people.fault = answer({
+    data: null,
+    errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "CONFLICT" } }],
+  });
   const { body } = await gateway.ask("{ whoAmI people { name } }");
   expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: object }) => [path, extensions])).toEqual([
     [["whoAmI"], { code: "CONFLICT", service: "people" }],
@@ -218,8 +266,12 @@ test("a null that rose through the subgraph's whole answer costs every field of 
 
 test("an answer of a subgraph pollutes nothing", async () => {
   library.people.fault = (response) =>
-    answerJson(response, 200, '{"data":{"person":{"name":"Ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{"polluted":1}}}');
-  const { body } = await gateway.ask('{ person(id: 1) { name } }');
+    answerJson(
+      response,
+      200,
+      '{"data":{"person":{"name":"Ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{"polluted":1}}}',
+    );
+  const { body } = await gateway.ask("{ person(id: 1) { name } }");
   expect(body).toEqual({ data: { person: { name: "Ada" } } });
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });

@@ -1,5 +1,11 @@
 // Stage 2 of 5: what do you ask? The one operation to run, and its variables.
-import { type GraphQLError, type GraphQLSchema, getVariableValues, type OperationDefinitionNode, OperationTypeNode } from "graphql";
+import {
+  type GraphQLError,
+  type GraphQLSchema,
+  getVariableValues,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from "graphql";
 import { Refusal } from "../errors.ts";
 
 /** So many problems with variables are told at once. */
@@ -18,7 +24,8 @@ export function requireOperation(
   const kind = operation.operation;
   // graphql-js 16 has no rule for a kind that the schema lacks (KnownOperationTypesRule comes with 17).
   if (!schema.getRootType(kind)) throw new Refusal("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
-  if (kind === OperationTypeNode.SUBSCRIPTION) throw new Refusal("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
+  if (kind === OperationTypeNode.SUBSCRIPTION)
+    throw new Refusal("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
   return operation;
 }
 

@@ -68,7 +68,13 @@ export function namesSelectedAt(o: ReadableOperation, names: readonly string[]):
       .flatMap((set) => collectFields(o, set, () => true).get(name) ?? [])
       .flatMap((field) => field.selectionSet ?? []);
   }
-  return new Set(selectionSets.flatMap((set) => collectFields(o, set, () => true).keys().toArray()));
+  return new Set(
+    selectionSets.flatMap((set) =>
+      collectFields(o, set, () => true)
+        .keys()
+        .toArray(),
+    ),
+  );
 }
 
 export function responseNameOf(field: FieldNode): string {

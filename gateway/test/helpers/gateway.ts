@@ -22,8 +22,9 @@ export interface RunningGateway extends RunningServer {
   readonly observations: Observation[];
   /** The supergraph's file, when it was started with one. */
   readonly file: string;
-  /** Resolves with the next observation of a kind, or one that was already made. */
-  seen<K extends Observation["kind"]>(kind: K, count?: number): Promise<void>;
+  /** Resolves once there are so many observations of a kind. */
+  seen(kind: Observation["kind"], count?: number): Promise<void>;
+  isReady(): boolean;
   ask(query: string, o?: AskOptions): Promise<GraphqlAnswer>;
 }
 
@@ -60,6 +61,7 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   if (o.supergraphSdl !== undefined) await seen("supergraph-loaded");
   return {
     ...server,
+    isReady: gateway.isReady,
     observations,
     file,
     seen,

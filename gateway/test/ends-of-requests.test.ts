@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+
+let library: Library;
+let gateway: RunningGateway;
+
+beforeEach(async () => {
+  library = await startLibrary();
+});
+afterEach(async () => {
+  await gateway.drain();
+  await library.close();
+});
+
+/** Resolves with the answer that the subgraph is never going to give. */
+function silence(subgraph: Library["people"]): Promise<ServerResponse> {
+  return new Promise((resolve) => (subgraph.fault = resolve));
+}
+
+test("when the client goes away its fetches are aborted and later ones are not begun", async () => {
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+  const silent = silence(library.books);
+  const client = new AbortController();
+  const asked = gateway
+    .ask("{ books { title stars } whoAmI }", { signal: client.signal })
+    .catch((error: Error) => error.name);
+  const aborted = once(await silent, "close");
+  client.abort();
+  await aborted;
+  expect(await asked).toBe("AbortError");
+  await gateway.seen("client-gone");
+  expect(library.ratings.requests).toHaveLength(0);
+  expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
+});
+
+test("when the request's time is up the client gets what is there, and later fetches are not begun", async () => {
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "800" } });
+  const silent = silence(library.books);
+  const asked = gateway.ask("{ books { title stars } whoAmI }");
+  const aborted = once(await silent, "close");
+  const { status, body } = await asked;
+  await aborted;
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    errors: [
+      {
+        message: "The service behind this field did not answer in time.",
+        path: ["books"],
+        extensions: { code: "SUBGRAPH_TIMEOUT", service: "books" },
+      },
+    ],
+    data: { books: null, whoAmI: "nobody" },
+  });
+  expect(library.ratings.requests).toHaveLength(0);
+});
+
+test("an answer that comes while the client leaves harms nobody", async () => {
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+  for (let i = 0; i < 20; i++) {
+    const client = new AbortController();
+    const asked = gateway.ask("{ books { title stars } }", { signal: client.signal }).catch(() => undefined);
+    setImmediate(() => client.abort());
+    await asked;
+  }
+  expect((await gateway.ask("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+  expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
+});
