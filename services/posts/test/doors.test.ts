@@ -128,11 +128,7 @@ test("both doors list the same posts for every caller and status", async () => {
     for (const status of ["PUBLISHED", "DRAFT", "ARCHIVED"]) {
       const query = `query ($status: PostStatus) { posts(first: 100, status: $status, authorId: 1) { nodes { id } } }`;
       const { data, errors } = await posts.graphql(query, { status }, token);
-      const rest = await posts.rest(
-        "GET",
-        `/v1/users/1/posts?limit=100&status=${status}`,
-        token === undefined ? {} : { token },
-      );
+      const rest = await posts.rest("GET", `/v1/users/1/posts?limit=100&status=${status}`, bearing(token));
       const ids = errors ? errors[0]?.extensions.code : data.posts.nodes.map(({ id }: { id: string }) => id);
       const restIds = rest.status === 401 ? "UNAUTHENTICATED" : rest.body.map(({ id }: { id: string }) => id);
       expect([caller, status, restIds]).toEqual([caller, status, ids]);
@@ -151,7 +147,10 @@ test("User.posts shows published posts alone, whoever asks", async () => {
 
 test("what one door writes the other shows, and both keep one version", async () => {
   const token = await tokenOf("author");
-  const created = await posts.rest("POST", "/v1/posts", { token, body: { title: "Through REST", body: "Text" } });
+  const created = await posts.rest("POST", "/v1/posts", {
+    ...bearing(token),
+    body: { title: "Through REST", body: "Text" },
+  });
   const { id } = created.body;
   const seen = await posts.graphql(
     `query ($id: ID!) { post(id: $id) { title body status author { id } createdAt } }`,
@@ -162,7 +161,9 @@ test("what one door writes the other shows, and both keep one version", async ()
   expect(seen.data.post).toEqual({ title, body, status: "DRAFT", author: { id: authorId }, createdAt });
   await posts.graphql(`mutation ($id: ID!) { publishPost(input: { id: $id }) { post { id } } }`, { id }, token);
   const headers = { "if-match": created.headers.get("etag") ?? "" };
-  expect((await posts.rest("PATCH", `/v1/posts/${id}`, { token, body: { title: "Late" }, headers })).status).toBe(412);
+  expect(
+    (await posts.rest("PATCH", `/v1/posts/${id}`, { ...bearing(token), body: { title: "Late" }, headers })).status,
+  ).toBe(412);
 });
 
 test("both doors refuse the same input with the same code and problems", async () => {
@@ -170,7 +171,7 @@ test("both doors refuse the same input with the same code and problems", async (
   const input = { title: "x".repeat(201), body: "\u0007" };
   const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
   const { errors } = await posts.graphql(mutation, { input }, token);
-  const { status, body } = await posts.rest("POST", "/v1/posts", { token, body: input });
+  const { status, body } = await posts.rest("POST", "/v1/posts", { ...bearing(token), body: input });
   expect([status, body.type]).toEqual([422, "/problems/bad-user-input"]);
   expect(errors?.[0]).toMatchObject({
     message: body.detail,
@@ -181,6 +182,10 @@ test("both doors refuse the same input with the same code and problems", async (
 function tokenOf(name: Caller): Promise<string | undefined> {
   const caller = callers[name];
   return caller === undefined ? Promise.resolve(caller) : posts.issuer.token(caller.id, caller.scopes);
+}
+
+function bearing(token: string | undefined): { token?: string } {
+  return token === undefined ? {} : { token };
 }
 
 function askGraphql(query: string): Knock {
@@ -200,7 +205,7 @@ function askRest(method: string, body?: object): Knock {
 
 async function outcomeOfRest(method: string, path: string, token: string | undefined, body?: object): Promise<Outcome> {
   const answer = await posts.rest(method, path, {
-    ...(token === undefined ? {} : { token }),
+    ...bearing(token),
     ...(body === undefined ? {} : { body }),
     headers: { "if-match": "*" },
   });
