@@ -70,12 +70,12 @@ const service: Files = {
   "src/model.ts":
     'export interface User { readonly id: string; readonly name: string; readonly createdAt: Date; readonly role: "READER" | "AUTHOR" }\n',
   "src/graphql/context.ts":
-    'import type { User } from "../model.ts";\nexport interface Context { load(id: string): Promise<User | undefined> }\n',
+    'import type { User } from "../model.ts";\nexport interface Context { load(id: string): Promise<User | undefined>; list(role: string | null | undefined): readonly User[] }\n',
   "src/graphql/resolvers.ts": `import type { Resolvers } from "./schema-types.ts";
 export const resolvers: Resolvers = {
   Query: {
     user: (_, { id }, context) => context.load(id),
-    users: (_, { first, role }) => [first > 1 && role === "AUTHOR" ? null : undefined],
+    users: (_, { first, role }, context) => (first > 1 ? context.list(role) : [null, undefined]),
   },
   User: {
     __resolveReference: ({ id }, context) => context.load(id),

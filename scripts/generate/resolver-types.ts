@@ -27,7 +27,6 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
       federation: true,
       enumsAsTypes: true,
       useTypeImports: true,
-      importExtension: ".ts",
       immutableTypes: true,
       maybeValue: "T | null | undefined",
       strictScalars: true,

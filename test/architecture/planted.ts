@@ -73,6 +73,15 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "service-floors",
+    what: "a resolver that borrows a projection from the other door",
+    files: {
+      "services/users/src/graphql/resolvers.ts": 'import { other } from "../rest/v1.ts";',
+      "services/users/src/rest/v1.ts": other,
+    },
+    at: ["services/users/src/graphql/resolvers.ts:1"],
+  },
+  {
+    rule: "service-floors",
     what: "a resolver that goes past the actions to the store",
     files: {
       "services/users/src/graphql/resolvers.ts": 'import { other } from "../store.ts";',
