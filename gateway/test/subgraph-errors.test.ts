@@ -124,7 +124,7 @@ test("a service that only brings a key is told at the object whose fields are th
 });
 
 test("entities that are too few, too many or of another type cost their fields only", async () => {
-  const wrong = [[{ stars: 1 }], Array(9).fill({ stars: 1 }), "none", {}];
+  const wrong = [[{ stars: 1 }], Array.from({ length: 9 }, () => ({ stars: 1 })), "none", {}];
   for (const _entities of wrong) {
     library.ratings.fault = answer({ data: { _entities } });
     const { body } = await gateway.ask("{ books { title stars } }");

@@ -1,0 +1,7 @@
+// The control of the test for outgoing calls: Apollo Gateway as it comes, in a process that tells it nothing.
+import { readFileSync } from "node:fs";
+import { ApolloGateway } from "@apollo/gateway";
+
+const gateway = new ApolloGateway({ supergraphSdl: readFileSync(process.argv[2] ?? "", "utf8") });
+await gateway.load();
+await gateway.stop();

@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { ask } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
+import { answerJson } from "./helpers/subgraphs.ts";
+
+let library: Library;
+let file: string;
+let gateway: GatewayProcess | undefined;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  file = writeSupergraph(library.supergraphSdl);
+});
+afterAll(() => library.close());
+beforeEach(() => {
+  for (const subgraph of library.all) subgraph.fault = undefined;
+});
+afterEach(async () => {
+  gateway?.child.kill("SIGKILL");
+  await gateway?.exited;
+  gateway = undefined;
+});
+
+const blockOutgoing = ["--import", join(import.meta.dirname, "helpers/outgoing.ts")];
+
+async function startReady(environment: Record<string, string> = {}, options: readonly string[] = []) {
+  gateway = spawnGateway({ SUPERGRAPH_FILE: file, ...environment }, options);
+  const { url } = await gateway.logged(({ msg }) => msg === "listening");
+  await gateway.logged(({ observation }) => observation === "supergraph-loaded");
+  return { ...gateway, url: String(url) };
+}
+
+test("SUPERGRAPH_FILE, PORT and HOST are enough to serve a supergraph", async () => {
+  const { url } = await startReady({ HOST: "127.0.0.1" });
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  expect((await ask(`${url}/graphql`, "{ books { title } }")).body.data.books).toHaveLength(4);
+});
+
+test("nothing is called but subgraphs: no telemetry, no registry, no cloud's metadata, whatever is set", async () => {
+  const keys = { APOLLO_KEY: "service:a:b", APOLLO_GRAPH_REF: "a@b", APOLLO_SCHEMA_REPORTING: "true", APOLLO_TELEMETRY_DISABLED: "0" };
+  const { url, child, exited, stderr } = await startReady(keys, blockOutgoing);
+  expect((await ask(`${url}/graphql`, "{ books { title stars author { name } } }")).body).not.toHaveProperty("errors");
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(stderr()).toBe("");
+});
+
+test("the check for outgoing calls sees those of Apollo Gateway as it comes", async () => {
+  const stock = join(import.meta.dirname, "helpers/stock-gateway.ts");
+  const child = spawn(process.execPath, [...blockOutgoing, stock, file], {
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [said] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect(said).toMatch(/^OUTGOING /m);
+});
+
+test("SIGTERM lets keep-alive clients finish: none is reset, the last answer says close, and the process ends with 0", async () => {
+  const { url, child, exited } = await startReady({ DRAIN_DELAY_MS: "200" });
+  const agent = new Agent({ keepAlive: true, maxSockets: 10 });
+  const statuses: number[] = [];
+  const failures: unknown[] = [];
+  let closing = 0;
+  let stopping = false;
+  const clients = Array.from({ length: 10 }, async () => {
+    while (!stopping || closing < 10) {
+      const answer = await post(url, agent).catch((error: NodeJS.ErrnoException) => error);
+      if (answer instanceof Error) {
+        // The listener is closed: whoever connects anew goes elsewhere.
+        if (answer.code !== "ECONNREFUSED") failures.push(answer);
+        return;
+      }
+      statuses.push(answer.status);
+      if (answer.connection === "close") closing++;
+    }
+  });
+  await until(() => statuses.length > 50);
+  child.kill("SIGTERM");
+  stopping = true;
+  await Promise.all(clients);
+  expect(await exited).toBe(0);
+  expect(failures).toEqual([]);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(closing).toBeGreaterThan(0);
+  agent.destroy();
+});
+
+test("SIGTERM waits for what is under way", async () => {
+  const { url, child, exited, logged } = await startReady();
+  const silent = new Promise<Parameters<typeof answerJson>[0]>((resolve) => (library.people.fault = resolve));
+  const asked = ask(`${url}/graphql`, "{ whoAmI }");
+  const response = await silent;
+  child.kill("SIGTERM");
+  await logged(({ msg }) => msg === "draining");
+  answerJson(response, 200, '{"data":{"whoAmI":"still here"}}');
+  expect((await asked).body).toEqual({ data: { whoAmI: "still here" } });
+  expect(await exited).toBe(0);
+});
+
+test("a configuration that cannot be used is refused whole, with every problem, before listening", async () => {
+  gateway = spawnGateway({ PORT: "many", REQUEST_TIMEOUT_MS: "0", PROFILE: "production", ISSUER_URL: "http://127.0.0.1:4020" });
+  expect(await gateway.exited).toBe(1);
+  for (const name of ["PORT", "REQUEST_TIMEOUT_MS", "ISSUER_URL", "SUPERGRAPH_FILE"]) expect(gateway.stderr()).toContain(name);
+});
+
+test("a taken port is named", async () => {
+  gateway = spawnGateway({ SUPERGRAPH_FILE: file, PORT: new URL(library.people.url).port });
+  expect(await gateway.exited).toBe(1);
+  expect(gateway.stderr()).toContain("PORT");
+});
+
+function post(url: string, agent: Agent): Promise<{ status: number; connection: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${url}/graphql`, { method: "POST", agent, headers: { "content-type": "application/json" } }, (response) => {
+      response.resume().on("end", () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }));
+    });
+    request.on("error", reject).end('{"query":"{ whoAmI }"}');
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
