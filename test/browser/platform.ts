@@ -48,6 +48,7 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
     }
     rmSync(dataDir, { recursive: true, force: true });
   };
+  endWithUs(stop);
   try {
     await waitUntilReady(
       child,
@@ -58,6 +59,12 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
     throw new Error(`The platform did not come up. It said:\n${lastWords()}`, { cause: error });
   }
   return { url: `http://127.0.0.1:${ports["GATEWAY_PORT"]}`, stop };
+}
+
+/** What ends us does not reach the platform by itself. */
+function endWithUs(stop: () => Promise<void>): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void stop().finally(() => process.exit(1)));
 }
 
 async function pickPorts(names: readonly string[]): Promise<Record<string, string>> {
