@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { parseSync, visitorKeys } from "oxc-parser";
 
 /** Something in a source file, on its line (from 1). */
-export interface Fact {
+interface Fact {
   readonly text: string;
   readonly line: number;
 }

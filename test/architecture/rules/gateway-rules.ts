@@ -2,7 +2,7 @@ import type { Rule } from "../house.ts";
 import { isProductCode, refuseImports } from "../house.ts";
 
 /** The stages of a query in the order of its flow; their names sort that way. */
-export const stages = ["admit", "parse", "plan", "run", "shape"] as const;
+const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 
 /** Where stages meet. */
 const assembly: readonly string[] = [
