@@ -1,6 +1,5 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 
-export type Config = ReturnType<typeof readConfig>;
 type Profile = "development" | "production";
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];

@@ -23,7 +23,7 @@ export interface ProxyOptions {
 }
 
 /** Where a request goes and what goes there; nothing of the client's own request is used besides its method. */
-export interface Forwarding {
+interface Forwarding {
   readonly service: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;

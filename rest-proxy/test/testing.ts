@@ -25,7 +25,7 @@ export function route(id: string, method: Route["method"], path: string, more: P
 }
 
 /** What a stub service got, with its body as text. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];

@@ -46,11 +46,6 @@ test("a service that is down is 502 with Retry-After, and nothing of the inside"
   );
 });
 
-test("a name that does not resolve is 502 too", async () => {
-  const proxy = await startProxy({ url: "http://nowhere.invalid" });
-  expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(502);
-});
-
 test("a service that comes back is asked again, without a restart", async () => {
   const port = await findClosedPort();
   const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
@@ -121,27 +116,23 @@ test("a silent service is 504, told from a broken one", async () => {
   if (!request.socket.destroyed) await once(request.socket, "close");
 });
 
-/** A byte every 20 ms, ten times: never silent for long. */
+/** A byte every 20 ms for a second: never silent for long. */
 function drip(response: ServerResponse): void {
-  let left = 10;
+  const end = performance.now() + 1_000;
   response.flushHeaders();
-  const timer = setInterval(() => {
-    response.write("x");
-    left -= 1;
-    if (left === 0) response.end();
-  }, 20);
+  const timer = setInterval(() => (performance.now() < end ? response.write("x") : response.end("!")), 20);
   response.on("close", () => clearInterval(timer));
 }
 
 test("control: proxyTimeout counts silence only, so that a service may drip for ever", async () => {
   const stub = await startStub((_seen, response) => drip(response));
-  const bare = await startBare({ target: stub.url, proxyTimeout: 100 });
-  expect(await (await fetch(`${bare.url}/v1/things/1`)).text()).toBe("x".repeat(10));
+  const bare = await startBare({ target: stub.url, proxyTimeout: 400 });
+  expect(await (await fetch(`${bare.url}/v1/things/1`)).text()).toMatch(/x!$/);
 });
 
 test("a service that drips is cut at the deadline", async () => {
   const stub = await startStub((_seen, response) => drip(response));
-  const proxy = await startProxy(stub, { upstreamTimeoutMs: 100 });
+  const proxy = await startProxy(stub, { upstreamTimeoutMs: 400 });
   const answer = await ask(proxy.port, get);
   expect(answer).toContain("200 OK");
   expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
@@ -151,14 +142,14 @@ test("a service that drips is cut at the deadline", async () => {
 test("a client that reads slowly has longer than the service, and is cut in the end", async () => {
   const size = 20_000_000;
   const stub = await startStub((_seen, response) => response.end(Buffer.alloc(size)));
-  const patient = await startProxy(stub, { upstreamTimeoutMs: 50, responseTimeoutMs: 60_000 });
+  const patient = await startProxy(stub, { upstreamTimeoutMs: 1_000, responseTimeoutMs: 60_000 });
   const slow = await speak(patient.port, `${get}\r\nConnection: close\r\n\r\n`);
   slow.socket.pause();
-  await new Promise((resolve) => setTimeout(resolve, 150)); // The deadline of the service has to pass.
+  await new Promise((resolve) => setTimeout(resolve, 1_200)); // The deadline of the service has to pass.
   slow.socket.resume();
   expect((await slow.closed()).length).toBeGreaterThan(size);
 
-  const impatient = await startProxy(stub, { upstreamTimeoutMs: 50, responseTimeoutMs: 100 });
+  const impatient = await startProxy(stub, { upstreamTimeoutMs: 100, responseTimeoutMs: 200 });
   const never = await speak(impatient.port, `${get}\r\n\r\n`);
   never.socket.pause();
   await expect.poll(() => impatient.observed).toContainEqual(expect.objectContaining({ kind: "answer-cut" }));
