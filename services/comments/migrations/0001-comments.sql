@@ -17,8 +17,7 @@ create table comments (
 create index comments_by_post on comments (post_id, id desc);
 create index comments_by_author on comments (author_id, id desc);
 
--- The lists and counts of the living, so that a wave of spam that was cleaned away costs no reader anything.
-create index comments_living on comments (id desc) where deleted_at is null;
+-- The lists and counts of the living: spam that was cleaned away under a post costs its readers nothing.
 create index comments_living_by_post on comments (post_id, id desc) where deleted_at is null;
 create index comments_living_by_author on comments (author_id, id desc) where deleted_at is null;
 

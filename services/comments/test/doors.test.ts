@@ -1,0 +1,218 @@
+import type { TestService } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { linkOf, startComments, usual, writeComment } from "./fixtures.ts";
+
+let comments: TestService;
+let ada: string;
+beforeAll(async () => {
+  comments = await startComments();
+  ada = await comments.issuer.token("1", usual);
+});
+afterAll(() => comments.stop());
+
+test("a living comment is the same behind both doors", async () => {
+  for (const id of [1, 2, 3, 4, 6]) {
+    const { data } = await comments.graphql(`{ comment(id: ${id}) { ${fields} } }`);
+    expect((await comments.rest("GET", `/v1/comments/${id}`)).body).toEqual(toV1(data.comment));
+  }
+});
+
+test("version 1's lists are the graph's, without the tombstones", async () => {
+  const lists = {
+    "/v1/comments": `comments`,
+    "/v1/comments?postId=1": `comments(postId: 1)`,
+    "/v1/comments?authorId=2": `comments(authorId: 2)`,
+    "/v1/comments?authorId=2&postId=2": `comments(authorId: 2, postId: 2)`,
+    "/v1/posts/1/comments": `comments(postId: 1)`,
+  };
+  for (const [path, list] of Object.entries(lists)) {
+    const { data } = await comments.graphql(`{ ${list} { nodes { ${fields} deletedAt } } }`);
+    const living = data.comments.nodes.filter(({ deletedAt }: { deletedAt: string | null }) => deletedAt === null);
+    expect((await comments.rest("GET", path)).body).toEqual(living.map(toV1));
+  }
+});
+
+test("a cursor of one door is none of the other's, for their lists differ", async () => {
+  const link = linkOf((await comments.rest("GET", "/v1/comments?postId=1&limit=1")).headers, "next");
+  const after = new URL(link, "http://x").searchParams.get("cursor");
+  const query = `query ($after: String) { comments(postId: 1, after: $after) { nodes { id } } }`;
+  expect((await comments.graphql(query, { after })).errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
+});
+
+test("what one door writes the other reads, changes and deletes", async () => {
+  const added = await comments.rest("POST", "/v1/comments", { token: ada, body: { postId: "9", text: "One." } });
+  const { id } = added.body;
+  const edited = await comments.graphql(edit, { input: { id, body: "Two." } }, ada);
+  const read = await comments.rest("GET", `/v1/comments/${id}`);
+  expect(read.body).toEqual(toV1(edited.data.editComment.comment));
+  expect(read.headers.get("etag")).not.toBe(added.headers.get("etag"));
+  expect((await comments.rest("DELETE", `/v1/comments/${id}`, { token: ada })).status).toBe(204);
+  const { data } = await comments.graphql(`{ comment(id: ${id}) { body deletedAt } }`);
+  expect(data.comment).toEqual({ body: null, deletedAt: expect.any(String) });
+});
+
+test("both doors find the same problems, each in its own names", async () => {
+  const graph = await comments.graphql(add, { input: { postId: "x", body: " " } }, ada);
+  const rest = await comments.rest("POST", "/v1/comments", { token: ada, body: { postId: "x", text: " " } });
+  expect(rest.body.errors).toEqual(
+    graph.errors?.[0]?.extensions.problems?.map((problem) => ({
+      ...problem,
+      pointer: problem.pointer.replace("#/body", "#/text"),
+    })),
+  );
+  expect(rest.body.detail).toBe(graph.errors?.[0]?.message);
+});
+
+interface Caller {
+  readonly who: string;
+  readonly userId?: string;
+  readonly scopes?: readonly string[];
+}
+
+/** As seen from a comment that Ada wrote just now. */
+const callers = {
+  nobody: { who: "nobody" },
+  author: { who: "its author", userId: "1", scopes: ["comments:write"] },
+  authorWithoutScope: {
+    who: "its author without the scope",
+    userId: "1",
+    scopes: ["comments:read", "posts:write:all"],
+  },
+  another: { who: "another user", userId: "2", scopes: usual },
+  holder: { who: "a holder of comments:write:all", userId: "3", scopes: ["comments:write:all"] },
+} as const satisfies Readonly<Record<string, Caller>>;
+
+type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
+
+/** The table of DOMAIN.md, "Identity and scopes". */
+const whoMay: Readonly<Record<Action, Readonly<Record<keyof typeof callers, Outcome>>>> = {
+  read: everybody(),
+  list: everybody(),
+  listOfPost: everybody(),
+  add: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "FORBIDDEN"),
+  edit: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN"),
+  delete: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed"),
+};
+
+type Action = "read" | "list" | "listOfPost" | "add" | "edit" | "delete";
+type Door = (id: string, token?: string) => Promise<string>;
+
+/** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
+const doors: Readonly<Record<Action, { readonly graphql: Door; readonly rest: Door }>> = {
+  read: {
+    graphql: (id, token) => byGraphql(`query ($id: ID!) { comment(id: $id) { body } }`, { id }, token),
+    rest: (id, token) => byRest("GET", `/v1/comments/${id}`, { token }),
+  },
+  list: {
+    graphql: (_id, token) => byGraphql(`{ comments { nodes { body } } }`, {}, token),
+    rest: (_id, token) => byRest("GET", "/v1/comments", { token }),
+  },
+  listOfPost: {
+    graphql: (_id, token) => byGraphql(ofPost, { of: [{ __typename: "Post", id: "1" }] }, token),
+    rest: (_id, token) => byRest("GET", "/v1/posts/1/comments", { token }),
+  },
+  add: {
+    graphql: (_id, token) => byGraphql(add, { input: { postId: "8", body: "Hello." } }, token),
+    rest: (_id, token) => byRest("POST", "/v1/comments", { token, body: { postId: "8", text: "Hello." } }),
+  },
+  edit: {
+    graphql: (id, token) => byGraphql(edit, { input: { id, body: "Changed." } }, token),
+    rest: (id, token) =>
+      byRest("PATCH", `/v1/comments/${id}`, { token, body: { text: "Changed." }, headers: { "if-match": "*" } }),
+  },
+  delete: {
+    graphql: (id, token) => byGraphql(remove, { input: { id } }, token),
+    rest: (id, token) => byRest("DELETE", `/v1/comments/${id}`, { token }),
+  },
+};
+
+for (const [action, row] of Object.entries(whoMay) as [Action, (typeof whoMay)[Action]][]) {
+  for (const [name, expected] of Object.entries(row) as [keyof typeof callers, Outcome][]) {
+    for (const door of ["graphql", "rest"] as const) {
+      test(`${action} through ${door} by ${callers[name].who}: ${expected}`, async () => {
+        const { id } = await writeComment(comments);
+        const before = await allRows();
+        expect(await doors[action][door](id, await tokenOf(callers[name]))).toBe(expected);
+        const changes = expected === "allowed" && ["add", "edit", "delete"].includes(action);
+        expect((await allRows()) === before).toBe(!changes);
+      });
+    }
+  }
+}
+
+test("a refused caller learns nothing about what the input lacks", async () => {
+  const { id } = await writeComment(comments);
+  const bad = { nothing: "of this" };
+  for (const [method, path] of [
+    ["POST", "/v1/comments"],
+    ["PATCH", `/v1/comments/${id}`],
+  ] as const) {
+    expect(await byRest(method, path, { body: bad })).toBe("UNAUTHENTICATED");
+    expect(await byRest(method, path, { body: bad, token: await tokenOf(callers.holder) })).toBe("FORBIDDEN");
+  }
+});
+
+test("an author may delete with comments:write:all alone, and edit with both scopes", async () => {
+  const { id } = await writeComment(comments);
+  expect(await doors.edit.rest(id, await comments.issuer.token("1", ["comments:write", "comments:write:all"]))).toBe(
+    "allowed",
+  );
+  expect(await doors.delete.graphql(id, await comments.issuer.token("1", ["comments:write:all"]))).toBe("allowed");
+});
+
+const fields = `id body author { id } post { id } createdAt editedAt`;
+const add = `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { ${fields} } } }`;
+const edit = `mutation ($input: EditCommentInput!) { editComment(input: $input) { comment { ${fields} } } }`;
+const remove = `mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { deletedAt } } }`;
+const ofPost = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on Post { comments { body } commentCount } } }`;
+
+interface GraphComment {
+  readonly id: string;
+  readonly body: string;
+  readonly author: { readonly id: string };
+  readonly post: { readonly id: string };
+  readonly createdAt: string;
+  readonly editedAt: string | null;
+}
+
+/** What version 1 makes of the graph's comment. */
+function toV1({ id, body, author, post, createdAt, editedAt }: GraphComment) {
+  return { id, postId: post.id, authorId: author.id, text: body, createdAt, editedAt };
+}
+
+async function byGraphql(query: string, variables: object, token?: string): Promise<string> {
+  const { status, data, errors } = await comments.graphql(query, variables, token);
+  expect(status).toBe(200);
+  if (errors === undefined) return "allowed";
+  expect(Object.values(data)).toEqual([null]);
+  return errors[0]?.extensions.code ?? "no code";
+}
+
+async function byRest(
+  method: string,
+  path: string,
+  o: { readonly token?: string | undefined; readonly body?: unknown; readonly headers?: Record<string, string> },
+): Promise<string> {
+  const { token, ...rest } = o;
+  const { status, body } = await comments.rest(method, path, { ...rest, ...(token === undefined ? {} : { token }) });
+  if (status < 300) return "allowed";
+  expect(status).toBe(body.status);
+  return body.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase();
+}
+
+async function tokenOf(caller: Caller): Promise<string | undefined> {
+  return caller.userId === undefined ? undefined : comments.issuer.token(caller.userId, caller.scopes);
+}
+
+async function allRows(): Promise<string> {
+  return JSON.stringify(await comments.database.database.rows("all", "select * from comments order by id"));
+}
+
+function row(...outcomes: readonly [Outcome, Outcome, Outcome, Outcome, Outcome]) {
+  const [nobody, author, authorWithoutScope, another, holder] = outcomes;
+  return { nobody, author, authorWithoutScope, another, holder };
+}
+
+function everybody() {
+  return row("allowed", "allowed", "allowed", "allowed", "allowed");
+}

@@ -1,0 +1,89 @@
+import type { Queryable } from "@tributary/kit/postgres";
+import type { TestService } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startComments, usual, writeComment } from "./fixtures.ts";
+
+let comments: TestService;
+let ada: string;
+let changes = 0;
+beforeAll(async () => {
+  comments = await startComments();
+  ada = await comments.issuer.token("1", usual);
+});
+afterAll(() => comments.stop());
+
+test("an edit that waits behind a deletion does not bring the comment back", async () => {
+  const { id } = await writeComment(comments);
+  const edit = await behind(`update comments set body = null, deleted_at = now() where id = ${id}`, () =>
+    editThroughGraph(id),
+  );
+  expect(edit.errors?.[0]?.extensions.code).toBe("INVALID_STATE");
+  expect(await rowOf(id)).toEqual({ body: null, editedAt: null, rowVersion: "2" });
+});
+
+test("a deletion that waits behind an edit deletes what was edited", async () => {
+  const { id } = await writeComment(comments);
+  const change = `update comments set body = 'Edited.', edited_at = now() where id = ${id}`;
+  const deletion = await behind(change, () => comments.rest("DELETE", `/v1/comments/${id}`, { token: ada }));
+  expect(deletion.status).toBe(204);
+  expect(await rowOf(id)).toEqual({ body: null, editedAt: expect.any(Date), rowVersion: "3" });
+});
+
+test("a deletion of one version that waits behind an edit is refused", async () => {
+  const { id } = await writeComment(comments);
+  const headers = { "if-match": '"1-v1-public"' };
+  const deletion = await behind(`update comments set body = 'Edited.', edited_at = now() where id = ${id}`, () =>
+    comments.rest("DELETE", `/v1/comments/${id}`, { token: ada, headers }),
+  );
+  expect(deletion.status).toBe(412);
+  expect(await rowOf(id)).toMatchObject({ body: "Edited." });
+});
+
+test("of many deletions at once one does it", async () => {
+  const { id } = await writeComment(comments);
+  const remove = `mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { deletedAt } } }`;
+  const all = await Promise.all(Array.from({ length: 20 }, () => comments.graphql(remove, { input: { id } }, ada)));
+  const outcomes = all.map(({ errors }) => errors?.[0]?.extensions.code ?? "deleted");
+  expect(outcomes.sort()).toEqual([...Array.from({ length: 19 }, () => "INVALID_STATE"), "deleted"]);
+});
+
+test("of many changes of one version at once one does it", async () => {
+  const { id } = await writeComment(comments);
+  const headers = { "if-match": '"1-v1-public"' };
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      comments.rest("PATCH", `/v1/comments/${id}`, { token: ada, body: { text: `Change ${index}.` }, headers }),
+    ),
+  );
+  const [winner, ...others] = all.sort((a, b) => a.status - b.status);
+  expect([winner?.status, ...new Set(others.map(({ status }) => status))]).toEqual([200, 412]);
+  expect(await rowOf(id)).toMatchObject({ body: winner?.body.text, rowVersion: "2" });
+});
+
+/** Sends the request while a transaction holds the row, and commits that once the request waits for it. */
+async function behind<T>(change: string, request: () => Promise<T>): Promise<T> {
+  const { database } = comments.database;
+  let waiting: Promise<T> | undefined;
+  await database.transaction(async (transaction) => {
+    await transaction.rows(`change-${++changes}`, change);
+    waiting = request();
+    while (!(await somebodyWaits(transaction))) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+  return waiting as Promise<T>;
+}
+
+async function somebodyWaits(transaction: Queryable): Promise<boolean> {
+  const blocked = `select 1 from pg_locks where not granted and transactionid = pg_current_xact_id_if_assigned()::xid`;
+  return (await transaction.rows("blocked", blocked)).length > 0;
+}
+
+function editThroughGraph(id: string) {
+  const edit = `mutation ($input: EditCommentInput!) { editComment(input: $input) { comment { body } } }`;
+  return comments.graphql(edit, { input: { id, body: "Edited." } }, ada);
+}
+
+async function rowOf(id: string) {
+  const text = `select body, edited_at as "editedAt", row_version as "rowVersion" from comments where id = $1`;
+  const [row] = await comments.database.database.rows("row", text, [id]);
+  return row;
+}
