@@ -103,7 +103,12 @@ export interface NewOrder {
 export const sku = z.string("A sku is a text.");
 
 const quantityRule = `A quantity is a whole number from 1 to ${quantityMax}.`;
-export const quantity = z.int(quantityRule).min(1, quantityRule).max(quantityMax, quantityRule);
+export const quantity = z
+  .number(quantityRule)
+  .refine((value) => Number.isInteger(value) && value >= 1 && value <= quantityMax, {
+    error: quantityRule,
+    params: { code: "range" },
+  });
 
 const countRule = `An order has 1 to ${linesMax} lines.`;
 

@@ -104,7 +104,7 @@ function createOrderReads(database: Queryable) {
       const text = `select list.* from unnest($3::bigint[]) as customer (id) cross join lateral (
         select ${orderColumns} from orders o where o.customer_id = customer.id and ${set.where}
         order by ${set.orderBy} limit $2) as list order by list.id desc`;
-      return database.rows<Order>("list-orders-of-many", text, [set.id, limit, possible]);
+      return database.rows<Order>(`list-orders-of-many-${set.direction}`, text, [set.id, limit, possible]);
     },
   };
 }
@@ -244,9 +244,9 @@ async function insertRecord(
   const values = [customerId, key, fingerprint, placed.order.id, JSON.stringify(placed)];
   await transaction.rows("insert-record", text, values);
   // Last, and never waiting: whoever is at work on one of them keeps it.
-  const expired = `delete from idempotency_records r using (
-    select customer_id, key from idempotency_records where created_at <= now() - make_interval(hours => $1)
-    order by created_at limit $2 for update skip locked) as old where r.customer_id = old.customer_id and r.key = old.key`;
+  const expired = `delete from idempotency_records where ctid = any (array(
+    select ctid from idempotency_records where created_at <= now() - make_interval(hours => $1)
+    order by created_at limit $2 for update skip locked))`;
   await transaction.rows("delete-expired-records", expired, [idempotencyHours, expiredRecordsMax]);
 }
 

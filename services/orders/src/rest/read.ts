@@ -22,17 +22,18 @@ function readKey(header: string | undefined): string | undefined {
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
-/** What the model refuses points at `quantity`; version 1 calls it `qty`. */
+/** What is out of stock points at a line's `quantity`; version 1 calls it `qty`. */
 export async function inWordsOfV1<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof AppError) || error.problems === undefined) throw error;
-    const problems = error.problems.map((problem) => ({
-      ...problem,
-      pointer: problem.pointer.replace(/^(#\/lines\/\d+)\/quantity$/, "$1/qty"),
+    if (!(error instanceof AppError) || error.code !== "OUT_OF_STOCK") throw error;
+    const problems = (error.problems ?? []).map(({ pointer, code, detail }) => ({
+      pointer: pointer.replace(/\/quantity$/, "/qty"),
+      code,
+      detail,
     }));
-    throw new AppError(error.code, error.message, { problems, cause: error.cause });
+    throw new AppError(error.code, error.message, { problems });
   }
 }
 

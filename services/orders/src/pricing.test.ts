@@ -1,0 +1,78 @@
+import { AppError } from "@tributary/kit/errors";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { NewLine, Product } from "./model.ts";
+import { priceOrder, totalMinorMax } from "./pricing.ts";
+
+test("lines come out by sku, at today's price", () => {
+  const priced = priceOrder(
+    [line("b", 2), line("a", 1)],
+    [product("a", { priceMinor: 5 }), product("b", { priceMinor: 7 })],
+  );
+  expect(priced).toEqual({
+    currency: "EUR",
+    totalMinor: 19,
+    lines: [
+      { sku: "a", quantity: 1, unitPriceMinor: 5 },
+      { sku: "b", quantity: 2, unitPriceMinor: 7 },
+    ],
+  });
+});
+
+test("every product that nobody knows is named", () => {
+  const refusal = refusalOf([line("x", 1), line("a", 1), line("y", 1)], [product("a")]);
+  expect(refusal).toEqual(["BAD_USER_INPUT", ["#/lines/0/sku unknown", "#/lines/2/sku unknown"]]);
+});
+
+test("an order has one currency, the first line's", () => {
+  const products = [product("a"), product("b", { currency: "JPY" }), product("c"), product("d", { currency: "USD" })];
+  const refusal = refusalOf(
+    ["a", "b", "c", "d"].map((sku) => line(sku, 1)),
+    products,
+  );
+  expect(refusal).toEqual(["BAD_USER_INPUT", ["#/lines/1/sku currency", "#/lines/3/sku currency"]]);
+});
+
+test("every line with too few in stock is named", () => {
+  const products = [product("a", { stock: 0 }), product("b", { stock: 2 }), product("c", { stock: 1 })];
+  const refusal = refusalOf([line("a", 1), line("b", 2), line("c", 2)], products);
+  expect(refusal).toEqual(["OUT_OF_STOCK", ["#/lines/0/quantity out_of_stock", "#/lines/2/quantity out_of_stock"]]);
+});
+
+test("a total is exact or refused, whatever the lines", () => {
+  const prices = fc.array(fc.tuple(fc.nat(totalMinorMax), fc.integer({ min: 1, max: 99 })), {
+    minLength: 1,
+    maxLength: 50,
+  });
+  fc.assert(
+    fc.property(prices, (chosen) => {
+      const products = chosen.map(([priceMinor], index) => product(`p${index}`, { priceMinor }));
+      const lines = chosen.map(([, quantity], index) => line(`p${index}`, quantity));
+      const exact = chosen.reduce((sum, [price, quantity]) => sum + BigInt(price) * BigInt(quantity), 0n);
+      if (exact > BigInt(totalMinorMax))
+        expect(refusalOf(lines, products)).toEqual(["BAD_USER_INPUT", ["#/lines total"]]);
+      else expect(BigInt(priceOrder(lines, products).totalMinor)).toBe(exact);
+    }),
+  );
+});
+
+test("the largest total there is can be ordered", () => {
+  expect(priceOrder([line("a", 1)], [product("a", { priceMinor: totalMinorMax })]).totalMinor).toBe(totalMinorMax);
+});
+
+function line(sku: string, quantity: number): NewLine {
+  return { sku, quantity };
+}
+
+function product(sku: string, fields: Partial<Product> = {}): Product {
+  return { sku, title: sku, priceMinor: 100, currency: "EUR", stock: 99, postId: null, rowVersion: "1", ...fields };
+}
+
+function refusalOf(lines: readonly NewLine[], products: readonly Product[]) {
+  try {
+    return priceOrder(lines, products);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [error.code, error.problems?.map(({ pointer, code }) => `${pointer} ${code}`)];
+  }
+}

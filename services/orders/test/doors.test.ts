@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { oneBook, type Orders, startOrders, usual } from "./fixtures.ts";
+
+let orders: Orders;
+beforeAll(async () => (orders = await startOrders()));
+afterAll(() => orders.stop());
+
+test("an order is the same behind both doors", async () => {
+  const lines = [
+    { sku: "NOTES", qty: 2 },
+    { sku: "COMPILER", qty: 3 },
+  ];
+  for (const id of [
+    await orders.place(orders.ada, lines),
+    await orders.place(orders.ada, [{ sku: "TOKYO", qty: 1 }]),
+  ]) {
+    const { data } = await orders.graphql(`query ($id: ID!) { order(id: $id) { ${fields} } }`, { id }, orders.ada);
+    const { body } = await orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
+    expect(body).toEqual(toV1(data.order));
+  }
+});
+
+test("the lists of both doors are the same orders", async () => {
+  const user = await orders.issuer.token("60", usual);
+  for (let n = 0; n < 3; n++) await orders.place(user);
+  const { data } = await orders.graphql(`{ orders { nodes { ${fields} } } ${ofUser("60")} }`, {}, user);
+  const own = data.orders.nodes.map(toV1);
+  expect(own).toHaveLength(3);
+  expect(data._entities[0].orders.map(toV1)).toEqual(own);
+  for (const path of ["/v1/orders", "/v1/users/60/orders"]) {
+    expect((await orders.rest("GET", path, { token: user })).body).toEqual(own);
+  }
+});
+
+test("a product is the same behind both doors", async () => {
+  const { data } = await orders.graphql(
+    `{ products { nodes { sku title price { display currency } stock post { id } } } }`,
+  );
+  const { body } = await orders.rest("GET", "/v1/products");
+  const expected = data.products.nodes.map(({ sku, title, price, stock, post }: GraphProduct) => ({
+    sku,
+    title,
+    price: expect.stringMatching(/^\d+(\.\d\d)?$/),
+    currency: price.currency,
+    stock,
+    postId: post?.id ?? null,
+  }));
+  expect(body).toEqual(expected);
+});
+
+test("what one door places the other reads and cancels", async () => {
+  const placed = await orders.graphql(place, { input: { lines: [{ sku: "NOTES", quantity: 1 }] } }, orders.ada);
+  const { id } = placed.data.placeOrder.order;
+  const cancelled = await orders.rest("POST", `/v1/orders/${id}/cancellation`, { token: orders.ada });
+  expect(cancelled.body).toEqual({ ...toV1(placed.data.placeOrder.order), status: "CANCELLED" });
+  const { data } = await orders.graphql(`query ($id: ID!) { order(id: $id) { status } }`, { id }, orders.ada);
+  expect(data.order.status).toBe("CANCELLED");
+});
+
+test("both doors find the same problems, each in its own names", async () => {
+  const inputs = [
+    [
+      { sku: "NOTES", n: 0 },
+      { sku: "NOTES", n: 1 },
+    ],
+    [
+      { sku: "NOTES", n: 1 },
+      { sku: "NONE", n: 1 },
+    ],
+    [
+      { sku: "NOTES", n: 1 },
+      { sku: "TOKYO", n: 1 },
+    ],
+    [
+      { sku: "NOTES", n: 1 },
+      { sku: "LAST-SEVEN", n: 99 },
+    ],
+    [{ sku: "VAULT", n: 2 }],
+    [],
+  ];
+  for (const lines of inputs) {
+    const input = { lines: lines.map(({ sku, n }) => ({ sku, quantity: n })) };
+    const { errors = [] } = await orders.graphql(place, { input }, orders.ada);
+    const body = { lines: lines.map(({ sku, n }) => ({ sku, qty: n })) };
+    const problem = (await orders.rest("POST", "/v1/orders", { token: orders.ada, body })).body;
+    expect(errors[0]?.extensions.problems?.length).toBeGreaterThan(0);
+    expect(problem.errors).toEqual(
+      errors[0]?.extensions.problems?.map((said) => ({ ...said, pointer: said.pointer.replace("/quantity", "/qty") })),
+    );
+    expect([codeOf(problem), problem.detail]).toEqual([errors[0]?.extensions.code, errors[0]?.message]);
+  }
+});
+
+interface Caller {
+  readonly who: string;
+  readonly userId?: string;
+  readonly scopes?: readonly string[];
+}
+
+/** As seen from an order that Ada placed just now. */
+const callers = {
+  nobody: { who: "nobody" },
+  customer: { who: "its customer", userId: "1", scopes: ["orders:read", "orders:write"] },
+  withoutScope: { who: "its customer without the scopes", userId: "1", scopes: ["users:write", "posts:write:all"] },
+  another: { who: "another user", userId: "2", scopes: usual },
+  reader: { who: "a holder of orders:read:all", userId: "3", scopes: ["orders:read:all"] },
+  keeper: { who: "a holder of orders:write:all", userId: "3", scopes: ["orders:write:all"] },
+} as const satisfies Readonly<Record<string, Caller>>;
+
+type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND";
+type Door = (id: string, token?: string) => Promise<string>;
+
+interface Action {
+  /** The table of DOMAIN.md, "Identity and scopes", in the callers' order. */
+  readonly whoMay: readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome];
+  readonly writes?: true;
+  /** How it is asked for at each door: what comes back is `allowed` or the code of the refusal. */
+  readonly doors: Readonly<Record<string, Door>>;
+}
+
+const actions: Readonly<Record<string, Action>> = {
+  "read a product": {
+    whoMay: ["allowed", "allowed", "allowed", "allowed", "allowed", "allowed"],
+    doors: {
+      graphql: (_id, token) => byGraphql(`{ product(sku: "NOTES") { title post { id } } }`, {}, token),
+      entity: (_id, token) =>
+        byGraphql(
+          `{ _entities(representations: [{ __typename: "Product", sku: "NOTES" }]) { ... on Product { stock } } }`,
+          {},
+          token,
+        ),
+      rest: (_id, token) => byRest("GET", "/v1/products/NOTES", token),
+    },
+  },
+  "list products": {
+    whoMay: ["allowed", "allowed", "allowed", "allowed", "allowed", "allowed"],
+    doors: {
+      graphql: (_id, token) => byGraphql(`{ products { nodes { sku } } }`, {}, token),
+      rest: (_id, token) => byRest("GET", "/v1/products", token),
+    },
+  },
+  "read an order": {
+    whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "NOT_FOUND", "allowed", "FORBIDDEN"],
+    doors: {
+      graphql: (id, token) => byGraphql(`query ($id: ID!) { order(id: $id) { total { display } } }`, { id }, token),
+      alias: (id, token) =>
+        byGraphql(
+          `query ($id: ID!) { o: order(id: $id) { ...f } } fragment f on Order { lines { quantity } }`,
+          { id },
+          token,
+        ),
+      entity: (id, token) =>
+        byGraphql(
+          `{ _entities(representations: [{ __typename: "Order", id: "${id}" }]) { ... on Order { customer { id } } } }`,
+          {},
+          token,
+        ),
+      rest: (id, token) => byRest("GET", `/v1/orders/${id}`, token),
+    },
+  },
+  "list one's own orders": {
+    whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "allowed", "FORBIDDEN"],
+    doors: {
+      graphql: (_id, token) => byGraphql(`{ orders { nodes { id } } }`, {}, token),
+      rest: (_id, token) => byRest("GET", "/v1/orders", token),
+    },
+  },
+  "list Ada's orders": {
+    whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"],
+    doors: {
+      entity: (_id, token) => byGraphql(`{ ${ofUser("1")} }`, {}, token),
+      rest: (_id, token) => byRest("GET", "/v1/users/1/orders", token),
+    },
+  },
+  "place an order": {
+    whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "FORBIDDEN", "FORBIDDEN"],
+    writes: true,
+    doors: {
+      graphql: (_id, token) => byGraphql(place, { input: { lines: [{ sku: "NOTES", quantity: 1 }] } }, token),
+      rest: (_id, token) => byRest("POST", "/v1/orders", token, { lines: oneBook }),
+    },
+  },
+  "cancel an order": {
+    whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "NOT_FOUND", "FORBIDDEN", "allowed"],
+    writes: true,
+    doors: {
+      graphql: (id, token) => byGraphql(cancel, { input: { id } }, token),
+      rest: (id, token) => byRest("POST", `/v1/orders/${id}/cancellation`, token),
+    },
+  },
+  "advance an order": {
+    whoMay: ["UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "allowed"],
+    writes: true,
+    doors: { graphql: (id, token) => byGraphql(advance, { input: { id, to: "PAID" } }, token) },
+  },
+};
+
+for (const [name, { whoMay, writes, doors }] of Object.entries(actions)) {
+  for (const [index, caller] of Object.values(callers).entries()) {
+    const expected = whoMay[index] ?? "allowed";
+    for (const [door, ask] of Object.entries(doors)) {
+      test(`${name} through ${door} by ${caller.who}: ${expected}`, async () => {
+        const id = await orders.place(orders.ada);
+        const before = await allRows();
+        expect(await ask(id, await tokenOf(caller))).toBe(expected);
+        expect((await allRows()) === before).toBe(!(writes && expected === "allowed"));
+      });
+    }
+  }
+}
+
+test("who may read all orders but cancel none hears 403 for another's, not 404", async () => {
+  const path = `/v1/orders/${await orders.place(orders.ada)}/cancellation`;
+  const token = await orders.issuer.token("3", ["orders:read:all", "orders:write"]);
+  expect(await byRest("POST", path, token)).toBe("FORBIDDEN");
+});
+
+test("a refused caller costs no statement and learns nothing about what the input lacks", async () => {
+  const id = await orders.place(orders.ada);
+  orders.database.takeStatements();
+  const bad = { nothing: "of this" };
+  const reader = await tokenOf(callers.reader);
+  for (const path of ["/v1/orders", `/v1/orders/${id}/cancellation`]) {
+    expect(await byRest("POST", path, undefined, bad)).toBe("UNAUTHENTICATED");
+    expect(await byRest("POST", path, reader, bad)).toBe("FORBIDDEN");
+  }
+  expect(await byRest("GET", `/v1/orders/${id}`)).toBe("UNAUTHENTICATED");
+  expect(await byGraphql(`{ ${ofUser("1")} }`, {}, orders.grace)).toBe("FORBIDDEN");
+  expect(orders.database.takeStatements()).toEqual([]);
+});
+
+test("without a token a user's orders are null with an entry, and the rest is there", async () => {
+  const { status, data, errors } = await orders.graphql(
+    `{ product(sku: "NOTES") { sku } order(id: "x") { id } ${ofUser("1")} }`,
+  );
+  expect([status, data]).toEqual([200, { product: { sku: "NOTES" }, order: null, _entities: [{ orders: null }] }]);
+  expect(errors?.map(({ path, extensions }) => [path?.join("."), extensions.code]).toSorted()).toEqual([
+    ["_entities.0.orders", "UNAUTHENTICATED"],
+    ["order", "UNAUTHENTICATED"],
+  ]);
+});
+
+test("whose order it is cannot be said by the caller", async () => {
+  const body = { lines: oneBook, customerId: "2" };
+  expect(await byRest("POST", "/v1/orders", orders.ada, body)).toBe("BAD_USER_INPUT");
+  const headers = { "x-user-id": "2", "x-customer-id": "2" };
+  const placed = await orders.rest("POST", "/v1/orders", { token: orders.ada, body: { lines: oneBook }, headers });
+  expect(placed.body.customerId).toBe("1");
+});
+
+const fields = `id status placedAt customer { id } total { amountMinor currency } lines { quantity unitPrice { amountMinor } product { sku } }`;
+const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { ${fields} } } }`;
+const cancel = `mutation ($input: CancelOrderInput!) { cancelOrder(input: $input) { order { ${fields} } } }`;
+const advance = `mutation ($input: AdvanceOrderInput!) { advanceOrder(input: $input) { order { ${fields} } } }`;
+
+function ofUser(id: string): string {
+  return `_entities(representations: [{ __typename: "User", id: "${id}" }]) { ... on User { orders { ${fields} } } }`;
+}
+
+interface GraphProduct {
+  readonly sku: string;
+  readonly title: string;
+  readonly price: { readonly currency: string };
+  readonly stock: number;
+  readonly post: { readonly id: string } | null;
+}
+
+interface GraphOrder {
+  readonly id: string;
+  readonly status: string;
+  readonly placedAt: string;
+  readonly customer: { readonly id: string };
+  readonly total: { readonly amountMinor: number; readonly currency: string };
+  readonly lines: readonly {
+    readonly quantity: number;
+    readonly unitPrice: { readonly amountMinor: number };
+    readonly product: { readonly sku: string };
+  }[];
+}
+
+/** What version 1 makes of the graph's order; said here once more, so that neither door is checked against itself. */
+function toV1({ id, status, placedAt, customer, total, lines }: GraphOrder) {
+  const decimal = (minor: number) => (total.currency === "JPY" ? String(minor) : (minor / 100).toFixed(2));
+  return {
+    id,
+    customerId: customer.id,
+    status,
+    placedAt,
+    total: decimal(total.amountMinor),
+    currency: total.currency,
+    lines: lines.map(({ quantity, unitPrice, product }) => ({
+      sku: product.sku,
+      qty: quantity,
+      unitPrice: decimal(unitPrice.amountMinor),
+    })),
+  };
+}
+
+async function byGraphql(query: string, variables: object, token?: string): Promise<string> {
+  const { status, data, errors } = await orders.graphql(query, variables, token);
+  expect(status).toBe(200);
+  if (errors !== undefined) return errors[0]?.extensions.code ?? "no code";
+  const [value] = Object.values(data as Record<string, unknown>);
+  return (Array.isArray(value) ? value[0] : value) === null ? "NOT_FOUND" : "allowed";
+}
+
+async function byRest(method: string, path: string, token?: string, sent?: unknown): Promise<string> {
+  const { status, body } = await orders.rest(method, path, { ...(token && { token }), body: sent });
+  if (status < 300) return "allowed";
+  expect(status).toBe(body.status);
+  return codeOf(body);
+}
+
+function codeOf(problem: { readonly type: string }): string {
+  return problem.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase();
+}
+
+async function tokenOf(caller: Caller): Promise<string | undefined> {
+  return caller.userId === undefined ? undefined : orders.issuer.token(caller.userId, caller.scopes);
+}
+
+async function allRows(): Promise<string> {
+  const text = `select (select json_agg(o order by id) from orders o) as orders,
+    (select json_agg(p order by sku) from products p) as products,
+    (select json_agg(l order by order_id, sku) from order_lines l) as lines,
+    (select json_agg(r order by key) from idempotency_records r) as records`;
+  return JSON.stringify(await orders.database.database.rows("all", text));
+}

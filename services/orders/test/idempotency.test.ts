@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Orders, startOrders } from "./fixtures.ts";
+
+let orders: Orders;
+beforeAll(async () => (orders = await startOrders()));
+afterAll(() => orders.stop());
+
+const placeWithKey = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order {
+  id status placedAt customer { id } total { display } lines { quantity unitPrice { display } product { sku title stock price { display } post { id } } } } } }`;
+
+const rest = (key: string, lines: readonly object[], token = orders.ada) =>
+  orders.rest("POST", "/v1/orders", { token, body: { lines }, headers: { "idempotency-key": key } });
+const graphql = (idempotencyKey: string, lines: readonly object[], token = orders.ada) =>
+  orders.graphql(placeWithKey, { input: { lines, idempotencyKey } }, token);
+
+const qty = [
+  { sku: "NOTES", qty: 2 },
+  { sku: "COMPILER", qty: 1 },
+];
+const quantity = [
+  { sku: "COMPILER", quantity: 1 },
+  { sku: "NOTES", quantity: 2 },
+];
+
+test("the same request again hears the same bytes and places nothing", async () => {
+  const first = await rest("bytes", qty);
+  const before = await orders.count();
+  // What the order looks like now is not what was said then.
+  await orders.graphql(
+    `mutation ($id: ID!) { advanceOrder(input: { id: $id, to: PAID }) { order { id } } }`,
+    { id: first.body.id },
+    orders.keeper,
+  );
+  const again = await rest("bytes", qty);
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(again.headers.get("idempotency-replayed")).toBe("true");
+  for (const name of ["location", "etag", "content-type"])
+    expect(again.headers.get(name)).toBe(first.headers.get(name));
+  expect(await orders.count()).toEqual(before);
+});
+
+test("through GraphQL too, with products as they were then", async () => {
+  const first = await graphql("graph", quantity);
+  await orders.database.database.rows(
+    "change",
+    "update products set price_minor = 1, title = 'Other', post_id = 9, stock = 500 where sku = 'NOTES'",
+  );
+  expect(await graphql("graph", quantity)).toEqual(first);
+  expect(first.data.placeOrder.order.lines[1].product).not.toMatchObject({ title: "Other" });
+  await orders.database.database.rows(
+    "back",
+    "update products set price_minor = 1299, title = 'Notes', post_id = 1 where sku = 'NOTES'",
+  );
+});
+
+test("both doors know the same keys: the other one renders the same order", async () => {
+  const first = await rest("doors", qty);
+  const { data } = await graphql("doors", quantity);
+  expect(data.placeOrder.order).toMatchObject({
+    id: first.body.id,
+    placedAt: first.body.placedAt,
+    total: { display: "€50.48" },
+  });
+  const placed = await graphql("doors-back", quantity);
+  const replayed = await rest("doors-back", qty);
+  expect([replayed.status, replayed.body.id]).toEqual([201, placed.data.placeOrder.order.id]);
+});
+
+test("a key with other lines is refused, at both doors", async () => {
+  await rest("reused", qty);
+  const before = await orders.count();
+  const other = await rest("reused", [
+    { sku: "NOTES", qty: 3 },
+    { sku: "COMPILER", qty: 1 },
+  ]);
+  expect([other.status, other.body.type]).toEqual([422, "/problems/idempotency-key-reused"]);
+  const { errors } = await graphql("reused", [{ sku: "NOTES", quantity: 2 }]);
+  expect(errors?.[0]?.extensions.code).toBe("IDEMPOTENCY_KEY_REUSED");
+  expect(await orders.count()).toEqual(before);
+});
+
+test("the same lines in another order are the same request", async () => {
+  const first = await rest("order", qty);
+  expect((await rest("order", qty.toReversed())).text).toBe(first.text);
+});
+
+test("a key is its caller's own", async () => {
+  const [ada, grace] = [await rest("shared", qty), await rest("shared", qty, orders.grace)];
+  expect([ada.status, grace.status]).toEqual([201, 201]);
+  expect(grace.body.id).not.toBe(ada.body.id);
+  expect(grace.headers.has("idempotency-replayed")).toBe(false);
+});
+
+test("keys differ by their case", async () => {
+  expect((await rest("Case", qty)).body.id).not.toBe((await rest("case", qty)).body.id);
+});
+
+test("a refusal is not kept: the same request succeeds once it can", async () => {
+  const many = [{ sku: "LAST-SEVEN", qty: 8 }];
+  expect((await rest("later", many)).status).toBe(409);
+  await orders.database.database.rows("more", "update products set stock = 8 where sku = 'LAST-SEVEN'");
+  const placed = await rest("later", many);
+  expect([placed.status, placed.headers.has("idempotency-replayed")]).toEqual([201, false]);
+});
+
+test("while a request with the key is under way, another is told to come back", async () => {
+  const { database } = orders.database;
+  const { lockNumberOf } = await import("../src/idempotency.ts");
+  await database.transaction(async (transaction) => {
+    await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumberOf("1", "busy")]);
+    const { status, headers, body } = await rest("busy", qty);
+    expect([status, headers.get("retry-after"), body.type]).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
+    expect((await graphql("busy", quantity)).errors?.[0]?.extensions.code).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
+  });
+  expect((await rest("busy", qty)).status).toBe(201);
+});
+
+test("after 24 hours a key is free again, and old records go", async () => {
+  const first = await rest("old", qty);
+  for (const key of ["older-1", "older-2"]) await rest(key, qty);
+  const age = "update idempotency_records set created_at = now() - make_interval(hours => 24) where key like 'old%'";
+  await orders.database.database.rows("age", age);
+  const again = await rest("old", qty);
+  expect(again.status).toBe(201);
+  expect(again.body.id).not.toBe(first.body.id);
+  const left = await orders.database.database.rows<{ key: string }>(
+    "left",
+    "select key from idempotency_records where key like 'old%'",
+  );
+  expect(left).toEqual([{ key: "old" }]);
+  expect((await rest("old", qty)).body.id).toBe(again.body.id);
+});
+
+test("just before 24 hours are over, a key still stands for its order", async () => {
+  const first = await rest("almost", qty);
+  const age = "update idempotency_records set created_at = now() - interval '23 hours 59 minutes' where key = 'almost'";
+  await orders.database.database.rows("age-almost", age);
+  expect((await rest("almost", qty)).text).toBe(first.text);
+});
