@@ -1,5 +1,5 @@
 /** Where a request is in its life when the gateway says a code. */
-export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
+type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   readonly stage: Stage;

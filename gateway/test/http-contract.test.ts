@@ -34,7 +34,7 @@ const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<stri
   readAnswer(await fetch(url, { method: "POST", headers, body }));
 const get = async (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
   readAnswer(
-    await fetch(`${url}?${new URLSearchParams(parameters)}`, {
+    await fetch(`${url}?${new URLSearchParams(parameters).toString()}`, {
       headers: { "apollo-require-preflight": "1", ...headers },
     }),
   );

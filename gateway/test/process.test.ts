@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ask } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-const blockOutgoing = ["--import", join(import.meta.dirname, "helpers/outgoing.ts")];
+const blockOutgoing = ["--import", new URL("helpers/outgoing.ts", import.meta.url).href];
 
 async function startReady(environment: Record<string, string> = {}, options: readonly string[] = []) {
   gateway = spawnGateway({ SUPERGRAPH_FILE: file, ...environment }, options);
@@ -43,7 +43,12 @@ test("SUPERGRAPH_FILE, PORT and HOST are enough to serve a supergraph", async ()
 });
 
 test("nothing is called but subgraphs: no telemetry, no registry, no cloud's metadata, whatever is set", async () => {
-  const keys = { APOLLO_KEY: "service:a:b", APOLLO_GRAPH_REF: "a@b", APOLLO_SCHEMA_REPORTING: "true", APOLLO_TELEMETRY_DISABLED: "0" };
+  const keys = {
+    APOLLO_KEY: "service:a:b",
+    APOLLO_GRAPH_REF: "a@b",
+    APOLLO_SCHEMA_REPORTING: "true",
+    APOLLO_TELEMETRY_DISABLED: "0",
+  };
   const { url, child, exited, stderr } = await startReady(keys, blockOutgoing);
   expect((await ask(`${url}/graphql`, "{ books { title stars author { name } } }")).body).not.toHaveProperty("errors");
   child.kill("SIGTERM");
@@ -52,7 +57,7 @@ test("nothing is called but subgraphs: no telemetry, no registry, no cloud's met
 });
 
 test("the check for outgoing calls sees those of Apollo Gateway as it comes", async () => {
-  const stock = join(import.meta.dirname, "helpers/stock-gateway.ts");
+  const stock = fileURLToPath(new URL("helpers/stock-gateway.ts", import.meta.url));
   const child = spawn(process.execPath, [...blockOutgoing, stock, file], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "ignore", "pipe"],
@@ -67,9 +72,9 @@ test("SIGTERM lets keep-alive clients finish: none is reset, the last answer say
   const statuses: number[] = [];
   const failures: unknown[] = [];
   let closing = 0;
-  let stopping = false;
+  const stopping = new AbortController();
   const clients = Array.from({ length: 10 }, async () => {
-    while (!stopping || closing < 10) {
+    while (!stopping.signal.aborted || closing < 10) {
       const answer = await post(url, agent).catch((error: NodeJS.ErrnoException) => error);
       if (answer instanceof Error) {
         // The listener is closed: whoever connects anew goes elsewhere.
@@ -82,7 +87,7 @@ test("SIGTERM lets keep-alive clients finish: none is reset, the last answer say
   });
   await until(() => statuses.length > 50);
   child.kill("SIGTERM");
-  stopping = true;
+  stopping.abort();
   await Promise.all(clients);
   expect(await exited).toBe(0);
   expect(failures).toEqual([]);
@@ -104,9 +109,15 @@ test("SIGTERM waits for what is under way", async () => {
 });
 
 test("a configuration that cannot be used is refused whole, with every problem, before listening", async () => {
-  gateway = spawnGateway({ PORT: "many", REQUEST_TIMEOUT_MS: "0", PROFILE: "production", ISSUER_URL: "http://127.0.0.1:4020" });
+  gateway = spawnGateway({
+    PORT: "many",
+    REQUEST_TIMEOUT_MS: "0",
+    PROFILE: "production",
+    ISSUER_URL: "http://127.0.0.1:4020",
+  });
   expect(await gateway.exited).toBe(1);
-  for (const name of ["PORT", "REQUEST_TIMEOUT_MS", "ISSUER_URL", "SUPERGRAPH_FILE"]) expect(gateway.stderr()).toContain(name);
+  for (const name of ["PORT", "REQUEST_TIMEOUT_MS", "ISSUER_URL", "SUPERGRAPH_FILE"])
+    expect(gateway.stderr()).toContain(name);
 });
 
 test("a taken port is named", async () => {
@@ -117,9 +128,15 @@ test("a taken port is named", async () => {
 
 function post(url: string, agent: Agent): Promise<{ status: number; connection: string | undefined }> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(`${url}/graphql`, { method: "POST", agent, headers: { "content-type": "application/json" } }, (response) => {
-      response.resume().on("end", () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }));
-    });
+    const request = httpRequest(
+      `${url}/graphql`,
+      { method: "POST", agent, headers: { "content-type": "application/json" } },
+      (response) => {
+        response
+          .resume()
+          .on("end", () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }));
+      },
+    );
     request.on("error", reject).end('{"query":"{ whoAmI }"}');
   });
 }

@@ -34,7 +34,8 @@ describe("a supergraph in a file", () => {
     const swapping = new AbortController();
     const answers: unknown[] = [];
     const streams = Array.from({ length: 4 }, async () => {
-      while (!swapping.signal.aborted) answers.push((await gateway.ask("{ books { title stars author { name } } whoAmI }")).body);
+      while (!swapping.signal.aborted)
+        answers.push((await gateway.ask("{ books { title stars author { name } } whoAmI }")).body);
     });
     for (let swap = 0; swap < 6; swap++) {
       writeFileSync(gateway.file, swap % 2 === 0 ? withExtra : library.supergraphSdl);

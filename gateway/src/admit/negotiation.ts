@@ -6,7 +6,7 @@ interface Weighted {
 }
 
 /** The media types of an answer: the first is what `any` and a missing header mean (GraphQL over HTTP, "Accept"). */
-export const answerTypes = ["application/json", "application/graphql-response+json"] as const;
+const answerTypes = ["application/json", "application/graphql-response+json"] as const;
 export type AnswerType = (typeof answerTypes)[number];
 
 /** The type that the client likes best of those we have; undefined when it takes none of them. */

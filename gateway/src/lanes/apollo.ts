@@ -20,7 +20,7 @@ import { maskError } from "../shape/mask.ts";
 import type { Answer } from "../shape/write.ts";
 import { createLibraryLogger, type Observe } from "../telemetry/observations.ts";
 
-export interface LaneRequest {
+interface LaneRequest {
   readonly method: "GET" | "POST";
   readonly answerType: AnswerType;
   readonly graphql: GraphqlRequest;
@@ -182,5 +182,5 @@ function toHttpRequest(
   if (operationName !== undefined) search.set("operationName", operationName);
   if (variables !== undefined) search.set("variables", JSON.stringify(variables));
   if (extensions !== undefined) search.set("extensions", JSON.stringify(extensions));
-  return { method, headers, search: `?${search}`, body: undefined };
+  return { method, headers, search: `?${search.toString()}`, body: undefined };
 }

@@ -77,7 +77,7 @@ export function namesSelectedAt(o: ReadableOperation, names: readonly string[]):
   );
 }
 
-export function responseNameOf(field: FieldNode): string {
+function responseNameOf(field: FieldNode): string {
   return field.alias?.value ?? field.name.value;
 }
 

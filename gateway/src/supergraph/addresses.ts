@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
-export interface SubgraphAddress {
+interface SubgraphAddress {
   readonly service: string;
   /** Undefined when neither the supergraph nor the configuration knows one that can be used. */
   readonly url: string | undefined;

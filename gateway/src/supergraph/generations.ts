@@ -12,7 +12,7 @@ export interface Generation {
   close(): Promise<void>;
 }
 
-export type Pinned = Generation & { release(): void };
+type Pinned = Generation & { release(): void };
 
 export interface Generations {
   /** The current one, kept alive until released: a request sees one supergraph from start to end. Undefined before the first. */

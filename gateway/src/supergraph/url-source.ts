@@ -22,9 +22,9 @@ export function createUrlSource({
         headers: { accept: "text/plain, */*", ...(etag === undefined ? {} : { "if-none-match": etag }) },
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
-      if (statusCode === 304) return void (await body.dump());
       if (statusCode !== 200) {
         await body.dump();
+        if (statusCode === 304) return undefined;
         throw new Error(`${origin}${pathname} answered ${statusCode}`);
       }
       const text = await readText(body, bodyBytesMax);

@@ -21,7 +21,7 @@ export type Observation =
   | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
 
 /** A fetch gave nothing that can be used. `cause` may name hosts: it is for the log, never for a client. */
-export interface SubgraphFetchFailed {
+interface SubgraphFetchFailed {
   readonly kind: "subgraph-fetch-failed";
   readonly requestId: string;
   readonly service: string;
@@ -30,7 +30,7 @@ export interface SubgraphFetchFailed {
 }
 
 /** What a subgraph said in `errors[]`, whole, at most `errorsMax` of them. Clients see a masked form. */
-export interface SubgraphErrors {
+interface SubgraphErrors {
   readonly kind: "subgraph-errors";
   readonly requestId: string;
   readonly service: string;
@@ -39,7 +39,7 @@ export interface SubgraphErrors {
 }
 
 /** Values of a subgraph's answer that do not fit the schema, or are missing, by their path in that answer; each became null. */
-export interface SubgraphAnswerMisshapen {
+interface SubgraphAnswerMisshapen {
   readonly kind: "subgraph-answer-misshapen";
   readonly requestId: string;
   readonly service: string;

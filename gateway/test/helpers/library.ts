@@ -10,8 +10,8 @@ export interface Library {
   close(): Promise<void>;
 }
 
-export const ada = { id: "1", name: "Ada", email: "ada@example.org" };
-export const grace = { id: "2", name: "Grace", email: "grace@example.org" };
+const ada = { id: "1", name: "Ada", email: "ada@example.org" };
+const grace = { id: "2", name: "Grace", email: "grace@example.org" };
 
 const books = [
   { isbn: "b1", title: "Engines", author: { id: "1" } },

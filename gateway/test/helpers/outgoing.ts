@@ -17,7 +17,7 @@ net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {
   if (isHere(host)) return connect.apply(this, args as never);
   process.nextTick(() => this.destroy(report("connection", host)));
   return this;
-} as never;
+};
 
 const lookup = dns.lookup;
 dns.lookup = ((host: string, ...rest: unknown[]) => {
@@ -29,6 +29,9 @@ dns.lookup = ((host: string, ...rest: unknown[]) => {
 
 const send = dgram.Socket.prototype.send;
 dgram.Socket.prototype.send = function (this: dgram.Socket, ...args: unknown[]) {
-  report("datagram", args.find((argument) => typeof argument === "string"));
+  report(
+    "datagram",
+    args.find((argument) => typeof argument === "string"),
+  );
   return (send as (...all: unknown[]) => void).apply(this, args);
 } as never;

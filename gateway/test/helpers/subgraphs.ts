@@ -7,7 +7,7 @@ import { graphql, parse } from "graphql";
 /** Takes a request over from the real subgraph. `body` is what the gateway sent. */
 export type Fault = (response: ServerResponse, body: SubgraphRequest, request: IncomingMessage) => void;
 
-export interface SubgraphRequest {
+interface SubgraphRequest {
   readonly query: string;
   readonly variables: Record<string, unknown>;
 }

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { preferAnswerType, preferEncoding, prefersPage } from "./negotiation.ts";
+
+const own = "application/graphql-response+json";
+
+test.each([
+  [undefined, "application/json"],
+  ["", "application/json"],
+  ["*/*", "application/json"],
+  ["application/*", "application/json"],
+  ["application/json", "application/json"],
+  [own, own],
+  [`${own}, application/json`, own],
+  [`application/json, ${own}`, "application/json"],
+  [`${own};q=0.5, application/json;q=0.9`, "application/json"],
+  [`application/json;q=0, */*`, own],
+  [`${own}; charset=utf-8, application/json; charset=utf-8`, own],
+  [`*/*;q=0.1, ${own};q=0.2`, own],
+  ["APPLICATION/JSON", "application/json"],
+  ["text/html", undefined],
+  ["application/json;q=0", undefined],
+  ["application/json;q=nonsense", undefined],
+  ["image/*, text/*", undefined],
+])("a client that accepts %s gets %s", (accept, type) => {
+  expect(preferAnswerType(accept)).toBe(type);
+});
+
+test.each([
+  ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true],
+  ["text/html", true],
+  ["*/*", false],
+  ["application/json, text/html", false],
+  ["text/*, application/json;q=0.9", true],
+  [undefined, false],
+])("who accepts %s wants a page: %s", (accept, page) => {
+  expect(prefersPage(accept)).toBe(page);
+});
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["identity", undefined],
+  ["gzip", "gzip"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["gzip;q=1, br;q=0.5", "gzip"],
+  ["*", "br"],
+  ["br;q=0, *", "gzip"],
+  ["gzip;q=0", undefined],
+])("who unpacks %s gets %s", (acceptEncoding, encoding) => {
+  expect(preferEncoding(acceptEncoding)).toBe(encoding);
+});

@@ -1,0 +1,49 @@
+import { ConfigError, type Environment } from "@tributary/kit/env";
+import { expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+const enough = { SUPERGRAPH_FILE: "supergraph.graphql" };
+
+test("a supergraph's place is enough", () => {
+  expect(readConfig(enough)).toMatchObject({
+    profile: "development",
+    port: 4000,
+    host: "127.0.0.1",
+    introspection: true,
+    issuerUrl: undefined,
+  });
+  expect(readConfig({ SUPERGRAPH_URL: "https://registry.example/supergraph" }).supergraph.url).toBe(
+    "https://registry.example/supergraph",
+  );
+});
+
+test("pages of this machine may read answers in development, nobody's in production", () => {
+  expect(readConfig(enough).corsOrigins).toEqual(["http://localhost:*", "http://127.0.0.1:*"]);
+  expect(readConfig({ ...enough, PROFILE: "production" }).corsOrigins).toEqual([]);
+  expect(readConfig({ ...enough, CORS_ORIGINS: "https://a.example, https://b.example" }).corsOrigins).toEqual([
+    "https://a.example",
+    "https://b.example",
+  ]);
+});
+
+test("overrides of addresses are read by their names", () => {
+  const config = readConfig({
+    ...enough,
+    SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql",
+    SUBGRAPH_URL_: "http://x",
+  });
+  expect(config.supergraph.subgraphUrls).toEqual({ SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql" });
+});
+
+test.each<[Environment, RegExp]>([
+  [{}, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
+  [{ ...enough, SUPERGRAPH_URL: "http://x" }, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
+  [{ SUPERGRAPH_URL: "ftp://x" }, /SUPERGRAPH_URL is not an http/],
+  [{ ...enough, SUBGRAPH_URL_USERS: "users:4001" }, /SUBGRAPH_URL_USERS is not an http/],
+  [{ ...enough, ISSUER_URL: "http://127.0.0.1:4020", PROFILE: "production" }, /ISSUER_URL is for PROFILE=development/],
+  [{ ...enough, ISSUER_URL: "issuer" }, /ISSUER_URL is not an http/],
+  [{ ...enough, SUBGRAPH_TIMEOUT_MS: "1" }, /SUBGRAPH_TIMEOUT_MS/],
+])("%j is refused", (environment, reason) => {
+  expect(() => readConfig(environment)).toThrow(ConfigError);
+  expect(() => readConfig(environment)).toThrow(reason);
+});

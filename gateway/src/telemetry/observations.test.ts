@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { createLibraryLogger, createObserver, type Observation } from "./observations.ts";
+
+function setUp() {
+  const lines: unknown[][] = [];
+  const say =
+    (level: string) =>
+    (...args: unknown[]) =>
+      void lines.push([level, ...args]);
+  const log = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error"), fatal: say("fatal") };
+  return { lines, observe: createObserver(log as never) };
+}
+
+test("an observation becomes one line with its fields and a sentence", () => {
+  const { lines, observe } = setUp();
+  observe({ kind: "supergraph-loaded", id: "a", subgraphs: ["users"], tookMs: 3 });
+  expect(lines).toEqual([
+    [
+      "info",
+      { observation: "supergraph-loaded", id: "a", subgraphs: ["users"], tookMs: 3 },
+      "serving a new supergraph",
+    ],
+  ]);
+});
+
+test("a cause is logged whole, as an error", () => {
+  const { lines, observe } = setUp();
+  const cause = new Error("at db.internal");
+  observe({ kind: "subgraph-fetch-failed", requestId: "r", service: "users", code: "SUBGRAPH_TIMEOUT", cause });
+  observe({ kind: "internal-error", requestId: undefined, cause: "thrown text" });
+  expect(lines[0]).toMatchObject([
+    "warn",
+    { requestId: "r", service: "users", code: "SUBGRAPH_TIMEOUT", err: cause },
+    expect.any(String),
+  ]);
+  expect(lines[1]).toMatchObject(["error", { err: new Error("thrown text") }, expect.any(String)]);
+});
+
+test("what a library says keeps its level, but its greetings are not news", () => {
+  const { lines, observe } = setUp();
+  const library = createLibraryLogger(observe);
+  library.info("Gateway successfully loaded schema.");
+  library.warn("careful");
+  library.error(new Error("broken"));
+  expect(lines.map(([level]) => level)).toEqual(["debug", "warn", "error"]);
+  expect(lines[2]?.[1]).toContain("Error: broken");
+});
+
+test("every kind has a level and a sentence", () => {
+  const { lines, observe } = setUp();
+  for (const kind of ["client-gone", "request-refused", "supergraph-refused"] as const)
+    observe({ kind } as Observation);
+  expect(lines.map(([level]) => level)).toEqual(["debug", "debug", "error"]);
+});
