@@ -106,7 +106,7 @@ export async function requireDurability(database: Queryable): Promise<void> {
     "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit",
   );
   for (const [name, value] of Object.entries(settings ?? {})) {
-    if (value === "off") throw new Error(`The database has ${name} = off: it would forget orders that were confirmed.`);
+    if (value === "off") throw new Error(`The database has ${name} = off: it would forget writes that were confirmed.`);
   }
 }
 
