@@ -80,7 +80,7 @@ function createPolicy(issuerUrl: string | undefined): string {
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
-    "worker-src 'self' blob:",
+    "worker-src 'self'",
     `connect-src 'self'${issuer}`,
     "base-uri 'self'",
     "form-action 'none'",

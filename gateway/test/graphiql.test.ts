@@ -50,7 +50,7 @@ test("the page may load and call nothing but this server, and the local issuer i
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
-    "worker-src 'self' blob:",
+    "worker-src 'self'",
     "connect-src 'self' http://127.0.0.1:4020",
     "base-uri 'self'",
     "form-action 'none'",

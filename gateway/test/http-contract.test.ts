@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, readAnswer, startGateway } from "./helpers/gateway.ts";
@@ -181,9 +181,13 @@ describe("a body that is too large", () => {
     expect((await post(new Uint8Array(bomb), { ...json, "content-encoding": "gzip" })).status).toBe(413);
   });
 
-  test("a packed one within the bound is read", async () => {
-    const packed = new Uint8Array(gzipSync('{"query":"{ whoAmI }"}'));
-    expect((await post(packed, { ...json, "content-encoding": "gzip" })).body.data).toEqual({ whoAmI: "nobody" });
+  test.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("one packed with %s within the bound is read", async (encoding, pack) => {
+    const packed = new Uint8Array(pack('{"query":"{ whoAmI }"}'));
+    expect((await post(packed, { ...json, "content-encoding": encoding })).body.data).toEqual({ whoAmI: "nobody" });
   });
 
   test("a packing that breaks off is 400, one that we do not know 415", async () => {
