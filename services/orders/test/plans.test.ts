@@ -170,7 +170,7 @@ function flatten(node: Node): readonly Node[] {
 
 function toLiteral(value: unknown): string {
   if (value === null) return "null";
-  return Array.isArray(value) ? `'{${value.join(",")}}'` : `'${String(value)}'`;
+  return Array.isArray(value) ? `'{${value.join(",")}}'` : `'${value as string | number}'`;
 }
 
 let runs = 0;

@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/**
+ * Kills a process and all its children at once: it is stopped first, so that it can neither make another child nor notice that one died.
+ * Throws when the process is not there.
+ */
+export function killTree(pid: number): void {
+  process.kill(pid, "SIGSTOP");
+  for (const victim of [pid, ...childrenOf(pid)]) killOne(victim);
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
+
+/** The pids of a process's children, not of theirs: PostgreSQL's have none. */
+export function childrenOf(parent: number): readonly number[] {
+  return (process.platform === "linux" ? processesFromProc() : processesFromPs())
+    .filter(([, ppid]) => ppid === parent)
+    .map(([pid]) => pid);
+}
+
+type ProcessAndParent = readonly [pid: number, ppid: number];
+
+// proc_pid_stat(5): "pid (command) state ppid …"; the command may hold anything, so we count from the last parenthesis.
+function processesFromProc(): readonly ProcessAndParent[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), parentFromProc(name)]);
+}
+
+function parentFromProc(name: string): number {
+  try {
+    const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
+  }
+}
+
+function processesFromPs(): readonly ProcessAndParent[] {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8", timeout: 5_000 }).trim().split("\n");
+  return lines.map((line) => {
+    const [pid = 0, ppid = 0] = line.trim().split(/\s+/).map(Number);
+    return [pid, ppid];
+  });
+}
