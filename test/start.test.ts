@@ -26,6 +26,11 @@ afterEach(async () => {
     await one.exited();
   }
   started = [];
+  for (const [name, folder] of [
+    ["gateway", "gateway"],
+    ["users", "services/users"],
+  ] as const)
+    write(root, `${folder}/src/main.ts`, stubPart(name));
 });
 
 afterAll(() => {
@@ -36,9 +41,10 @@ afterAll(() => {
 test("one command brings everything up, tells where it is, and Ctrl-C leaves no process and no port", async () => {
   const platform = start(["--fresh", "--scale", "3"]);
   await platform.line(/^Tributary is ready/);
+  expect(platform.output()).toMatch(/^orders .*migrations applied/m);
   expect(platform.output()).toContain("seeding scale 3");
   for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
-  expect(platform.output()).toMatch(/^users +\| .*info +listening on \d+$/m);
+  expect(platform.output()).toMatch(/^users +\| .*info +users listens on \d+$/m);
   expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v1/users/1`);
   const processes = platform.processes();
   expect(namesRunning(processes).toSorted()).toEqual([...partNames].toSorted());
@@ -52,7 +58,7 @@ test("one command brings everything up, tells where it is, and Ctrl-C leaves no 
 test("what is there is neither migrated nor seeded again, until another scale is asked for", async () => {
   const again = start([]);
   await again.line(/^Tributary is ready/);
-  expect(again.output()).not.toMatch(/seeding|migrated/);
+  expect(again.output()).not.toMatch(/seeding|migrations applied/);
   await end(again);
   const other = start(["--scale", "2"]);
   await other.line(/^Tributary is ready/);
@@ -143,7 +149,6 @@ test("a part that does not listen to SIGTERM is killed, with what it has started
   expect(await platform.exited()).toBe(0);
   expect(platform.output()).toContain("does not end within 4000 ms; killing it");
   await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
-  write(root, "gateway/src/main.ts", stubPart("gateway"));
 });
 
 test("a second Ctrl-C does not wait; one that arrives three times at once is one", async () => {
@@ -158,7 +163,6 @@ test("a second Ctrl-C does not wait; one that arrives three times at once is one
   clearInterval(again);
   expect(platform.output()).not.toContain("does not end within");
   await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
-  write(root, "gateway/src/main.ts", stubPart("gateway"));
 });
 
 test("saving a file restarts its service alone; saving a test, nothing", async () => {
@@ -171,6 +175,21 @@ test("saving a file restarts its service alone; saving a test, nothing", async (
   await platform.line(/^users .*ready again after \d+ ms/);
   expect(await ask("users")).not.toBe(users);
   expect(await ask("posts")).toBe(posts);
+});
+
+test("code that does not load never replaces what runs", async () => {
+  write(root, "services/users/src/app.ts", "export const one = 1;");
+  write(root, "services/users/src/main.ts", `import { one } from "./app.ts";\n${stubPart("users")}void one;`);
+  const platform = start(["--only", "users"]);
+  await platform.line(/^Tributary is ready/);
+  const serving = await ask("users");
+  write(root, "services/users/src/app.ts", "export const one = ;");
+  await platform.line(/^users .*SyntaxError/);
+  await platform.line(/^users .*keeps running as it was: the new code does not load/);
+  expect(await ask("users")).toBe(serving);
+  write(root, "services/users/src/app.ts", "export const one = 3;");
+  await platform.line(/^users .*ready again/);
+  expect(await ask("users")).not.toBe(serving);
 });
 
 test("saving a schema publishes a new supergraph; one that does not compose names file, line and owner", async () => {

@@ -71,5 +71,5 @@ function readOnly(text: string | undefined): readonly PartName[] {
 }
 
 function usageError(message: string): StartError {
-  return new StartError(`${message}\n\n${usage}`, usageExitCode);
+  return new StartError(`${message}\n\n${usage}`, { exitCode: usageExitCode });
 }

@@ -71,6 +71,7 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     // Nobody balances load here: nothing waits until others have noticed, and Ctrl-C should be quick.
     DRAIN_DELAY_MS: "0",
     SHUTDOWN_GRACE_MS: "2500",
+    APOLLO_TELEMETRY_DISABLED: "1", // The gateway says so too, but a standby loads its code before its main does.
   };
 }
 

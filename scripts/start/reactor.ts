@@ -26,8 +26,8 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
     const reaction = planReaction(paths);
     const isFirst = paths.length === 0;
     const restarts = new Set([...reaction.code].filter((name) => parts.has(name)));
-    const composed = isFirst || reaction.schemas.size > 0 ? await composeFromDisk(root) : undefined;
-    if (composed) for (const name of schemas.take(composed)) restarts.add(name);
+    if (isFirst || reaction.schemas.size > 0 || schemas.areWaiting())
+      for (const name of schemas.take(await composeFromDisk(root))) restarts.add(name);
     for (const name of schemas.held())
       if (restarts.delete(name)) say(name, "keeps running as it was: its schema does not compose");
     for (const name of reaction.migrations) if (!(await migrates(name, options))) restarts.delete(name);
@@ -40,34 +40,39 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
 /** Knows the schemas that serve, those that wait, and in which order gateway and services learn of new ones. */
 function createSchemaKeeper({ root, dataDir, gatewaySwapMs, say }: ReactorOptions) {
   let serving: Schemas = readSchemas(root);
-  let held: readonly ServiceName[] = [];
-  let next: { readonly content: string; readonly takesAway: boolean } | undefined;
+  let latest: Composed | undefined;
+
+  function changed(): readonly ServiceName[] {
+    return latest ? serviceNames.filter((name) => latest?.schemas.get(name) !== serving.get(name)) : [];
+  }
+
+  function publishLatest({ content, schemas }: Composed & { readonly ok: true }): void {
+    serving = schemas;
+    if (publish(publishedFiles(dataDir).supergraph, content))
+      say("start", "the supergraph is composed anew; the gateway takes it over");
+  }
 
   return {
-    held: (): readonly PartName[] => held,
+    /** Services that must not be restarted, for they would serve what does not compose. */
+    held: (): readonly PartName[] => (latest?.ok === false ? changed() : []),
+    /** Whether schemas were saved that do not serve yet. */
+    areWaiting: () => changed().length > 0,
     /** Returns the services that have to be restarted because of their schemas. */
     take(composed: Composed): readonly ServiceName[] {
-      const changed = serviceNames.filter((name) => composed.schemas.get(name) !== serving.get(name));
-      const affected = [...new Set([...changed, ...held])];
-      held = composed.ok ? [] : changed;
-      if (!composed.ok) {
+      const waited = changed(); // One that was held, and has its old schema again, may still have other code.
+      latest = composed;
+      if (!composed.ok)
         report(say, "the supergraph does not compose; the last good one keeps serving", composed.report);
-        return affected;
-      }
-      const pairs = changed.map((name) => [serving.get(name) ?? "", composed.schemas.get(name) ?? ""] as const);
-      next = { content: composed.content, takesAway: pairs.some(([from, to]) => takesSomethingAway(from, to)) };
-      serving = composed.schemas;
-      return affected;
+      return [...new Set([...waited, ...changed()])];
     },
-    async publishAround(restartThem: () => Promise<void>): Promise<void> {
-      const { content, takesAway } = next ?? {};
-      next = undefined;
-      if (takesAway !== true) await restartThem();
-      if (content !== undefined && publish(publishedFiles(dataDir).supergraph, content))
-        say("start", "the supergraph is composed anew; the gateway takes it over");
-      if (takesAway !== true) return;
-      await sleep(gatewaySwapMs);
-      await restartThem();
+    async publishAround(restartThem: () => Promise<boolean>): Promise<void> {
+      if (!latest?.ok) return void (await restartThem());
+      const pairs = changed().map((name) => [serving.get(name) ?? "", latest?.schemas.get(name) ?? ""] as const);
+      if (pairs.some(([before, after]) => takesSomethingAway(before, after))) {
+        publishLatest(latest);
+        await sleep(gatewaySwapMs);
+        await restartThem();
+      } else if (await restartThem()) publishLatest(latest);
     },
   };
 }

@@ -7,25 +7,28 @@ export interface RestarterOptions {
   say(name: string, line: string): void;
 }
 
-/** Restarts these parts at the same time, and says why and how it went. Resolves when they are ready again. */
-export type Restart = (names: Iterable<PartName>, paths: readonly string[]) => Promise<void>;
+/** Restarts these parts at the same time, and says why and how it went. True when all of them are ready again. */
+export type Restart = (names: Iterable<PartName>, paths: readonly string[]) => Promise<boolean>;
 
 export function createRestarter({ parts, readyTimeoutMs, say }: RestarterOptions): Restart {
-  async function restartOne(name: PartName, cause: string): Promise<void> {
+  async function restartOne(name: PartName, cause: string): Promise<boolean> {
     const part = parts.get(name);
-    if (part === undefined) return;
+    if (part === undefined) return true;
     const startedMs = performance.now();
     say(name, `restarting: ${cause}`);
-    await part.restart();
-    const isReady = await part.waitUntilReady(readyTimeoutMs);
+    const hasBegun = await part.restart();
+    const isReady = hasBegun && (await part.waitUntilReady(readyTimeoutMs));
     const tookMs = Math.round(performance.now() - startedMs);
-    say(name, isReady ? `ready again after ${tookMs} ms` : `not ready after ${tookMs} ms`);
+    if (!hasBegun) say(name, "keeps running as it was: the new code does not load");
+    else say(name, isReady ? `ready again after ${tookMs} ms` : `not ready after ${tookMs} ms`);
+    return isReady;
   }
 
   return async (names, paths) => {
     const [first, ...more] = paths;
     const files = more.length === 0 ? `${first} was saved` : `${first} and ${more.length} more were saved`;
     const cause = first === undefined ? "what it reads has changed" : files;
-    await Promise.all([...names].map((name) => restartOne(name, cause)));
+    const results = await Promise.all([...names].map((name) => restartOne(name, cause)));
+    return results.every(Boolean);
   };
 }

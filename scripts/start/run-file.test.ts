@@ -20,11 +20,11 @@ test("only one runs on a folder, until it lets go", () => {
 test("what a killed supervisor left is ended; a process that only has its pid is not", async () => {
   const folder = newFolder();
   const [ours, others] = [sleeper(), sleeper()];
-  const parts = {
-    users: identifyProcess(ours.pid!),
-    posts: { pid: others.pid, startedAt: "long ago" },
-    orders: nobody,
-  };
+  const parts = [
+    { name: "users", ...identifyProcess(ours.pid!) },
+    { name: "posts", pid: others.pid, startedAt: "long ago" },
+    { name: "orders", ...nobody },
+  ];
   writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts }));
   const run = takeRunFile(folder);
   expect(await run.endLeftovers()).toEqual(["users"]);
@@ -35,20 +35,20 @@ test("what a killed supervisor left is ended; a process that only has its pid is
 
 test("leftovers are known until they are ended, even when the one that ends them is killed", () => {
   const folder = newFolder();
-  const ours = identifyProcess(sleeper().pid!);
-  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts: { users: ours } }));
+  const parts = [{ name: "users", ...identifyProcess(sleeper().pid!) }];
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts }));
   takeRunFile(folder);
-  expect(partsOf(folder)).toEqual({ users: ours });
+  expect(partsOf(folder)).toEqual(parts);
 });
 
 test("processes are noted while they run", () => {
   const folder = newFolder();
   const run = takeRunFile(folder);
   const child = sleeper();
-  run.record("users", child.pid);
-  expect(partsOf(folder)).toEqual({ users: identifyProcess(child.pid!) });
-  run.record("users", undefined);
-  expect(partsOf(folder)).toEqual({});
+  run.add("users", child.pid!);
+  expect(partsOf(folder)).toEqual([{ name: "users", ...identifyProcess(child.pid!) }]);
+  run.remove(child.pid!);
+  expect(partsOf(folder)).toEqual([]);
 });
 
 test("a broken file is no obstacle", () => {

@@ -7,13 +7,19 @@ import { StartError } from "./start-error.ts";
 /** Who runs on a data folder: the supervisor, and the processes it started. */
 interface Run {
   readonly supervisor: ProcessIdentity;
-  readonly parts: Readonly<Record<string, ProcessIdentity>>;
+  readonly parts: readonly PartIdentity[];
+}
+
+interface PartIdentity extends ProcessIdentity {
+  readonly name: string;
 }
 
 export interface RunFile {
-  /** Notes a process that we started (undefined: that has ended), so that the next start finds it if we are killed. */
-  record(name: string, pid: number | undefined): void;
-  /** Ends what a killed supervisor left running. Resolves to its names. */
+  /** Notes a process that we started, so that the next start finds it if we are killed. */
+  add(name: string, pid: number): void;
+  /** It has ended. */
+  remove(pid: number): void;
+  /** Ends what a killed supervisor left running. Resolves to the names. */
   endLeftovers(): Promise<string[]>;
   release(): void;
 }
@@ -32,18 +38,21 @@ export function takeRunFile(dataDir: string): RunFile {
   let parts = takeOver(file, supervisor);
   const write = () => replace(file, { supervisor, parts });
   return {
-    record(name, pid) {
-      const { [name]: _, ...others } = parts;
-      const identity = pid === undefined ? undefined : identifyProcess(pid);
-      parts = identity ? { ...others, [name]: identity } : others;
+    add(name, pid) {
+      const identity = identifyProcess(pid);
+      if (identity) parts = [...parts, { name, ...identity }];
+      write();
+    },
+    remove(pid) {
+      parts = parts.filter((part) => part.pid !== pid);
       write();
     },
     async endLeftovers() {
-      const left = Object.entries(parts).filter(([, identity]) => isRunning(identity));
-      await Promise.all(left.map(([, identity]) => endGroup(identity)));
-      parts = {};
+      const left = parts.filter(isRunning);
+      await Promise.all(left.map(endGroup));
+      parts = [];
       write();
-      return left.map(([name]) => name);
+      return [...new Set(left.map(({ name }) => name))];
     },
     release: () => rmSync(file, { force: true }),
   };
@@ -54,7 +63,7 @@ function takeOver(file: string, supervisor: ProcessIdentity): Run["parts"] {
   for (let attempt = 1; attempt <= takeAttemptsMax; attempt++) {
     const before = readRun(file);
     if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
-    const parts = before?.parts ?? {};
+    const parts = before?.parts ?? [];
     moveAside(file, before);
     const mine = `${file}.${process.pid}.tmp`;
     writeFileSync(mine, JSON.stringify({ supervisor, parts } satisfies Run));
@@ -91,7 +100,8 @@ function replace(file: string, run: Run): void {
 
 function readRun(file: string): Run | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Run;
+    const run = JSON.parse(readFileSync(file, "utf8")) as Run;
+    return Array.isArray(run.parts) ? run : undefined;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { type Ground, type GroundOptions, takeGround } from "./ground.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { entryOf, environmentOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
+import { databaseUrl, entryOf, environmentOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./reaction.ts";
 import { StartError } from "./start-error.ts";
@@ -99,10 +99,8 @@ async function startDatabases(
     root: o.root,
     superuserUrl: postgres.superuserUrl,
     secrets: context.secrets,
-    environmentOf: (service) => environmentOf(service, context),
     loadSeeding: o.loadSeeding,
     scale: options.scale,
-    signal: o.signal,
     say,
   });
   preparing.catch(() => {}); // When we are to end nobody waits for it: PostgreSQL ends, and it with PostgreSQL.
@@ -117,22 +115,21 @@ function supervisePart(part: Part, { context, output, runFile }: Ground, root: s
     environment: environmentOf(part.name, context),
     readyUrl: `${urlOf(context.ports[part.name])}/health/ready`,
     say: (line) => output.line(part.name, line),
-    onProcess: (pid) => runFile.record(part.name, pid),
+    onProcess: (pid, state) => (state === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
     stableMs,
     stopGraceMs,
   });
 }
 
-function startLoop({ ground, supervised }: Running, { root, signal }: RunOptions): TeamLoop {
+function startLoop({ ground, supervised }: Running, { root }: RunOptions): TeamLoop {
   const { context, output } = ground;
   const say = (name: string, line: string) => output.line(name, line);
-  const environment = (service: PartName) => environmentOf(service, context);
   return startTeamLoop({
     root,
     dataDir: context.dataDir,
     folders: watchedFolders.map((folder) => join(root, folder)),
     parts: supervised,
-    migrate: (service) => migrateService(service, { root, environmentOf: environment, signal, say }),
+    migrate: (service) => migrateService(service, databaseUrl(service, context), { root, say }),
     say,
     debounceMs: 60,
     readyTimeoutMs,

@@ -2,9 +2,9 @@
 export class StartError extends Error {
   readonly exitCode: number;
 
-  constructor(message: string, exitCode = 1) {
-    super(message);
+  constructor(message: string, options: { readonly exitCode?: number; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
     this.name = "StartError";
-    this.exitCode = exitCode;
+    this.exitCode = options.exitCode ?? 1;
   }
 }

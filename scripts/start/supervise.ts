@@ -1,21 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
-import { readLines } from "./lines.ts";
-import { signalGroup } from "./run-file.ts";
+import { isAnswering, type PartProcess, type PartProcessOptions, startProcess, startStandby } from "./part-process.ts";
 
-export interface PartOptions {
+export interface PartOptions extends PartProcessOptions {
   readonly name: string;
-  readonly entry: string;
-  readonly cwd: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Answers 200 once the part takes requests. */
   readonly readyUrl: string;
-  /** Gets what the part says, and what we say about it. */
-  say(line: string): void;
-  /** The process's id whenever there is a new one; undefined when it has ended. */
-  onProcess(pid: number | undefined): void;
+  /** Told of every process of the part when it starts, and when it is gone. */
+  onProcess(pid: number, state: "started" | "gone"): void;
   /** After so long without a crash the next one counts as the first. */
   readonly stableMs: number;
   /** How long it may take to end before its group is killed. */
@@ -27,9 +19,12 @@ export interface SupervisedPart {
   readonly name: string;
   /** Once. */
   start(): void;
-  /** Ends the process and starts it again; one restart at a time. Resolves when the new one is started, not when ready. */
-  restart(): Promise<void>;
-  /** For good. Resolves when the process and its group are gone. */
+  /**
+   * Replaces the process by one with the code of now; one restart at a time. Resolves when the new one has begun, to
+   * false when its code does not load: then the old one runs on.
+   */
+  restart(): Promise<boolean>;
+  /** For good. Resolves when the processes and their groups are gone. */
   stop(): Promise<void>;
   /** The hard way, at once. */
   kill(): void;
@@ -38,111 +33,104 @@ export interface SupervisedPart {
 }
 
 const readyPollMs = 30;
-const readyAnswerMs = 1_000;
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { name, say } = options;
-  const alive = new Set<ChildProcess>();
-  let current: { readonly child: ChildProcess; readonly gone: Promise<void> } | undefined;
+  const roster = createRoster(options);
+  let current: PartProcess | undefined;
   let again: NodeJS.Timeout | undefined;
   let failures = 0;
   let isStopped = false;
 
   function launch(): void {
-    if (isStopped) return;
+    if (!isStopped) void keep(roster.add(startProcess(options)));
+  }
+
+  /** From now on this is the part's process: when it ends by itself another one is started. */
+  async function keep(process_: PartProcess): Promise<void> {
     const startedMs = performance.now();
-    const child = spawnPart(options);
-    alive.add(child);
-    options.onProcess(child.pid);
-    const gone = afterwards(child, startedMs);
-    current = { child, gone };
-  }
-
-  async function afterwards(child: ChildProcess, startedMs: number): Promise<void> {
-    const how = await onceGone(child);
-    alive.delete(child);
-    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // What it may have started itself.
-    options.onProcess(undefined);
-    if (current?.child !== child) return; // We ended it.
+    current = process_;
+    const how = await process_.gone;
+    if (current !== process_) return; // We ended it.
     current = undefined;
-    startAgainLater(how, performance.now() - startedMs);
-  }
-
-  function startAgainLater(how: string, upMs: number): void {
+    const upMs = performance.now() - startedMs;
     failures = upMs >= options.stableMs ? 1 : failures + 1;
-    const delayMs = backoffMs(failures);
-    say(`${how}; starting it again in ${delayMs} ms`);
-    again = setTimeout(launch, delayMs);
+    say(`${how}; starting it again in ${backoffMs(failures)} ms`);
+    again = setTimeout(launch, backoffMs(failures));
   }
 
-  async function end(): Promise<void> {
+  function giveUpCurrent(): PartProcess | undefined {
     clearTimeout(again);
-    const ending = current;
+    const given = current;
     current = undefined;
-    if (ending === undefined) return;
-    ending.child.kill("SIGTERM");
-    const timer = setTimeout(() => {
-      say(`does not end within ${options.stopGraceMs} ms; killing it`);
-      ending.child.kill("SIGKILL");
-    }, options.stopGraceMs);
-    await ending.gone;
-    clearTimeout(timer);
+    return given;
   }
 
   return {
     name,
     start: launch,
     async restart() {
-      await end();
+      const next = roster.add(startStandby(options));
+      if (!(await next.loaded) || isStopped) return false;
+      const before = giveUpCurrent();
+      if (before) await roster.end(before);
+      if (isStopped) return false;
       failures = 0;
-      launch();
+      next.begin();
+      void keep(next);
+      return true;
     },
-    stop() {
+    async stop() {
       isStopped = true;
-      return end();
+      giveUpCurrent();
+      await roster.endAll();
     },
     kill() {
       isStopped = true;
-      clearTimeout(again);
-      for (const { pid } of alive) if (pid !== undefined) signalGroup(pid, "SIGKILL");
+      giveUpCurrent();
+      roster.killAll();
     },
     async waitUntilReady(timeoutMs) {
       for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(readyPollMs)) {
         if (isStopped) return false;
-        if (await isReady(options.readyUrl)) return true;
+        if (await isAnswering(options.readyUrl)) return true;
       }
       return false;
     },
   };
 }
 
-// Detached: a group of its own, so that Ctrl-C in the terminal reaches us alone and we decide what ends when.
-function spawnPart({ entry, cwd, environment, say }: PartOptions): ChildProcess {
-  const child = spawn(process.execPath, [entry], {
-    cwd,
-    env: environment,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  readLines(child.stdout, say);
-  readLines(child.stderr, say);
-  return child;
-}
+/** The part's processes that are alive: one as a rule, two while one replaces the other. */
+function createRoster({ onProcess, say, stopGraceMs }: PartOptions) {
+  const alive = new Set<PartProcess>();
 
-function onceGone(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once("exit", (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with exit code ${code}`));
-    child.once("error", (error) => resolve(`could not be started (${error.message})`));
-  });
-}
+  async function follow(process_: PartProcess, pid: number): Promise<void> {
+    alive.add(process_);
+    onProcess(pid, "started");
+    await process_.gone;
+    alive.delete(process_);
+    onProcess(pid, "gone");
+  }
 
-function isReady(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: readyAnswerMs }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
-    request.once("timeout", () => request.destroy());
-    request.once("error", () => resolve(false));
-  });
+  async function end(process_: PartProcess): Promise<void> {
+    process_.terminate();
+    const timer = setTimeout(() => {
+      say(`does not end within ${stopGraceMs} ms; killing it`);
+      process_.kill();
+    }, stopGraceMs);
+    await process_.gone;
+    clearTimeout(timer);
+  }
+
+  return {
+    add<P extends PartProcess>(process_: P): P {
+      if (process_.pid !== undefined) void follow(process_, process_.pid);
+      return process_;
+    },
+    end,
+    endAll: () => Promise.all([...alive].map(end)),
+    killAll() {
+      for (const process_ of alive) process_.kill();
+    },
+  };
 }

@@ -8,6 +8,10 @@ import { type PartName, parts } from "../../scripts/start/parts.ts";
 
 export type TestPorts = Readonly<Record<PartName | "postgres", number>>;
 
+interface PartIdentity extends ProcessIdentity {
+  readonly name: string;
+}
+
 /** A start under way, with everything it has said so far. */
 export interface Started {
   readonly child: ChildProcess;
@@ -16,8 +20,8 @@ export interface Started {
   line(pattern: RegExp): Promise<string>;
   /** Resolves to the exit code, null after a signal. */
   exited(): Promise<number | null>;
-  /** The processes that the supervisor has noted, by name. */
-  processes(): Record<string, ProcessIdentity>;
+  /** The processes that the supervisor has noted. */
+  processes(): readonly PartIdentity[];
 }
 
 /** Free ports for a whole platform, all different. */
@@ -76,9 +80,7 @@ export function startScript(
   };
 }
 
-/** Those of the processes that still run. */
-export function namesRunning(processes: Readonly<Record<string, ProcessIdentity>>): string[] {
-  return Object.entries(processes)
-    .filter(([, identity]) => isRunning(identity))
-    .map(([name]) => name);
+/** The names of those that still run. */
+export function namesRunning(processes: readonly PartIdentity[]): string[] {
+  return processes.filter(isRunning).map(({ name }) => name);
 }

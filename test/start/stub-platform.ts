@@ -39,24 +39,17 @@ type ${type} @key(fields: "id") {\n  id: ID!\n${lines}}\n`;
 
 export function stubPart(name: string): string {
   return `import { createServer } from "node:http";
-import { migrate } from "${repository}kit/src/migrate.ts";
-import { silentLog } from "${repository}kit/src/log.ts";
 
-const { PORT, HOST, DATABASE_URL } = process.env;
-if (process.argv[2] === "migrate") {
-  await migrate({ databaseUrl: DATABASE_URL!, directory: "services/${name}/migrations", log: silentLog });
-  console.log("migrated");
-} else {
-  const server = createServer((request, response) => {
-    if (request.url === "/crash") process.exit(9);
-    response.end(request.url === "/environment" ? JSON.stringify(process.env) : String(process.pid));
-  });
-  server.listen(Number(PORT), HOST, () => console.log(JSON.stringify({ level: "info", msg: "listening on " + PORT })));
-  process.on("SIGTERM", () => {
-    server.close(() => process.exit(0));
-    server.closeAllConnections();
-  });
-}
+const { PORT, HOST } = process.env;
+const server = createServer((request, response) => {
+  if (request.url === "/crash") process.exit(9);
+  response.end(request.url === "/environment" ? JSON.stringify(process.env) : String(process.pid));
+});
+server.listen(Number(PORT), HOST, () => console.log(JSON.stringify({ level: "info", msg: "${name} listens on " + PORT })));
+process.on("SIGTERM", () => {
+  server.close(() => process.exit(0));
+  server.closeAllConnections();
+});
 `;
 }
 
