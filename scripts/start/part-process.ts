@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { get } from "node:http";
 import { fileURLToPath } from "node:url";
 import { readLines } from "./lines.ts";
@@ -24,29 +23,35 @@ export interface PartProcess {
   kill(): void;
 }
 
-/** One that has loaded its code and waits for `begin`. */
+/** One that waits, and takes over from the one that runs. */
 export interface StandbyProcess extends PartProcess {
-  /** False when its code does not load; then it has ended. */
+  /** True once its code is loaded, false when it ends before. */
   readonly loaded: Promise<boolean>;
   begin(): void;
+  /** True once it listens, beside the one that it replaces; false when it ends before. */
+  readonly listening: Promise<boolean>;
 }
 
-const standby = fileURLToPath(new URL("standby.ts", import.meta.url));
+/** Whether two processes may listen on one port for a moment, so that nobody is refused while one replaces the other. */
+export const portsAreShared = process.platform === "linux";
+
+const host = fileURLToPath(new URL("part-host.ts", import.meta.url));
 const readyAnswerMs = 1_000;
 
 export function startProcess(options: PartProcessOptions): PartProcess {
-  return toPartProcess(spawnNode([options.entry], false, options));
+  return toPartProcess(spawnHost([options.entry], options));
 }
 
 export function startStandby(options: PartProcessOptions): StandbyProcess {
-  const child = spawnNode([standby, options.entry], true, options);
+  const child = spawnHost([options.entry, "standby"], options);
   const process_ = toPartProcess(child);
-  const message = once(child, "message").then(
-    () => true,
-    () => false,
-  );
-  const loaded = Promise.race([message, process_.gone.then(() => false)]);
-  return { ...process_, loaded, begin: () => child.send("begin", () => {}) };
+  const hear = (expected: string) =>
+    new Promise<boolean>((resolve) => {
+      child.on("message", (message) => message === expected && resolve(true));
+      void process_.gone.finally(() => resolve(false));
+    });
+  const [loaded, listening] = [hear("loaded"), hear("listening")];
+  return { ...process_, loaded, listening, begin: () => child.send("begin", () => {}) };
 }
 
 /** Whether this address answers 200 now. */
@@ -62,14 +67,10 @@ export function isAnswering(url: string): Promise<boolean> {
 }
 
 // Detached: a group of its own, so that Ctrl-C in the terminal reaches us alone and we decide what ends when.
-function spawnNode(args: readonly string[], hasChannel: boolean, o: PartProcessOptions): ChildProcess {
-  const child = spawn(process.execPath, args, {
-    cwd: o.cwd,
-    env: o.environment,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe", ...(hasChannel ? (["ipc"] as const) : [])],
-  });
-  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, o.say);
+function spawnHost(args: readonly string[], { cwd, environment, say }: PartProcessOptions): ChildProcess {
+  const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
+  const child = spawn(process.execPath, [host, ...args], { cwd, env: environment, detached: true, stdio: [...stdio] });
+  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, say);
   return child;
 }
 

@@ -68,8 +68,8 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     HOST: "127.0.0.1",
     PORT: String(ports[name]),
     PROFILE: "development",
-    // Nobody balances load here: nothing waits until others have noticed, and Ctrl-C should be quick.
-    DRAIN_DELAY_MS: "0",
+    // Long enough for open connections to move to a successor on the same port, short enough for Ctrl-C.
+    DRAIN_DELAY_MS: "200",
     SHUTDOWN_GRACE_MS: "2500",
     APOLLO_TELEMETRY_DISABLED: "1", // The gateway says so too, but a standby loads its code before its main does.
   };

@@ -19,7 +19,7 @@ export function createRestarter({ parts, readyTimeoutMs, say }: RestarterOptions
     const hasBegun = await part.restart();
     const isReady = hasBegun && (await part.waitUntilReady(readyTimeoutMs));
     const tookMs = Math.round(performance.now() - startedMs);
-    if (!hasBegun) say(name, "keeps running as it was: the new code does not load");
+    if (!hasBegun) say(name, "keeps running as it was: the new code does not start");
     else say(name, isReady ? `ready again after ${tookMs} ms` : `not ready after ${tookMs} ms`);
     return isReady;
   }

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
-import { isAnswering, type PartProcess, type PartProcessOptions, startProcess, startStandby } from "./part-process.ts";
+import {
+  isAnswering,
+  type PartProcess,
+  type PartProcessOptions,
+  portsAreShared,
+  startProcess,
+  startStandby,
+} from "./part-process.ts";
 
 export interface PartOptions extends PartProcessOptions {
   readonly name: string;
@@ -20,8 +27,8 @@ export interface SupervisedPart {
   /** Once. */
   start(): void;
   /**
-   * Replaces the process by one with the code of now; one restart at a time. Resolves when the new one has begun, to
-   * false when its code does not load: then the old one runs on.
+   * Replaces the process by one with the code of now; one restart at a time. Resolves when the old one is gone, to false
+   * when the new one does not come up: then the old one runs on.
    */
   restart(): Promise<boolean>;
   /** For good. Resolves when the processes and their groups are gone. */
@@ -66,17 +73,23 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     return given;
   }
 
+  async function endCurrent(): Promise<void> {
+    const before = giveUpCurrent();
+    if (before) await roster.end(before);
+  }
+
   return {
     name,
     start: launch,
     async restart() {
       const next = roster.add(startStandby(options));
       if (!(await next.loaded) || isStopped) return false;
-      const before = giveUpCurrent();
-      if (before) await roster.end(before);
+      if (!portsAreShared) await endCurrent();
+      next.begin();
+      if (portsAreShared && !(await next.listening)) return false;
+      await endCurrent();
       if (isStopped) return false;
       failures = 0;
-      next.begin();
       void keep(next);
       return true;
     },

@@ -1,0 +1,54 @@
+// The process in which a part lives under `npm start`: `node part-host.ts <main.ts> [standby]`. It ends when the
+// supervisor is gone, shares its port with its successor, and as a standby loads the part's code before it begins, so
+// that code which does not load never replaces what runs.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type ListenOptions, Server } from "node:net";
+import { pathToFileURL } from "node:url";
+
+const [program = "", , entry = "", mode] = process.argv;
+const entryUrl = pathToFileURL(entry);
+const importedNames = /(?:^import\s*|^(?:import|export)\b[^"';]*?\bfrom\s*|\bimport\(\s*)["']([^"']+)["']/gm;
+
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+if (process.platform === "linux") sharePort();
+if (mode === "standby") {
+  for (const [, name = ""] of readFileSync(entry, "utf8").matchAll(importedNames)) await load(name);
+  process.once("message", () => void begin());
+  process.send?.("loaded");
+} else await begin();
+
+async function begin(): Promise<void> {
+  process.channel?.unref(); // To wait for the supervisor's end is no reason to live on.
+  process.argv = [program, entry];
+  await import(entryUrl.href);
+}
+
+/**
+ * Linux lets two processes listen on one port when both ask for it (SO_REUSEPORT, socket(7)): the new one takes
+ * connections before the old one stops, and no caller is refused. Only here; in production a port has one owner.
+ */
+function sharePort(): void {
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function share(this: Server, port: unknown, host?: unknown, ...rest: unknown[]) {
+    this.once("listening", () => process.send?.("listening"));
+    const options: ListenOptions = { port: Number(port), host: String(host), reusePort: true };
+    const isPlain = typeof port === "number" && typeof host === "string";
+    return Reflect.apply(listen, this, isPlain ? [options, ...rest] : [port, host, ...rest]) as Server;
+  } as typeof listen;
+}
+
+// What main imports, but not main itself: importing it is starting it.
+async function load(name: string): Promise<void> {
+  if (name.startsWith(".")) await import(new URL(name, entryUrl).href);
+  else if (!name.startsWith("node:")) await loadPackage(name);
+}
+
+// Only to save time: a package that cannot be found this way may well be found by main itself.
+async function loadPackage(name: string): Promise<void> {
+  try {
+    await import(pathToFileURL(createRequire(entryUrl).resolve(name)).href);
+  } catch {
+    // Then main says what is wrong.
+  }
+}
