@@ -1,0 +1,35 @@
+import { buildSchema, Kind, type OperationDefinitionNode, parse } from "graphql";
+import { expect, test } from "vitest";
+import { findVariableProblems, requireOperation } from "./operation.ts";
+
+const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");
+
+test("a query is taken", () => {
+  const operation = read("{ a }");
+  expect(requireOperation(schema, operation, undefined)).toBe(operation);
+});
+
+test.each([
+  ["mutation { a }", "The schema has no mutations."],
+  ["subscription { a }", "Subscriptions are not served here."],
+])("%s is refused before the engine sees it", (source, message) => {
+  expect(() => requireOperation(schema, read(source), undefined)).toThrow(message);
+});
+
+test("an operation that is not there is named, its name cut", () => {
+  expect(() => requireOperation(schema, null, "Q")).toThrow('The document has no operation named "Q".');
+  expect(() => requireOperation(schema, undefined, undefined)).toThrow("say which by `operationName`");
+  expect(() => requireOperation(schema, null, "Q".repeat(5_000))).toThrow(/^.{1,150}$/);
+});
+
+test("problems with variables are told, at most fifty and a note", () => {
+  const definitions = Array.from({ length: 80 }, (_, i) => `$v${i}: ID!`).join(" ");
+  expect(findVariableProblems(schema, read(`query (${definitions}) { a }`), {})).toHaveLength(51);
+  expect(findVariableProblems(schema, read("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
+});
+
+function read(source: string): OperationDefinitionNode {
+  const [node] = parse(source).definitions;
+  if (node?.kind !== Kind.OPERATION_DEFINITION) throw new Error("not an operation");
+  return node;
+}
