@@ -1,5 +1,8 @@
+import { readFile } from "node:fs/promises";
 import type { TestService } from "@tributary/kit/testing/service";
+import { Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { routes } from "../src/rest/routes.ts";
 import { linkOf, startComments, usual, writeComment } from "./fixtures.ts";
 
 let comments: TestService;
@@ -139,6 +142,24 @@ for (const [action, row] of Object.entries(whoMay) as [Action, (typeof whoMay)[A
     }
   }
 }
+
+test("no root field and no route is left out of the table", async () => {
+  const { definitions } = parse(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
+  const fieldsOf = (type: string) =>
+    definitions.flatMap((one) =>
+      one.kind === Kind.OBJECT_TYPE_DEFINITION && one.name.value === type ? (one.fields ?? []) : [],
+    );
+  expect(fieldsOf("Query").map(({ name }) => name.value)).toEqual(["comment", "comments"]);
+  expect(fieldsOf("Mutation").map(({ name }) => name.value)).toEqual(["addComment", "editComment", "deleteComment"]);
+  expect(routes.map(({ id }) => id)).toEqual([
+    "listComments",
+    "getComment",
+    "listPostComments",
+    "addComment",
+    "editComment",
+    "deleteComment",
+  ]);
+});
 
 test("a refused caller learns nothing about what the input lacks", async () => {
   const { id } = await writeComment(comments);

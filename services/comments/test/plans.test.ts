@@ -95,7 +95,8 @@ function flatten(node: Node): readonly Node[] {
 
 function toLiteral(value: unknown): string {
   if (value === null) return "null";
-  return Array.isArray(value) ? `'{${value.map((one: unknown) => one ?? "null").join(",")}}'` : `'${String(value)}'`;
+  const text = JSON.stringify(value);
+  return `'${Array.isArray(value) ? `{${text.slice(1, -1)}}` : text.replaceAll('"', "")}'`;
 }
 
 function parts(count: number) {
