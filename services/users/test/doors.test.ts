@@ -1,0 +1,293 @@
+import { readFile } from "node:fs/promises";
+import type { TestService } from "@tributary/kit/testing/service";
+import { Kind, parse } from "graphql";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { routes } from "../src/rest/routes.ts";
+import { startUsers, usual } from "./fixtures.ts";
+
+let users: TestService;
+let names = 0;
+beforeAll(async () => {
+  users = await startUsers();
+});
+afterAll(() => users.stop());
+
+interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+interface Who {
+  readonly who: string;
+  /** Missing for the user in question. */
+  readonly userId?: string;
+  /** Missing for nobody. */
+  readonly scopes?: readonly string[];
+}
+
+type Caller = "nobody" | "owner" | "ownerWithoutScope" | "another" | "keeper" | "reader";
+
+const callers: Readonly<Record<Caller, Who>> = {
+  nobody: { who: "nobody" },
+  owner: { who: "that user", scopes: ["users:write"] },
+  ownerWithoutScope: { who: "that user without the scope", scopes: ["users:read", "posts:write:all"] },
+  another: { who: "another user", userId: "2", scopes: usual },
+  keeper: { who: "a holder of users:write:all", userId: "3", scopes: ["users:write:all"] },
+  reader: { who: "a holder of users:read:private", userId: "3", scopes: ["users:read:private"] },
+};
+
+type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
+type Action = "read" | "list" | "create" | "update" | "updateRole" | "deactivate";
+type Door = (user: User, token: string | undefined) => Promise<string>;
+
+/** The table of DOMAIN.md, "Identity and scopes". Another user may do what needs `users:write` to themselves alone. */
+const whoMay: Readonly<Record<Action, Readonly<Record<Caller, Outcome>>>> = {
+  read: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
+  list: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
+  create: row("UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"),
+  update: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"),
+  updateRole: row("UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"),
+  deactivate: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"),
+};
+
+/** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
+const doors: Readonly<Record<Action, { readonly graphql: Door; readonly rest?: Door }>> = {
+  read: {
+    graphql: ({ id }, token) => byGraphql(`query ($id: ID!) { user(id: $id) { name } }`, { id }, token),
+    rest: ({ id }, token) => byRest("GET", `/v1/users/${id}`, token),
+  },
+  list: {
+    graphql: (_user, token) => byGraphql(`{ users { nodes { name } } }`, {}, token),
+    rest: (_user, token) => byRest("GET", "/v1/users", token),
+  },
+  create: {
+    graphql: (_user, token) => byGraphql(create, { input: { name: "New" } }, token),
+    rest: (_user, token) => byRest("POST", "/v1/users", token, { name: "New" }),
+  },
+  update: {
+    graphql: ({ id }, token) => byGraphql(update, { input: { id, name: "Changed" } }, token),
+    rest: ({ id }, token) => byRest("PATCH", `/v1/users/${id}`, token, { name: "Changed" }),
+  },
+  updateRole: {
+    graphql: ({ id }, token) => byGraphql(update, { input: { id, role: "ADMIN" } }, token),
+    rest: ({ id }, token) => byRest("PATCH", `/v1/users/${id}`, token, { role: "ADMIN" }),
+  },
+  deactivate: { graphql: ({ id }, token) => byGraphql(deactivate, { input: { id } }, token) },
+};
+
+for (const [action, expectations] of Object.entries(whoMay) as [Action, (typeof whoMay)[Action]][]) {
+  for (const [caller, expected] of Object.entries(expectations) as [Caller, Outcome][]) {
+    for (const [door, ask] of Object.entries(doors[action])) {
+      test(`${action} through ${door} by ${callers[caller].who}: ${expected}`, async () => {
+        const user = await makeUser();
+        const before = await allRows();
+        expect(await ask(user, await tokenOf(caller, user))).toBe(expected);
+        const changes = expected === "allowed" && action !== "read" && action !== "list";
+        expect((await allRows()) === before).toBe(!changes);
+      });
+    }
+  }
+}
+
+/** Who sees what is private, and what the graph says to those who do not. */
+const sees: Readonly<Record<Caller, Outcome>> = row(
+  "UNAUTHENTICATED",
+  "allowed",
+  "allowed",
+  "FORBIDDEN",
+  "FORBIDDEN",
+  "allowed",
+);
+
+/** The fields of which schema.graphql says that they are private. */
+const privateFields = { email: "email", prefs: "prefs { theme }" };
+
+type Data = Awaited<ReturnType<TestService["graphql"]>>["data"];
+
+/** Every way through the graph to a user, with the place of that user in `data`. */
+const paths = {
+  "the root field": [`query ($id: ID!) { found: user(id: $id) { …FIELDS } }`, (data) => data.found],
+  "a list's nodes": [
+    `query ($name: String) { users(search: $name) { nodes { …FIELDS } } }`,
+    (data) => data.users.nodes[0],
+  ],
+  "a list's edges": [
+    `query ($name: String) { users(search: $name) { edges { node { …FIELDS } } } }`,
+    (data) => data.users.edges[0].node,
+  ],
+  "a reference": [
+    `query ($of: [_Any!]!) { _entities(representations: $of) { ... on User { …FIELDS } } }`,
+    (data) => data._entities[0],
+  ],
+  "a fragment": [
+    `query ($id: ID!) { user(id: $id) { ...Named } } fragment Named on User { ... { …FIELDS } }`,
+    (data) => data.user,
+  ],
+} as const satisfies Readonly<Record<string, readonly [query: string, place: (data: Data) => unknown]>>;
+
+for (const [path, [query, place]] of Object.entries(paths)) {
+  for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
+    test(`private fields through ${path} for ${callers[caller].who}: ${expected}`, async () => {
+      const user = await makeUser();
+      const fields = Object.entries(privateFields).flatMap(([name, field]) => [field, `alias_${name}: ${field}`]);
+      const variables = { id: user.id, name: user.name, of: [{ __typename: "User", id: user.id }] };
+      const answer = await users.graphql(
+        query.replace("…FIELDS", `name ${fields.join(" ")}`),
+        variables,
+        await tokenOf(caller, user),
+      );
+      const shown = expected === "allowed";
+      const [email, prefs] = shown ? [user.email, { theme: "DARK" }] : [null, null];
+      expect(place(answer.data)).toEqual({ name: user.name, email, alias_email: email, prefs, alias_prefs: prefs });
+      const codes = (answer.errors ?? []).map(({ extensions }) => extensions.code);
+      expect(codes).toEqual(shown ? [] : Array.from({ length: 4 }, () => expected));
+    });
+  }
+}
+
+for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
+  test(`private fields through REST for ${callers[caller].who}: ${expected === "allowed" ? "shown" : "null"}`, async () => {
+    const user = await makeUser();
+    const token = await tokenOf(caller, user);
+    const wanted =
+      expected === "allowed" ? { email: user.email, prefs: { theme: "DARK" } } : { email: null, prefs: null };
+    const one = await users.rest("GET", `/v1/users/${user.id}`, toOptions(token));
+    const list = await users.rest("GET", `/v1/users?search=${user.name}`, toOptions(token));
+    expect(one.body).toMatchObject(wanted);
+    expect(list.body).toEqual([one.body]);
+  });
+}
+
+test("who may write what is private does not read it back without users:read:private", async () => {
+  const user = await makeUser();
+  const token = await tokenOf("keeper", user);
+  const input = { id: user.id, email: `new-${user.email}` };
+  const selecting = update.replace("{ id }", "{ id email }");
+  const { data, errors } = await users.graphql(selecting, { input }, token);
+  expect([data.updateUser.user.email, errors?.[0]?.extensions.code]).toEqual([null, "FORBIDDEN"]);
+  const headers = { "if-match": "*" };
+  const patched = await users.rest("PATCH", `/v1/users/${user.id}`, {
+    ...toOptions(token),
+    body: { prefs: null },
+    headers,
+  });
+  expect(patched.body).toMatchObject({ id: user.id, email: null, prefs: null });
+  const created = await users.rest("POST", "/v1/users", {
+    ...toOptions(token),
+    body: { name: "New", email: `post-${user.email}` },
+  });
+  expect([created.status, created.body.email]).toEqual([201, null]);
+});
+
+test("a private field is in no search, and the views of those who see more have another ETag", async () => {
+  const user = await makeUser();
+  const reader = await tokenOf("reader", user);
+  const [local = ""] = user.email.split("@");
+  const found = await users.graphql(
+    `query ($name: String) { users(search: $name) { nodes { id } } }`,
+    { name: local },
+    reader,
+  );
+  expect(found.data.users.nodes).toEqual([]);
+  const etagOf = async (token: string | undefined) =>
+    (await users.rest("GET", `/v1/users/${user.id}`, toOptions(token))).headers.get("etag");
+  expect(await etagOf(reader)).toBe(await etagOf(await tokenOf("owner", user)));
+  expect(await etagOf(reader)).not.toBe(await etagOf(undefined));
+});
+
+test("a user is the same behind both doors", async () => {
+  const user = await makeUser();
+  const owner = await tokenOf("owner", user);
+  const fields = `id name email avatarUrl createdAt role prefs { locale timeZone theme newsletter }`;
+  const { data } = await users.graphql(`{ me { ${fields} } }`, {}, owner);
+  const { body } = await users.rest("GET", `/v1/users/${user.id}`, toOptions(owner));
+  expect(data.me).toEqual({ ...body, prefs: { locale: null, timeZone: null, newsletter: null, ...body.prefs } });
+});
+
+test("both doors find the same problems", async () => {
+  const token = await tokenOf("keeper", await makeUser());
+  const input = { name: " ", email: "nobody", prefs: { locale: "?" } };
+  const graph = await users.graphql(create, { input }, token);
+  const rest = await users.rest("POST", "/v1/users", { ...toOptions(token), body: input });
+  expect([rest.status, rest.body.detail]).toEqual([422, graph.errors?.[0]?.message]);
+  expect(rest.body.errors).toEqual(graph.errors?.[0]?.extensions.problems);
+});
+
+test("who gave up an account has nothing private left, by any path", async () => {
+  const user = await makeUser();
+  await users.graphql(deactivate, { input: { id: user.id } }, await tokenOf("owner", user));
+  const reader = await tokenOf("reader", user);
+  const { data, errors } = await users.graphql(
+    `query ($id: ID!) { user(id: $id) { name email avatarUrl prefs { theme } } }`,
+    { id: user.id },
+    reader,
+  );
+  expect(errors).toBeUndefined();
+  expect(data.user).toEqual({ name: "Former user", email: null, avatarUrl: null, prefs: null });
+  expect((await users.rest("GET", `/v1/users/${user.id}`, toOptions(reader))).status).toBe(404);
+});
+
+test("no root field, no route and no private field is left out of the tables", async () => {
+  const { definitions } = parse(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
+  const fieldsOf = (type: string) =>
+    definitions.flatMap((one) =>
+      one.kind === Kind.OBJECT_TYPE_DEFINITION && one.name.value === type ? (one.fields ?? []) : [],
+    );
+  const namesOf = (type: string) => fieldsOf(type).map(({ name }) => name.value);
+  expect(namesOf("Query")).toEqual(["user", "users", "me"]);
+  expect(namesOf("Mutation")).toEqual(["createUser", "updateUser", "deactivateUser"]);
+  expect(routes.map(({ id }) => id)).toEqual(["listUsers", "getUser", "createUser", "updateUser"]);
+  const secret = fieldsOf("User").filter(({ description }) => description?.value.startsWith("Private"));
+  expect(secret.map(({ name }) => name.value)).toEqual(Object.keys(privateFields));
+});
+
+const create = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id } } }`;
+const update = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { id } } }`;
+const deactivate = `mutation ($input: DeactivateUserInput!) { deactivateUser(input: $input) { user { id } } }`;
+
+/** A user with everything that is private. */
+async function makeUser(): Promise<User> {
+  const number = ++names;
+  const [user] = await users.database.database.rows<User>(
+    "make",
+    `insert into users (name, email, prefs) values ($1, $2, '{"theme":"DARK"}') returning id, name, email`,
+    [`Person${number}x`, `mail${number}x@example.org`],
+  );
+  return user as User;
+}
+
+async function tokenOf(name: Caller, user: User): Promise<string | undefined> {
+  const { userId, scopes } = callers[name];
+  return scopes === undefined ? undefined : users.issuer.token(userId ?? user.id, scopes);
+}
+
+async function byGraphql(query: string, variables: object, token: string | undefined): Promise<string> {
+  const { status, data, errors } = await users.graphql(query, variables, token);
+  expect(status).toBe(200);
+  if (errors === undefined) return "allowed";
+  expect(Object.values(data)).toEqual([null]);
+  return errors[0]?.extensions.code ?? "no code";
+}
+
+async function byRest(method: string, path: string, token: string | undefined, input?: object): Promise<string> {
+  const headers = { "if-match": "*" };
+  const o = { ...toOptions(token), headers, ...(input === undefined ? {} : { body: input }) };
+  const { status, body } = await users.rest(method, path, o);
+  if (status < 300) return "allowed";
+  expect(status).toBe(body.status);
+  return body.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase();
+}
+
+function toOptions(token: string | undefined) {
+  return token === undefined ? {} : { token };
+}
+
+async function allRows(): Promise<string> {
+  return JSON.stringify(await users.database.database.rows("all", "select * from users order by id"));
+}
+
+function row(...outcomes: readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome]) {
+  const [nobody, owner, ownerWithoutScope, another, keeper, reader] = outcomes;
+  return { nobody, owner, ownerWithoutScope, another, keeper, reader };
+}
