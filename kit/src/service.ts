@@ -61,7 +61,10 @@ export async function runService(o: ServiceProcessOptions): Promise<void> {
     await migrate({ databaseUrl: o.config.databaseUrl, directory: fileURLToPath(o.migrations), log });
     return;
   }
-  stopOnSignals([await serve(o, log)], log);
+  const server = await serve(o, log);
+  stopOnSignals([server], log);
+  // Said last: whoever reads it may send a signal at once.
+  log.info({ url: server.url }, "listening");
 }
 
 async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer> {
@@ -78,7 +81,7 @@ async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer>
   await o.check?.(database);
   const authenticate = createAuthenticator(config);
   const app = await o.createApp({ database, authenticate, cursors: createCursors(config.cursorKeys), log });
-  const server = await startServer({
+  return startServer({
     name: o.name,
     handler: app.handler,
     host: config.host,
@@ -92,6 +95,4 @@ async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer>
     drainDelayMs: config.drainDelayMs,
     shutdownGraceMs: config.shutdownGraceMs,
   });
-  log.info({ url: server.url }, "listening");
-  return server;
 }

@@ -44,7 +44,8 @@ async function runService(): Promise<{ readonly code: number | null; readonly sa
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       said += text;
-      if (said.includes("listening")) child.kill("SIGTERM");
+      // Once: a second signal ends it at once, with another code.
+      if (!child.killed && said.includes("listening")) child.kill("SIGTERM");
     });
   }
   const [code] = (await once(child, "close")) as [number | null];
