@@ -2,8 +2,17 @@ import { AppError } from "@tributary/kit/errors";
 import type { Precondition } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity";
 import type { Page, PageRequest } from "@tributary/kit/keyset";
-import { type Move, moves, type NewPost, type Post, type PostChanges, type PostFilters } from "./model.ts";
-import type { PostStore, Slice, VisibleFilters } from "./store.ts";
+import {
+  type Move,
+  moves,
+  type NewPost,
+  type Post,
+  type PostChanges,
+  type PostFilters,
+  type Slice,
+  type VisibleFilters,
+} from "./model.ts";
+import type { PostStore } from "./store.ts";
 
 export type PostActions = ReturnType<typeof createPostActions>;
 
@@ -80,7 +89,7 @@ export function createPostActions(store: PostStore) {
   async function requireWritable(identity: Identity, id: string): Promise<void> {
     requireScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
-    if (post !== undefined && mayWrite(identity, post)) return;
+    if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return;
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
     throw refuse(identity, "This is for the post's author, and for the scope posts:write:all.");
   }
@@ -88,11 +97,6 @@ export function createPostActions(store: PostStore) {
 
 function mayRead(identity: Identity, post: Post): boolean {
   return post.status === "PUBLISHED" || isUser(identity, post.authorId) || hasScope(identity, "posts:read:all");
-}
-
-function mayWrite(identity: Identity, post: Post): boolean {
-  const own = isUser(identity, post.authorId) && hasScope(identity, "posts:write");
-  return own || hasScope(identity, "posts:write:all");
 }
 
 /** Published posts are for everybody, others for their author and for posts:read:all. */

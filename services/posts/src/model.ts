@@ -1,10 +1,10 @@
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
-export const postStatuses = ["DRAFT", "PUBLISHED", "ARCHIVED"] as const;
+const postStatuses = ["DRAFT", "PUBLISHED", "ARCHIVED"] as const;
 export type PostStatus = (typeof postStatuses)[number];
 
-export const contentFormats = ["PLAIN", "MARKDOWN"] as const;
+const contentFormats = ["PLAIN", "MARKDOWN"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
 
 export interface Post {
@@ -38,6 +38,22 @@ export interface PostFilters {
   readonly authorId?: string | undefined;
   /** Words that begin words of the title. */
   readonly search?: string | undefined;
+}
+
+export interface VisibleFilters extends PostFilters {
+  /** Only this author's posts are to be seen. */
+  readonly visibleTo?: string | undefined;
+}
+
+/** A page of one author's list; going forward only. */
+export interface Slice {
+  readonly authorId: string;
+  readonly status: PostStatus;
+  readonly visibleTo?: string | undefined;
+  /** 1 to 100. */
+  readonly limit: number;
+  /** The id of the post after which to go on. */
+  readonly after?: string | undefined;
 }
 
 /** A step in a post's life: whence and whither. */

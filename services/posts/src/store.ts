@@ -2,25 +2,9 @@ import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
 import { toWordPrefixQuery } from "@tributary/kit/word-search";
-import type { Move, NewPost, Post, PostChanges, PostFilters, PostStatus } from "./model.ts";
+import type { Move, NewPost, Post, PostChanges, Slice, VisibleFilters } from "./model.ts";
 
 export type PostStore = ReturnType<typeof createPostStore>;
-
-export interface VisibleFilters extends PostFilters {
-  /** Only this author's posts are to be seen. */
-  readonly visibleTo?: string | undefined;
-}
-
-/** A page of one author's list; going forward only. */
-export interface Slice {
-  readonly authorId: string;
-  readonly status: PostStatus;
-  readonly visibleTo?: string | undefined;
-  /** 1 to 100. */
-  readonly limit: number;
-  /** The id of the post after which to go on. */
-  readonly after?: string | undefined;
-}
 
 const columns = `id, author_id as "authorId", title, body as "text", body_format as "format", status,
   created_at as "createdAt", updated_at as "updatedAt", published_at as "publishedAt", row_version as "rowVersion"`;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Database } from "@tributary/kit/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
-import { createPostStore, type PostStore, type Slice } from "../src/store.ts";
+import type { Slice } from "../src/model.ts";
+import { createPostStore, type PostStore } from "../src/store.ts";
 
 let scratch: TestDatabase;
 beforeAll(async () => {
@@ -82,6 +83,19 @@ test("slices keep the order in which they were asked for, each to its own limit"
     [true, true],
     [false, false],
   ]);
+});
+
+test("a slice reads one row more than its limit, and none beyond", async () => {
+  let read = 0;
+  const rows: Database["rows"] = async <Row>(name: string, text: string, values?: readonly unknown[]) => {
+    const found = await scratch.database.rows<Row>(name, text, values);
+    read += found.length;
+    return found;
+  };
+  const store = createPostStore({ ...scratch.database, rows });
+  const slices = [5, 9].map((limit) => ({ authorId: "9", status: "PUBLISHED", limit }) as const);
+  const pages = await store.listSlices(slices);
+  expect([read, ...pages.map(({ items }) => items.length)]).toEqual([6 + 10, 5, 9]);
 });
 
 test("the database repeats the model's limits", async () => {

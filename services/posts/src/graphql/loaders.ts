@@ -2,8 +2,7 @@ import type { Identity } from "@tributary/kit/identity";
 import type { Page } from "@tributary/kit/keyset";
 import DataLoader from "dataloader";
 import type { PostActions } from "../actions.ts";
-import type { Post } from "../model.ts";
-import type { Slice } from "../store.ts";
+import type { Post, Slice } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
