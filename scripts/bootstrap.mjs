@@ -69,8 +69,9 @@ async function install() {
     const reason = findReasonToInstall(); // Somebody else may have installed while we waited.
     if (reason === undefined) return;
     process.stderr.write(`Installing with npm ci, because ${reason}.\n`);
-    // --include=dev: with NODE_ENV=production npm leaves devDependencies out, and Node 24 is one.
-    const code = await run("npm", ["ci", "--include=dev"], process.env);
+    // --include=dev: with NODE_ENV=production npm leaves devDependencies out, and Node 24 is one. --loglevel=error: the
+    // warnings are of packages that want a newer Node than the one that installs them; they get it.
+    const code = await run("npm", ["ci", "--include=dev", "--loglevel=error"], process.env);
     if (code !== 0) throw Object.assign(new Error("npm ci failed, see above."), { exitCode: code });
     const still = findReasonToInstall();
     if (still !== undefined) throw new Error(`npm ci has run, and yet ${still}.`);
@@ -147,7 +148,7 @@ function run(command, args, env) {
     const child = spawn(command, args, { cwd: root, env, stdio: "inherit" });
     const forward = (signal) => child.kill(signal);
     for (const signal of forwardedSignals) process.on(signal, forward);
-    const stopWatching = onParentGone(() => child.kill("SIGTERM"));
+    const stopWatching = onNpmGone(() => child.kill("SIGTERM"));
     const finish = () => {
       for (const signal of forwardedSignals) process.off(signal, forward);
       stopWatching();
@@ -165,15 +166,26 @@ function run(command, args, env) {
 
 // `kill -9` of npm reaches only npm. What it started should not live on unseen. Started by hand we may well outlive our
 // parent (`node scripts/bootstrap.mjs … &`), so this is for npm's children only.
-function onParentGone(act) {
+function onNpmGone(act) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
-  const parent = process.ppid;
+  const before = readAncestors();
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (readAncestors() === before) return;
     clearInterval(timer);
     act();
   }, parentPollMs);
   return () => clearInterval(timer);
+}
+
+// Between npm and us there may be its shell, which outlives it; whose child that is only Linux tells cheaply.
+function readAncestors() {
+  const { ppid } = process;
+  try {
+    const stat = readFileSync(`/proc/${ppid}/stat`, "utf8");
+    return `${ppid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]}`;
+  } catch {
+    return `${ppid}`;
+  }
 }
 
 function toCommand([name, ...args]) {

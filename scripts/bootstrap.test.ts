@@ -32,7 +32,7 @@ test("a fresh clone is installed with its development dependencies, says why, an
     stderr: "Installing with npm ci, because node_modules is missing or incomplete.\n",
   });
   expect(stdout).toContain(`["v24","--x","a b"]`);
-  expect(installsOf(clone)).toEqual(["npm ci --include=dev"]);
+  expect(installsOf(clone)).toEqual(["npm ci --include=dev --loglevel=error"]);
 });
 
 test("what is installed as the lock file says is not installed again", async () => {
@@ -116,7 +116,7 @@ test("when npm is killed, what it started is asked to end", async () => {
   await bootstrap(clone, ["script.ts"]);
   writeFileSync(join(clone, "wait.ts"), `setInterval(() => {}, 1e6); console.log(process.pid);`);
   const asNpm = `import { spawn } from "node:child_process";
-    spawn(process.execPath, ["scripts/bootstrap.mjs", "wait.ts"], { stdio: "inherit" });`;
+    spawn("sh", ["-c", "${process.execPath} scripts/bootstrap.mjs wait.ts; true"], { stdio: "inherit" });`;
   const env = { ...process.env, npm_lifecycle_event: "start" };
   const npm = spawn(process.execPath, ["--input-type=module", "-e", asNpm], {
     cwd: clone,
