@@ -1,7 +1,7 @@
 import { AppError, invalidInput, type Problem } from "@tributary/kit/errors";
 import type { NewLine, Product } from "./model.ts";
 
-export interface PricedLine extends NewLine {
+interface PricedLine extends NewLine {
   readonly unitPriceMinor: number;
 }
 

@@ -29,7 +29,7 @@ export interface CustomerPage {
 }
 
 /** A placed order, and whether it was placed before: then it is as it was said then. */
-export interface Placed extends PlacedOrder {
+interface Placed extends PlacedOrder {
   readonly replayed: boolean;
 }
 
