@@ -2,6 +2,7 @@ import { AppError } from "@tributary/kit/errors";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import type { PageRequest } from "@tributary/kit/keyset";
 import {
+  type CustomerPage,
   type NewOrder,
   type Order,
   type OrderFilters,
@@ -9,7 +10,7 @@ import {
   requireAdvance,
   requireCancellable,
 } from "./model.ts";
-import type { CustomerPage, OrderStore } from "./store.ts";
+import type { OrderStore } from "./store.ts";
 
 export type OrderActions = ReturnType<typeof createOrderActions>;
 

@@ -52,6 +52,14 @@ export interface OrderFilters {
   readonly status?: OrderStatus | undefined;
 }
 
+/** The same part of each of many customers' lists. */
+export interface CustomerPage {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** The order where the last page ended. */
+  readonly after?: string | undefined;
+}
+
 /** How long a key stands for the order that it placed. */
 export const idempotencyHours = 24;
 

@@ -4,6 +4,7 @@ import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keys
 import type { Database, Queryable } from "@tributary/kit/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
+  type CustomerPage,
   idempotencyHours,
   isOrderId,
   isSku,
@@ -19,14 +20,6 @@ import {
 import { type PricedOrder, priceOrder } from "./pricing.ts";
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
-
-/** The same part of each of many customers' lists. */
-export interface CustomerPage {
-  /** 1 to 100. */
-  readonly limit: number;
-  /** The order where the last page ended. */
-  readonly after?: string | undefined;
-}
 
 /** A placed order, and whether it was placed before: then it is as it was said then. */
 interface Placed extends PlacedOrder {

@@ -1,8 +1,7 @@
 import type { Identity } from "@tributary/kit/identity";
 import DataLoader from "dataloader";
 import type { OrderActions } from "../actions.ts";
-import type { Order, OrderLine, PlacedOrder, Product } from "../model.ts";
-import type { CustomerPage } from "../store.ts";
+import type { CustomerPage, Order, OrderLine, PlacedOrder, Product } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
