@@ -30,14 +30,16 @@ export interface RestAnswer {
 
 export type RestHandler = (request: RestRequest) => Promise<RestAnswer>;
 
+/** One handler for each route; a missing one does not compile. */
+export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
+
 export interface RestDoorOptions<R extends readonly RouteDeclaration[]> {
   readonly version: number;
   readonly routes: R;
-  /** One handler for each route; a missing one does not compile. */
-  readonly handlers: Readonly<Record<R[number]["id"], RestHandler>>;
+  readonly handlers: Handlers<R>;
   readonly authenticate: Authenticate;
   readonly log: Log;
-  /** 64 KiB, as HTTP.md says. */
+  /** 64 KiB: what a REST body may weigh on this platform. */
   readonly bodyBytesMax?: number;
 }
 

@@ -1,16 +1,19 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import express, { type Express, type Router } from "express";
+import express, { type Express } from "express";
+import { createCursors, type Cursors } from "./cursor.ts";
 import { AppError } from "./errors.ts";
-import { type Authenticate, createAuthenticator } from "./identity.ts";
+import { type Authenticate, createAuthenticator, type Identity } from "./identity.ts";
 import { type RunningServer, startServer, stopOnSignals } from "./lifecycle.ts";
 import { createLog, type Log } from "./log.ts";
 import { migrate } from "./migrate.ts";
 import { createDatabase, type Database } from "./postgres.ts";
 import { writeProblem } from "./problem.ts";
 import { readRequestId } from "./request-id.ts";
+import { createRestDoor, type Handlers } from "./rest.ts";
+import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
-import type { SubgraphDoor } from "./subgraph.ts";
-import { createCursors, type Cursors } from "./cursor.ts";
+import { createSubgraphDoor } from "./subgraph.ts";
 
 /** What a service's app is made of; tests hand in their own. */
 export interface ServiceParts {
@@ -25,21 +28,39 @@ export interface ServiceApp {
   stop(): Promise<void>;
 }
 
+/** What a service brings to its doors; the rest is the same in every house. */
+export interface ServiceDoors<Context extends object, R extends readonly RouteDeclaration[]> {
+  /** The service's `schema.graphql`. */
+  readonly schema: URL;
+  /** Typed by the service's generated types. */
+  readonly resolvers: object;
+  /** Everything a GraphQL request needs, made anew for each. */
+  readonly createContext: (identity: Identity) => Context;
+  readonly routes: R;
+  /** By version; a route without a handler does not compile. */
+  readonly handlers: Readonly<Record<number, Handlers<R>>>;
+}
+
 /** The two doors of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem. */
-export function createServiceApp(doors: {
-  readonly graphql: SubgraphDoor;
-  readonly rest: Readonly<Record<number, Router>>;
-}): ServiceApp {
+export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
+  { authenticate, log }: Pick<ServiceParts, "authenticate" | "log">,
+  { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
+): Promise<ServiceApp> {
+  const typeDefs = await readFile(schema, "utf8");
+  const graphql = await createSubgraphDoor({ typeDefs, resolvers, authenticate, createContext, log });
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
-  app.use("/graphql", doors.graphql.router);
-  for (const [version, router] of Object.entries(doors.rest)) app.use(`/rest/v${version}`, router);
+  app.use("/graphql", graphql.router);
+  for (const [version, ofVersion] of Object.entries(handlers)) {
+    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, log };
+    app.use(`/rest/v${version}`, createRestDoor(door));
+  }
   app.use((request, response) => {
     writeProblem(response, new AppError("NOT_FOUND", "There is nothing at this path."), {
       instance: request.path,
       requestId: readRequestId(request.headers["x-request-id"]),
     });
   });
-  return { handler: app, stop: () => doors.graphql.stop() };
+  return { handler: app, stop: () => graphql.stop() };
 }
 
 export interface ServiceProcessOptions {

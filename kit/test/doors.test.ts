@@ -4,11 +4,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../src/errors.ts";
 import type { Log } from "../src/log.ts";
-import { createRestDoor, pageBytesMax } from "../src/rest.ts";
+import { type Handlers, pageBytesMax } from "../src/rest.ts";
 import { readPageRequest, writeList } from "../src/rest-lists.ts";
 import type { RouteDeclaration } from "../src/routes.ts";
 import { createServiceApp, type ServiceApp } from "../src/service.ts";
-import { createSubgraphDoor } from "../src/subgraph.ts";
 import { createCursors } from "../src/cursor.ts";
 
 const routes = [
@@ -25,10 +24,7 @@ const routes = [
   { id: "next", method: "GET", path: "/next", versions: [2], cache: "public", summary: "Only in version 2" },
 ] as const satisfies readonly RouteDeclaration[];
 
-const typeDefs = `
-  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
-  type Query { fine: Int, refused: Int, broken: Int, late: Int }
-`;
+const schema = new URL("things.graphql", import.meta.url);
 const secret = 'relation "passwords" does not exist at 10.0.0.7';
 const resolvers = {
   Query: {
@@ -54,30 +50,19 @@ let url: string;
 beforeAll(async () => {
   const authenticate = async (authorization: string | undefined) =>
     authorization === "Bearer bad" ? fail(new AppError("UNAUTHENTICATED", "No.")) : ({ kind: "anonymous" } as const);
-  const rest = createRestDoor({
-    version: 1,
-    routes,
-    authenticate,
-    log,
-    handlers: {
-      list: async (request) => {
-        readPageRequest(request.query, cursors, "things");
-        if (request.query["limit"] === "13") throw new Error(secret);
-        return writeList({ request, cursors, list: "things", page: big, idOf: ({ id }) => id, toJson: (it) => it });
-      },
-      echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
-      next: async () => ({ status: 200 }),
+  const handlers: Handlers<typeof routes> = {
+    list: async (request) => {
+      readPageRequest(request.query, cursors, "things");
+      if (request.query["limit"] === "13") throw new Error(secret);
+      return writeList({ request, cursors, list: "things", page: big, idOf: ({ id }) => id, toJson: (it) => it });
     },
-  });
-  const graphql = await createSubgraphDoor({
-    typeDefs,
-    resolvers,
-    authenticate,
-    createContext: () => ({}),
-    log,
-    bodyBytesMax: 1_000,
-  });
-  app = createServiceApp({ graphql, rest: { 1: rest } });
+    echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
+    next: async () => ({ status: 200 }),
+  };
+  app = await createServiceApp(
+    { authenticate, log },
+    { schema, resolvers, createContext: () => ({}), routes, handlers: { 1: handlers } },
+  );
   const server = createServer(app.handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   server.unref();
@@ -117,7 +102,7 @@ test("a GraphQL request that cannot be read is JSON with its status", async () =
     return [response.status, text.startsWith("<") ? text : JSON.parse(text).errors?.[0]?.extensions?.code];
   };
   expect(await post("{ broken")).toEqual([400, "MALFORMED_REQUEST"]);
-  expect(await post(JSON.stringify({ query: "x".repeat(2_000) }))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  expect(await post(JSON.stringify({ query: "x".repeat(2_097_152) }))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   expect(await post("{}", { "content-type": "application/json; charset=latin1" })).toEqual([
     415,
     "UNSUPPORTED_MEDIA_TYPE",

@@ -1,7 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { createRestDoor } from "@tributary/kit/rest";
 import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service";
-import { createSubgraphDoor } from "@tributary/kit/subgraph";
 import { createCommentActions } from "./actions.ts";
 import { createContext } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
@@ -15,25 +12,14 @@ export interface CommentsParts extends ServiceParts {
 }
 
 /** The comments service behind its two doors. */
-export async function createApp({
-  database,
-  authenticate,
-  cursors,
-  log,
-  clock = Date.now,
-}: CommentsParts): Promise<ServiceApp> {
+export function createApp(parts: CommentsParts): Promise<ServiceApp> {
+  const { database, cursors, clock = Date.now } = parts;
   const actions = createCommentActions({ store: createCommentStore(database), clock });
-  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const graphql = await createSubgraphDoor({
-    typeDefs,
+  return createServiceApp(parts, {
+    schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
-    authenticate,
     createContext: createContext(actions, cursors),
-    log,
-  });
-  const handlers = createHandlersV1({ actions, cursors });
-  return createServiceApp({
-    graphql,
-    rest: { 1: createRestDoor({ version: 1, routes, handlers, authenticate, log }) },
+    routes,
+    handlers: { 1: createHandlersV1({ actions, cursors }) },
   });
 }

@@ -1,11 +1,14 @@
+import { runMain } from "@tributary/kit/run-main";
 import { runService } from "@tributary/kit/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
-await runService({
-  name: "comments",
-  config: readConfig(process.env),
-  migrations: new URL("../migrations", import.meta.url),
-  createApp,
-  command: process.argv[2],
-});
+await runMain(async () =>
+  runService({
+    name: "comments",
+    config: readConfig(process.env),
+    migrations: new URL("../migrations", import.meta.url),
+    createApp,
+    command: process.argv[2],
+  }),
+);

@@ -1,14 +1,17 @@
 import { requireDurability } from "@tributary/kit/postgres";
+import { runMain } from "@tributary/kit/run-main";
 import { runService } from "@tributary/kit/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
-await runService({
-  name: "orders",
-  config: readConfig(process.env),
-  migrations: new URL("../migrations", import.meta.url),
-  createApp,
-  // An order that was confirmed stays: not on a database that forgets.
-  check: requireDurability,
-  command: process.argv[2],
-});
+await runMain(async () =>
+  runService({
+    name: "orders",
+    config: readConfig(process.env),
+    migrations: new URL("../migrations", import.meta.url),
+    createApp,
+    // An order that was confirmed stays: not on a database that forgets.
+    check: requireDurability,
+    command: process.argv[2],
+  }),
+);

@@ -1,7 +1,7 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { AppError } from "@tributary/kit/errors";
 import { writeEtag } from "@tributary/kit/etag";
-import type { RestAnswer, RestHandler, RestRequest } from "@tributary/kit/rest";
+import type { RestAnswer, Handlers, RestRequest } from "@tributary/kit/rest";
 import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
 import type { OrderActions } from "../actions.ts";
 import { type Order, type OrderLine, readOrderFilters } from "../model.ts";
@@ -14,10 +14,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-type Handlers = Readonly<Record<(typeof routes)[number]["id"], RestHandler>>;
-
 /** Version 1 of the orders' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers {
+export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
   return {
     async placeOrder({ identity, body, header }) {
       const { order, lines, replayed } = await inWordsOfV1(() =>

@@ -1,7 +1,7 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { AppError } from "@tributary/kit/errors";
 import { readIfMatch, writeEtag } from "@tributary/kit/etag";
-import type { RestAnswer, RestHandler, RestRequest } from "@tributary/kit/rest";
+import type { RestAnswer, Handlers, RestRequest } from "@tributary/kit/rest";
 import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
 import type { PostActions } from "../actions.ts";
 import { type Post, readPostFilters } from "../model.ts";
@@ -14,13 +14,11 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-type Handlers = Readonly<Record<(typeof routes)[number]["id"], RestHandler>>;
-
 /** Published posts have one body for everybody; whatever else is shown is for this caller alone. */
 const ownView = { "Cache-Control": "private, no-cache", Vary: "Authorization" };
 
 /** Version 1 of the posts' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers {
+export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
   async function answerList(request: RestRequest, asked: Readonly<Record<string, string>>): Promise<RestAnswer> {
     const filters = readPostFilters(asked);
     const list = nameList("posts", { ...filters });

@@ -2,7 +2,7 @@ import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { AppError } from "@tributary/kit/errors";
 import { readIfMatch, writeEtag } from "@tributary/kit/etag";
 import type { Identity } from "@tributary/kit/identity";
-import type { RestHandler } from "@tributary/kit/rest";
+import type { Handlers } from "@tributary/kit/rest";
 import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
 import type { UserActions } from "../actions.ts";
 import { readUserFilters, type User } from "../model.ts";
@@ -15,10 +15,8 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-type Handlers = Readonly<Record<(typeof routes)[number]["id"], RestHandler>>;
-
 /** Version 1 of the users' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers {
+export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
   const answer = (identity: Identity, user: User, status = 200, headers: Record<string, string> = {}) => {
     const seesPrivate = actions.mayReadPrivate(identity, user);
     const etag = writeEtag(user.rowVersion, "v1", seesPrivate ? "private" : "public");
