@@ -23,6 +23,8 @@ export interface Buyers {
   confirmMore(count: number): Promise<void>;
   /** Resolves when every buyer has been told of the last order they wanted. */
   stop(): Promise<void>;
+  /** Every buyer goes away at once, told or not. */
+  abandon(): void;
 }
 
 export interface BuyersOptions {
@@ -49,11 +51,12 @@ export function startBuyers(o: BuyersOptions): Buyers {
   const events = new EventEmitter();
   const counts = { sentAgain: 0, replayed: 0 };
   const stopping = new AbortController();
+  const abandoned = new AbortController();
 
   async function buy(customerId: string, token: string): Promise<void> {
     while (!stopping.signal.aborted) {
       const lines = chooseLines(o.skus);
-      const order = await orderUntilConfirmed(o.url, token, lines, counts);
+      const order = await orderUntilConfirmed(o.url, token, lines, { counts, abandoned: abandoned.signal });
       confirmed.push({ ...order, lines });
       if (order.customerId !== customerId)
         throw new Error(`User ${customerId} was given an order of ${order.customerId}.`);
@@ -81,14 +84,20 @@ export function startBuyers(o: BuyersOptions): Buyers {
       stopping.abort();
       await done;
     },
+    abandon: () => abandoned.abort(),
   };
+}
+
+interface Attempts {
+  readonly counts: { sentAgain: number; replayed: number };
+  readonly abandoned: AbortSignal;
 }
 
 async function orderUntilConfirmed(
   url: string,
   token: string,
   lines: readonly Line[],
-  counts: { sentAgain: number; replayed: number },
+  { counts, abandoned }: Attempts,
 ): Promise<Pick<Confirmed, "id" | "customerId">> {
   const headers = {
     "content-type": "application/json",
@@ -96,7 +105,7 @@ async function orderUntilConfirmed(
     "idempotency-key": randomUUID(),
   };
   const deadline = performance.now() + orderDeadlineMs;
-  while (performance.now() < deadline) {
+  while (performance.now() < deadline && !abandoned.aborted) {
     const answer = await attempt(url, headers, JSON.stringify({ lines }));
     if (answer?.status === 201) {
       if (answer.replayed) counts.replayed++;

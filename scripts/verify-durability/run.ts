@@ -32,6 +32,7 @@ const tokenTtlSeconds = 6 * 3_600;
 /** Runs the rounds on a PostgreSQL and a service of their own, and ends both, whatever happens. */
 export async function runRounds(options: VerifyOptions, say: (line: string) => void): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
+  const interrupted = hearInterruption();
   try {
     const folder = mkdtempSync(join(tmpdir(), "tributary-durability-"));
     const directory = join(folder, "postgres");
@@ -51,7 +52,8 @@ export async function runRounds(options: VerifyOptions, say: (line: string) => v
       [skus, stockAtFirst],
     );
     const buyers = startBuyers({ url, skus, tokens: await makeTokens(issuer) });
-    return await killInRounds({ options, say, cluster, service, buyers });
+    ends.push(() => buyers.abandon());
+    return await killInRounds({ options, say, cluster, service, buyers, interrupted });
   } finally {
     for (const end of ends.reverse()) await end();
   }
@@ -63,10 +65,12 @@ interface Scene {
   readonly cluster: Cluster;
   readonly service: Service;
   readonly buyers: Buyers;
+  /** Rejects when somebody wants an end. */
+  readonly interrupted: Promise<never>;
 }
 
 async function killInRounds(scene: Scene): Promise<Outcome> {
-  const { options, say, cluster, service, buyers } = scene;
+  const { options, say, cluster, service, buyers, interrupted } = scene;
   const serviceBackMs: number[] = [];
   const postgresBackMs: number[] = [];
   // The service refuses to start on a database that forgets: in the control it forgets between starts.
@@ -74,7 +78,7 @@ async function killInRounds(scene: Scene): Promise<Outcome> {
   const remember = async () => void (options.control && (await cluster.setSynchronousCommit("on")));
   const order = async () => {
     await forget();
-    await buyers.confirmMore(confirmedBetweenKills);
+    await Promise.race([buyers.confirmMore(confirmedBetweenKills), interrupted]);
     await sleep(randomInt(killDelayMsMax));
   };
   for (let round = 1; round <= options.rounds; round++) {
@@ -90,6 +94,15 @@ async function killInRounds(scene: Scene): Promise<Outcome> {
   await buyers.stop();
   const audit = await auditOrders(cluster, buyers.confirmed, stockAtFirst);
   return { ...audit, sentAgain: buyers.sentAgain, replayed: buyers.replayed, serviceBackMs, postgresBackMs };
+}
+
+/** Heard between two kills, never while something starts: so nothing is left behind. */
+function hearInterruption(): Promise<never> {
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
+  });
+  interrupted.catch(() => {});
+  return interrupted;
 }
 
 function environmentOf(url: string, cluster: Cluster, issuer: TestIssuer): Readonly<Record<string, string>> {
