@@ -137,11 +137,11 @@ function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
 }
 
-/** Classes 08, 53, 57 and 55P03, 40P01 (PostgreSQL, appendix A), and whatever broke below the protocol. */
+/** Classes 08 (but 08P01, a misuse of the protocol), 53, 57, 55P03 and 40P01 (PostgreSQL, appendix A), and what broke below them. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AppError || !(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (error instanceof pg.DatabaseError) return /^(08|53|57)|^55P03$|^40P01$|^40001$|^25P03$/.test(code);
+  if (error instanceof pg.DatabaseError) return /^(08(?!P01)|53|57)|^55P03$|^40P01$|^40001$|^25P03$/.test(code);
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code) ||
     /timeout|terminated|Connection ended|not queryable|Query read/i.test(error.message)

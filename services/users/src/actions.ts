@@ -5,6 +5,13 @@ import type { PageRequest } from "@tributary/kit/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
+export interface ChangeTerms {
+  /** What the caller has read; read only once the caller was let in. */
+  readonly precondition?: () => Precondition;
+  /** What an account that was given up is: a state, or nothing at all for a door that does not know such accounts. */
+  readonly formerIs?: "INVALID_STATE" | "NOT_FOUND";
+}
+
 export type UserActions = ReturnType<typeof createUserActions>;
 
 /**
@@ -41,14 +48,14 @@ export function createUserActions(store: UserStore) {
       identity: Identity,
       id: string,
       input: () => UserChanges,
-      precondition: () => Precondition = () => "any",
+      { precondition = () => "any", formerIs = "INVALID_STATE" }: ChangeTerms = {},
     ): Promise<User> {
       requireOwnerOrAll(identity, id);
       const versions = precondition();
       const changes = input();
       if (changes.role !== undefined) requireScope(identity, "users:write:all");
       const updated = await store.updateUser(id, changes, versions);
-      if (updated === undefined) throw await whyNotUpdated(id);
+      if (updated === undefined) throw await whyNotUpdated(id, formerIs);
       return unlessTaken(updated);
     },
 
@@ -56,15 +63,18 @@ export function createUserActions(store: UserStore) {
     async deactivateUser(identity: Identity, id: string): Promise<User> {
       requireOwnerOrAll(identity, id);
       const user = await store.deactivateUser(id);
-      if (user === undefined) throw await whyNotUpdated(id);
+      if (user === undefined) throw await whyNotUpdated(id, "INVALID_STATE");
       return user;
     },
   };
 
-  async function whyNotUpdated(id: string): Promise<AppError> {
+  async function whyNotUpdated(id: string, formerIs: "INVALID_STATE" | "NOT_FOUND"): Promise<AppError> {
     const [user] = await store.findUsers([id]);
-    if (user === undefined) return new AppError("NOT_FOUND", "There is no such user.");
-    if (user.deactivatedAt !== null) return new AppError("INVALID_STATE", "This account was given up.");
+    const isFormer = user !== undefined && user.deactivatedAt !== null;
+    if (user === undefined || (isFormer && formerIs === "NOT_FOUND")) {
+      return new AppError("NOT_FOUND", "There is no such user.");
+    }
+    if (isFormer) return new AppError("INVALID_STATE", "This account was given up.");
     return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
   }
 }

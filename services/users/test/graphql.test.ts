@@ -155,4 +155,6 @@ test("who gives up an account is erased and still resolves", async () => {
   expect((await users.graphql(deactivate, { input: { id } }, eve)).errors?.[0]?.extensions.code).toBe("INVALID_STATE");
   expect((await users.graphql(`{ users(search: "Former") { nodes { id } } }`)).data.users.nodes).toEqual([]);
   expect((await users.rest("GET", `/v1/users/${id}`)).status).toBe(404);
+  const patch = { token: eve, body: { name: "Eve again" }, headers: { "if-match": "*" } };
+  expect((await users.rest("PATCH", `/v1/users/${id}`, patch)).status).toBe(404);
 });

@@ -41,15 +41,9 @@ export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeo
     },
     async updateUser({ identity, params, header, body }) {
       const id = params["id"] ?? "";
-      return answer(
-        identity,
-        await actions.updateUser(
-          identity,
-          id,
-          () => readUserChangesV1(body),
-          () => readIfMatch(header("if-match")),
-        ),
-      );
+      const precondition = () => readIfMatch(header("if-match"));
+      const terms = { precondition, formerIs: "NOT_FOUND" } as const;
+      return answer(identity, await actions.updateUser(identity, id, () => readUserChangesV1(body), terms));
     },
   };
 }
