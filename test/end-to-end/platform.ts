@@ -24,7 +24,7 @@ const apps: Readonly<Record<ServiceName, (parts: ServiceParts) => Promise<Servic
   orders: createOrders,
 };
 
-export const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Platform {
   readonly issuer: TestIssuer;
@@ -40,13 +40,13 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RestAnswer {
+interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

@@ -1,7 +1,7 @@
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
-export const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;
+const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;
 export type Role = (typeof roles)[number];
 
 export interface Preferences {
