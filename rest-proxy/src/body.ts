@@ -48,10 +48,12 @@ export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReader
   };
 }
 
-/** Before an answer that leaves a body unread: what still comes is thrown away, up to a bound; what was not invited ends the connection. */
+/**
+ * Before an answer that leaves a body unread: what still comes is thrown away, up to a bound. (A body that was expected to be invited and
+ * was not ends the connection: Node says so by itself.)
+ */
 export function abandonBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || response.headersSent || !hasBody(request)) return;
-  if (expectsContinue(request)) return void response.setHeader("Connection", "close");
   let bytes = 0;
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;

@@ -7,8 +7,8 @@ export function isTraceparent(value: string | readonly string[] | undefined): va
   return typeof value === "string" && pattern.test(value);
 }
 
-/** The beginning of a trace for a request that came without one. */
+/** The beginning of a trace for a request that came without one; nobody records it yet. */
 export function newTraceparent(): string {
   const bytes = randomBytes(24).toString("hex");
-  return `00-${bytes.slice(0, 32)}-${bytes.slice(32)}-01`;
+  return `00-${bytes.slice(0, 32)}-${bytes.slice(32)}-00`;
 }

@@ -249,7 +249,7 @@ test("a request keeps its id and its trace, when they are fit to be kept", async
   const id = bad.headers.get("x-request-id");
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   expect(stub.seen[1]?.headers["x-request-id"]).toBe(id);
-  expect(stub.seen[1]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(stub.seen[1]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   expect(stub.seen[1]?.headers["traceparent"]).not.toContain("0".repeat(32));
   expect(stub.seen[1]?.headers["tracestate"]).toBeUndefined();
 });
