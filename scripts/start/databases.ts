@@ -6,7 +6,7 @@ import { type ServiceName, serviceNames } from "./parts.ts";
 import type { Secrets } from "./secrets.ts";
 import { StartError } from "./start-error.ts";
 
-export type DatabaseUrls = Readonly<Record<ServiceName, string>>;
+type DatabaseUrls = Readonly<Record<ServiceName, string>>;
 
 /** What scripts/seed/seed.ts offers. */
 export interface Seeding {

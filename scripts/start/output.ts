@@ -52,7 +52,7 @@ export function createOutput({ write, isColoured, names }: OutputOptions): Outpu
 }
 
 /** A line of output in lines for people: a log record as "12:34:56 warn sentence field=value", and its stack below. */
-export function renderLine(text: string, paint: (style: Style, text: string) => string): string[] {
+function renderLine(text: string, paint: (style: Style, text: string) => string): string[] {
   const record = readRecord(text);
   if (record === undefined) return [text];
   const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = record;

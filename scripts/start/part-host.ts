@@ -2,12 +2,13 @@
 // supervisor is gone, shares its port with its successor, and as a standby loads the part's code before it begins, so
 // that code which does not load never replaces what runs.
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, flushCompileCache } from "node:module";
 import { type ListenOptions, Server } from "node:net";
 import { pathToFileURL } from "node:url";
 
 const [program = "", , entry = "", mode] = process.argv;
 const entryUrl = pathToFileURL(entry);
+const flushDelayMs = 1_000;
 const importedNames = /(?:^import\s*|^(?:import|export)\b[^"';]*?\bfrom\s*|\bimport\(\s*)["']([^"']+)["']/gm;
 
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
@@ -22,6 +23,8 @@ async function begin(): Promise<void> {
   process.channel?.unref(); // To wait for the supervisor's end is no reason to live on.
   process.argv = [program, entry];
   await import(entryUrl.href);
+  // Node keeps compiled code when a process exits; a thousand small files then, while Ctrl-C waits for it.
+  setTimeout(flushCompileCache, flushDelayMs).unref();
 }
 
 /**

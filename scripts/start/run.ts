@@ -2,15 +2,16 @@ import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/env";
 import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
+import { databaseUrl, environmentOf } from "./environments.ts";
 import { type Ground, type GroundOptions, takeGround } from "./ground.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
-import { databaseUrl, entryOf, environmentOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
+import { entryOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
 import { watchedFolders } from "./reaction.ts";
 import { StartError } from "./start-error.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervise.ts";
 import { publishCommitted } from "./supergraph.ts";
-import { startTeamLoop, type TeamLoop } from "./team-loop.ts";
+import { createTeamLoop, type TeamLoop } from "./team-loop.ts";
 
 export interface RunOptions extends GroundOptions {
   readonly args: readonly string[];
@@ -25,8 +26,8 @@ export interface RunOptions extends GroundOptions {
 interface Running {
   readonly ground: Ground;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
+  readonly loop: TeamLoop;
   postgres: SupervisedPostgres | undefined;
-  loop: TeamLoop | undefined;
 }
 
 const readyTimeoutMs = 20_000;
@@ -54,7 +55,8 @@ async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const ground = await takeGround(o, options);
   const chosen = parts.filter(({ name }) => options.only.includes(name));
   const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, ground, o.root)] as const));
-  const running: Running = { ground, supervised, postgres: undefined, loop: undefined };
+  const loop = createLoop(ground, supervised, o.root);
+  const running: Running = { ground, supervised, loop, postgres: undefined };
   o.onKillable(() => kill(running));
   try {
     await bringUp(running, options, o);
@@ -63,7 +65,7 @@ async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
     const tookMs = performance.now() - startedMs;
     const hasPostgres = running.postgres !== undefined;
     ground.output.raw(renderBanner({ ports: ground.context.ports, running: names, late, tookMs, hasPostgres }));
-    running.loop = startLoop(running, o);
+    loop.begin();
     await untilAborted(o.signal);
     ground.output.line("start", "stopping");
   } finally {
@@ -121,10 +123,10 @@ function supervisePart(part: Part, { context, output, runFile }: Ground, root: s
   });
 }
 
-function startLoop({ ground, supervised }: Running, { root }: RunOptions): TeamLoop {
+function createLoop(ground: Ground, supervised: Running["supervised"], root: string): TeamLoop {
   const { context, output } = ground;
   const say = (name: string, line: string) => output.line(name, line);
-  return startTeamLoop({
+  return createTeamLoop({
     root,
     dataDir: context.dataDir,
     folders: watchedFolders.map((folder) => join(root, folder)),
@@ -149,7 +151,7 @@ async function waitForAll({ supervised }: Running, signal: AbortSignal): Promise
 
 async function end({ ground, supervised, postgres, loop }: Running): Promise<void> {
   const stopping = [...supervised.values()].map((part) => part.stop());
-  await Promise.all([...stopping, loop?.close()]);
+  await Promise.all([...stopping, loop.close()]);
   await postgres?.stop();
   ground.runFile.release();
 }

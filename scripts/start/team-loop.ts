@@ -9,32 +9,37 @@ export interface TeamLoopOptions extends ReactorOptions {
 }
 
 export interface TeamLoop {
+  /** From now on what is saved is acted on; what was saved since the loop was created, too. */
+  begin(): void;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
 
-/** Watches the teams' files: what is saved is running a moment later, and what cannot run does not replace what does. */
-export function startTeamLoop(options: TeamLoopOptions): TeamLoop {
+/**
+ * Watches the teams' files: what is saved is running a moment later, and what cannot run does not replace what does.
+ * Create it before the parts start, so that nothing that is saved meanwhile is missed.
+ */
+export function createTeamLoop(options: TeamLoopOptions): TeamLoop {
   const { root, folders, say } = options;
   const react = createReactor(options);
   const saved = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> | undefined;
-  let isClosed = false;
+  let isActive = false;
 
   // One after another: what is saved meanwhile waits, and is taken together.
   function schedule(): void {
     clearTimeout(timer);
-    if (!isClosed && working === undefined) timer = setTimeout(begin, options.debounceMs);
+    if (isActive && working === undefined) timer = setTimeout(takeSaved, options.debounceMs);
   }
 
-  function begin(): void {
-    working = work();
-  }
-
-  async function work(): Promise<void> {
+  function takeSaved(): void {
     const batch = [...saved];
     saved.clear();
+    working = work(batch);
+  }
+
+  async function work(batch: readonly string[]): Promise<void> {
     try {
       await react(batch);
     } catch (error) {
@@ -48,10 +53,13 @@ export function startTeamLoop(options: TeamLoopOptions): TeamLoop {
     saved.add(relative(root, path));
     schedule();
   });
-  begin(); // The committed supergraph may be older than the schemas that the services have just started with.
   return {
+    begin() {
+      isActive = true;
+      working = work([]); // The committed supergraph may be older than the schemas that the services have started with.
+    },
     async close() {
-      isClosed = true;
+      isActive = false;
       clearTimeout(timer);
       watcher.close();
       await working;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { environmentOf, type PartContext, partNames, parts } from "./parts.ts";
+import { environmentOf, type PartContext } from "./environments.ts";
+import { partNames, parts } from "./parts.ts";
 import { readPorts } from "./ports.ts";
 
 test("on the usual ports the gateway takes the addresses of the supergraph", () => {
