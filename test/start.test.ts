@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { isPortFree } from "@tributary/kit/free-port";
 import { identifyProcess } from "@tributary/kit/process-identity";
-import { removeLocalPostgres } from "@tributary/kit/local-postgres";
+import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres";
 import { partNames } from "../scripts/start/parts.ts";
+import { takeRunFile } from "../scripts/start/run-file.ts";
 import { cloneRepository, removeClone } from "./start/clone.ts";
 import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
 import { makeStubPlatform, stubPart, stubSchema, write } from "./start/stub-platform.ts";
@@ -36,7 +37,10 @@ afterEach(async () => {
     write(root, `${folder}/src/main.ts`, stubPart(name));
 });
 
-afterAll(() => {
+afterAll(async () => {
+  const runFile = takeRunFile(join(root, ".data")); // A test that failed may have left something.
+  await runFile.endLeftovers();
+  await endLocalPostgresLeftover(join(root, ".data/postgres"), () => {});
   removeLocalPostgres(join(root, ".data/postgres"));
   rmSync(root, { recursive: true });
 });
