@@ -1,4 +1,5 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
+import { readListenerConfig } from "@tributary/kit/listener-config";
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -17,7 +18,7 @@ export function readConfig(environment: Environment) {
     });
     return {
       profile,
-      ...readListener(env),
+      ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
       supergraph: readSupergraph(env),
       ...readBounds(env),
       introspection: env.flag("INTROSPECTION", {
@@ -31,35 +32,6 @@ export function readConfig(environment: Environment) {
       issuerUrl: readIssuerUrl(env, profile),
     };
   });
-}
-
-function readListener(env: EnvironmentReader) {
-  return {
-    port: env.integer("PORT", {
-      fallback: 4000,
-      min: 0,
-      max: 65_535,
-      why: "where the gateway listens; 0 takes any free port",
-    }),
-    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
-    logLevel: env.choice("LOG_LEVEL", {
-      of: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
-      fallback: "info",
-      why: "JSON lines on standard output from this level up",
-    }),
-    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
-      fallback: 0,
-      min: 0,
-      max: 60_000,
-      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
-    }),
-    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
-      fallback: 8_000,
-      min: 0,
-      max: 120_000,
-      why: "on SIGTERM: how long requests under way may take",
-    }),
-  };
 }
 
 function readSupergraph(env: EnvironmentReader) {

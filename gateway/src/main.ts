@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { ConfigError } from "@tributary/kit/env";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
+import { runMain } from "@tributary/kit/run-main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createObserver } from "./telemetry/observations.ts";
@@ -9,12 +9,7 @@ import { createObserver } from "./telemetry/observations.ts";
 // @apollo/gateway reports to its maker unless told not to; so before it is loaded.
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
-try {
-  await serve(readConfig(process.env));
-} catch (error) {
-  process.stderr.write(`${error instanceof ConfigError || !(error instanceof Error) ? String(error) : error.stack}\n`);
-  process.exit(1);
-}
+await runMain(async () => serve(readConfig(process.env)));
 
 async function serve(config: Config): Promise<void> {
   const { createGateway } = await import("./server.ts");

@@ -1,9 +1,10 @@
 import type { RequestListener } from "node:http";
+import { isPreflight } from "@tributary/kit/cors";
 import { readRequestId } from "@tributary/kit/request-id";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
-import { createCors } from "./admit/cors.ts";
+import { createOperationCors } from "./admit/cors.ts";
 import { prefersPage } from "./admit/negotiation.ts";
-import { createTraceParent, readTraceContext } from "./admit/trace-context.ts";
+import { createTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 import type { Config } from "./config.ts";
 import { Refusal } from "./errors.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
@@ -71,12 +72,15 @@ interface AppOptions {
 function createApp({ config, observe, generations, graphiql }: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
-  const cors = createCors(config.corsOrigins);
+  const cors = createOperationCors(config.corsOrigins);
   const fullLane = createFullLane({ ...config, generations, bodyBytesMax: config.graphqlBodyBytesMax, observe });
 
   app.use((request, response, next) => {
     introduce(request, response);
-    if (!cors(request, response)) next();
+    cors.allowOrigin(request, response);
+    if (!isPreflight(request)) return next();
+    cors.permitPreflight(request, response, "GET, POST, OPTIONS");
+    response.status(204).end();
   });
   app.get("/graphql", (request, response, next) => {
     if (request.method !== "GET" || !prefersPage(request.headers.accept)) return next();

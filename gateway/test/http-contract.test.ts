@@ -107,7 +107,7 @@ describe("a body that is not a GraphQL request", () => {
     ["an operation name that is a list", '{"query":"{ whoAmI }","operationName":[]}'],
     ["extensions that are a number", '{"query":"{ whoAmI }","extensions":0}'],
     ["a query that is inherited only", '{"__proto__":{"query":"{ whoAmI }"}}'],
-    ["bytes that are not UTF-8", Uint8Array.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
+    ["bytes that are not UTF-8", Buffer.from('{"query":"{ whoAmI }","x":"\xff"}', "latin1")],
   ];
 
   test.each(cases)("%s: 400 with JSON for every client", async (_, body) => {
@@ -411,15 +411,18 @@ describe("pages of other origins", () => {
     },
   );
 
-  test.each(["https://evil.example", "http://localhost.evil.example", "null", "http://localhost:80@evil.example"])(
-    "%s may not",
-    async (origin) => {
-      const refused = await preflight(origin);
-      expect(refused.status).toBe(204);
-      expect(refused.headers.get("access-control-allow-origin")).toBeNull();
-      expect(refused.headers.get("access-control-allow-methods")).toBeNull();
-    },
-  );
+  test.each([
+    "https://evil.example",
+    "http://localhost.evil.example",
+    "null",
+    "http://localhost:80@evil.example",
+    "http://localhost:5173/path",
+  ])("%s may not", async (origin) => {
+    const refused = await preflight(origin);
+    expect(refused.status).toBe(204);
+    expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+    expect(refused.headers.get("access-control-allow-methods")).toBeNull();
+  });
 });
 
 describe("introspection", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson, composeSupergraph, type Fault, startSubgraph } from "./helpers/subgraphs.ts";
+import { answerJson, type Fault } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -113,7 +113,7 @@ test("a field that @skip leaves out is not told as lost", async () => {
   ]);
 });
 
-test("a service that only brings a key is told at the object whose fields are then missing", async () => {
+test("a service that brings the way to further fields is told at the first field that is missing", async () => {
   library.books.fault = (response) => response.destroy();
   const { body } = await gateway.ask("{ people { books { stars } } }");
   expect(body.data.people).toEqual([{ books: null }, { books: null }]);
@@ -274,40 +274,4 @@ test("an answer of a subgraph pollutes nothing", async () => {
   const { body } = await gateway.ask("{ person(id: 1) { name } }");
   expect(body).toEqual({ data: { person: { name: "Ada" } } });
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-});
-
-test("places stay right when an object of another type or without a key is left out of an entity fetch", async () => {
-  const shelf = await startSubgraph({
-    name: "shelf",
-    typeDefs: `
-      type Query { things: [Thing] }
-      union Thing = Book | Film
-      type Film { title: String }
-      type Book @key(fields: "isbn") { isbn: ID }
-    `,
-    resolvers: {
-      Query: {
-        things: () => [{ title: "Metropolis" }, { isbn: "b1" }, { isbn: null }, null, { isbn: "b2" }],
-      },
-      Thing: { __resolveType: (thing: object) => ("title" in thing ? "Film" : "Book") },
-    },
-  });
-  const shop = await startSubgraph({
-    name: "shop",
-    typeDefs: `type Query { open: Boolean } type Book @key(fields: "isbn") { isbn: ID price: Int }`,
-    resolvers: {
-      Book: {
-        __resolveReference: ({ isbn }: { isbn: string }) => ({ isbn }),
-        price: ({ isbn }: { isbn: string }) => {
-          if (isbn === "b2") throw new Error("secret");
-          return 5;
-        },
-      },
-    },
-  });
-  const other = await startGateway({ supergraphSdl: composeSupergraph([shelf, shop]) });
-  const { body } = await other.ask("{ things { ... on Book { price } ... on Film { title } } }");
-  expect(body.data.things).toEqual([{ title: "Metropolis" }, { price: 5 }, { price: 5 }, null, { price: null }]);
-  expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["things", 4, "price"]]);
-  await Promise.all([other.drain(), shelf.close(), shop.close()]);
 });

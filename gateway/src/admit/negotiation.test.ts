@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { preferAnswerType, preferEncoding, prefersPage } from "./negotiation.ts";
+import { preferAnswerType, prefersPage } from "./negotiation.ts";
 
 const own = "application/graphql-response+json";
 
@@ -34,18 +34,4 @@ test.each([
   [undefined, false],
 ])("who accepts %s wants a page: %s", (accept, page) => {
   expect(prefersPage(accept)).toBe(page);
-});
-
-test.each([
-  [undefined, undefined],
-  ["", undefined],
-  ["identity", undefined],
-  ["gzip", "gzip"],
-  ["gzip, deflate, br, zstd", "br"],
-  ["gzip;q=1, br;q=0.5", "gzip"],
-  ["*", "br"],
-  ["br;q=0, *", "gzip"],
-  ["gzip;q=0", undefined],
-])("who unpacks %s gets %s", (acceptEncoding, encoding) => {
-  expect(preferEncoding(acceptEncoding)).toBe(encoding);
 });

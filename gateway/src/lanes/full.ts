@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { readJsonBody } from "../admit/body.ts";
 import { refuseCrossSite } from "../admit/csrf.ts";
 import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
-import type { TraceContext } from "../admit/trace-context.ts";
+import type { TraceContext } from "@tributary/kit/trace-context";
 import { Refusal } from "../errors.ts";
 import { type GraphqlRequest, readGraphqlBody, readGraphqlSearch } from "../parse/graphql-request.ts";
 import { createDeadline } from "../run/deadline.ts";

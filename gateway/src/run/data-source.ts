@@ -2,7 +2,7 @@
 // with its place in the client's answer (the engine's own way loses track of places when an entity is missing).
 import type { GraphQLDataSource, GraphQLDataSourceProcessOptions } from "@apollo/gateway";
 import type { GraphQLSchema } from "graphql";
-import { createTraceParent } from "../admit/trace-context.ts";
+import { createTraceParent } from "@tributary/kit/trace-context";
 import type { Observe } from "../telemetry/observations.ts";
 import { conformEntities, conformRootData } from "./conform.ts";
 import { createLossRecorder, type FetchAbout, type LossReason } from "./field-loss.ts";

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
-import type { TraceContext } from "../admit/trace-context.ts";
+import type { TraceContext } from "@tributary/kit/trace-context";
 import type { FieldLoss } from "./field-loss.ts";
 
 export interface RequestScope {

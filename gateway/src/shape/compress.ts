@@ -1,7 +1,7 @@
 // Stage 5 of 5: say it. Packs an answer when the client can unpack it and it pays.
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { type AnswerEncoding, preferEncoding } from "../admit/negotiation.ts";
+import { type AnswerEncoding, preferEncoding } from "@tributary/kit/negotiation";
 
 const brotliBytes = promisify(brotliCompress);
 const gzipBytes = promisify(gzip);

@@ -1,0 +1,138 @@
+import { afterEach, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { composeSupergraph, type RunningSubgraph, startSubgraph, type SubgraphOptions } from "./helpers/subgraphs.ts";
+
+let gateway: RunningGateway;
+let running: readonly RunningSubgraph[];
+
+afterEach(async () => {
+  await gateway.drain();
+  await Promise.all(running.map((subgraph) => subgraph.close()));
+});
+
+async function start(...subgraphs: SubgraphOptions[]): Promise<readonly RunningSubgraph[]> {
+  running = await Promise.all(subgraphs.map(startSubgraph));
+  gateway = await startGateway({ supergraphSdl: composeSupergraph(running) });
+  return running;
+}
+
+async function askForPlaces(query: string): Promise<{ data: unknown; places: unknown[] }> {
+  const { body } = await gateway.ask(query);
+  return { data: body.data, places: body.errors.map(({ path }: { path: unknown }) => path) };
+}
+
+test("an object of another type, or without its key, does not shift the places of an entity fetch", async () => {
+  await start(
+    {
+      name: "shelf",
+      typeDefs: `
+        type Query { things: [Thing] }
+        union Thing = Book | Film
+        type Film { title: String }
+        type Book @key(fields: "isbn") { isbn: ID }
+      `,
+      resolvers: {
+        Query: { things: () => [{ title: "Metropolis" }, { isbn: "b1" }, { isbn: null }, null, { isbn: "b2" }] },
+        Thing: { __resolveType: (thing: object) => ("title" in thing ? "Film" : "Book") },
+      },
+    },
+    {
+      name: "shop",
+      typeDefs: `type Query { open: Boolean } type Book @key(fields: "isbn") { isbn: ID price: Int }`,
+      resolvers: {
+        Book: {
+          __resolveReference: ({ isbn }: { isbn: string }) => ({ isbn }),
+          price: ({ isbn }: { isbn: string }) => {
+            if (isbn === "b2") throw new Error("secret");
+            return 5;
+          },
+        },
+      },
+    },
+  );
+  const { data, places } = await askForPlaces("{ things { ... on Book { price } ... on Film { title } } }");
+  expect(data).toEqual({ things: [{ title: "Metropolis" }, { price: 5 }, { price: 5 }, null, { price: null }] });
+  expect(places).toEqual([["things", 4, "price"]]);
+});
+
+test("a fetch that only brings a key is told at the object, not at a field that the client never asked for", async () => {
+  const [, numbers] = await start(
+    {
+      name: "shelf",
+      typeDefs: `type Query { book: Book } type Book @key(fields: "isbn") { isbn: ID! }`,
+      resolvers: { Query: { book: () => ({ isbn: "b1" }) } },
+    },
+    {
+      name: "numbers",
+      typeDefs: `type Book @key(fields: "isbn") @key(fields: "ean") { isbn: ID! ean: ID! }`,
+      resolvers: { Book: { __resolveReference: () => ({ isbn: "b1", ean: "e1" }) } },
+    },
+    {
+      name: "shop",
+      typeDefs: `type Book @key(fields: "ean") { ean: ID! price: Int }`,
+      resolvers: { Book: { __resolveReference: () => ({ ean: "e1" }), price: () => 5 } },
+    },
+  );
+  expect((await gateway.ask("{ book { price } }")).body).toEqual({ data: { book: { price: 5 } } });
+  if (numbers) numbers.fault = (response) => response.destroy();
+  expect(await askForPlaces("{ book { price } }")).toEqual({ data: { book: { price: null } }, places: [["book"]] });
+});
+
+test("a name that the planner changed in the fetch is told as the client knows it", async () => {
+  const [shelf] = await start({
+    name: "shelf",
+    typeDefs: `
+      type Query { things: [Thing] }
+      union Thing = Book | Film
+      type Film { minutes: Int }
+      type Book { pages: Int }
+    `,
+    resolvers: {
+      Query: { things: () => [{ minutes: 90 }, { pages: 300 }] },
+      Thing: { __resolveType: (thing: object) => ("minutes" in thing ? "Film" : "Book") },
+      Book: {
+        pages: () => {
+          throw new Error("secret");
+        },
+      },
+    },
+  });
+  const query = "{ things { ... on Film { length: minutes } ... on Book { length: pages } } }";
+  expect(await askForPlaces(query)).toEqual({
+    data: { things: [{ length: 90 }, { length: null }] },
+    places: [["things", 1, "length"]],
+  });
+  expect(shelf?.requests[0]?.body.query).toContain("length__alias_0");
+});
+
+test("fields of a nested query object stand where the client put it", async () => {
+  await start(
+    {
+      name: "shelf",
+      typeDefs: `type Query { self: Query @shareable first: Int }`,
+      resolvers: { Query: { self: () => ({}), first: () => 1 } },
+    },
+    {
+      name: "shop",
+      typeDefs: `type Query { open: Int } type Mutation { order: Order } type Order { id: ID query: Query }`,
+      resolvers: {
+        Query: {
+          open: () => {
+            throw new Error("secret");
+          },
+        },
+        Mutation: { order: () => ({ id: 1, query: {} }) },
+      },
+    },
+  );
+  expect(await askForPlaces("mutation { order { id query { first open } } }")).toEqual({
+    data: { order: { id: "1", query: { first: 1, open: null } } },
+    places: [["order", "query", "open"]],
+  });
+  const [shelf] = running;
+  if (shelf) shelf.fault = (response) => response.destroy();
+  expect(await askForPlaces("mutation { order { query { first } } }")).toEqual({
+    data: { order: { query: { first: null } } },
+    places: [["order", "query", "first"]],
+  });
+});
