@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ConfigError } from "./env.ts";
 import type { Log } from "./log.ts";
 
 export interface RunningServer {
@@ -32,7 +33,7 @@ export interface ServerOptions {
 
 /**
  * One HTTP server of ours: `GET /health/live` (200 while the process runs), `GET /health/ready` (200 or 503), everything else to the handler.
- * @throws Error naming the port when it is taken.
+ * @throws ConfigError naming the port when it is taken.
  */
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let draining = false;
@@ -110,7 +111,7 @@ function listen(server: Server, { name, host, port }: ServerOptions): Promise<vo
       const taken = error.code === "EADDRINUSE";
       reject(
         taken
-          ? new Error(`${name}: port ${port} on ${host} is taken. Free it, or set PORT to another.`, { cause: error })
+          ? new ConfigError([`${name}: port ${port} on ${host} is taken. Free it, or set PORT to another.`])
           : error,
       );
     });

@@ -10,7 +10,7 @@ import {
   readSuperuserPassword,
   removeDataFolder,
 } from "./local-postgres/data-folder.ts";
-import { endLeftover, endPostmaster, writeSupervisor } from "./local-postgres/leftover.ts";
+import { endLeftover, endPostmaster, isAbandoned, writeSupervisor } from "./local-postgres/leftover.ts";
 import { type Server, type ServerOptions, spawnServer, waitUntilReady } from "./local-postgres/server.ts";
 import { identifyProcess } from "./process-identity.ts";
 
@@ -79,6 +79,11 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 export async function endLocalPostgresLeftover(directory: string, log: (line: string) => void): Promise<void> {
   const path = resolve(directory);
   if (existsSync(path)) await endLeftover(realpathSync(path), log);
+}
+
+/** Whether this is the data folder of a supervisor that lives no more, with or without a server still running on it. */
+export function isAbandonedPostgres(directory: string): boolean {
+  return isAbandoned(resolve(directory));
 }
 
 /** Removes a cluster with everything in it. Its server must have been stopped. */

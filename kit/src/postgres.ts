@@ -1,4 +1,5 @@
 import pg from "pg";
+import { ConfigError } from "./env.ts";
 import { AppError } from "./errors.ts";
 
 /** What a store needs: named statements with values, rows out. A statement's name is its prepared name and its name in telemetry. */
@@ -98,7 +99,7 @@ export function violates(error: unknown, constraint: string): boolean {
 
 /**
  * Refuses a database that may forget what it acknowledged.
- * @throws Error naming the setting.
+ * @throws ConfigError naming the setting.
  */
 export async function requireDurability(database: Queryable): Promise<void> {
   const [settings] = await database.rows<{ fsync: string; synchronous_commit: string }>(
@@ -106,7 +107,8 @@ export async function requireDurability(database: Queryable): Promise<void> {
     "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit",
   );
   for (const [name, value] of Object.entries(settings ?? {})) {
-    if (value === "off") throw new Error(`The database has ${name} = off: it would forget writes that were confirmed.`);
+    if (value === "off")
+      throw new ConfigError([`The database has ${name} = off: it would forget writes that were confirmed.`]);
   }
 }
 

@@ -1,10 +1,9 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "./env.ts";
+import { type ListenerConfig, readListenerConfig } from "./listener-config.ts";
 
 /** What each service is told by its environment. Times in milliseconds. */
-export interface ServiceConfig {
+export interface ServiceConfig extends ListenerConfig {
   readonly profile: "development" | "production";
-  readonly host: string;
-  readonly port: number;
   readonly databaseUrl: string;
   readonly connectionsMax: number;
   readonly statementTimeoutMs: number;
@@ -15,37 +14,6 @@ export interface ServiceConfig {
   readonly jwksUrl: string;
   readonly userIdClaim: string;
   readonly cursorKeys: readonly string[];
-  readonly logLevel: string;
-  readonly drainDelayMs: number;
-  readonly shutdownGraceMs: number;
-}
-
-const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-
-/** The variables that every process of ours knows. */
-export function readProcessConfig(env: EnvironmentReader, port: number) {
-  return {
-    profile: env.choice("PROFILE", {
-      fallback: "development",
-      of: ["development", "production"],
-      why: "production refuses whatever is only fit for development",
-    }),
-    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 in a container" }),
-    port: env.integer("PORT", { fallback: port, min: 0, max: 65_535, why: "the port to listen on; 0 takes any" }),
-    logLevel: env.choice("LOG_LEVEL", { fallback: "info", of: levels, why: "the least that is logged" }),
-    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
-      fallback: 0,
-      min: 0,
-      max: 60_000,
-      why: "how long to go on after readiness said 503, so that balancers see it",
-    }),
-    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
-      fallback: 10_000,
-      min: 0,
-      max: 60_000,
-      why: "how long requests under way may take when the process stops",
-    }),
-  };
 }
 
 /** The local issuer of development, on its default port. */
@@ -70,10 +38,15 @@ export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfi
 /** Reads a service's configuration; see `readEnvironment` for what it throws. */
 export function readServiceConfig(environment: Environment, defaults: { readonly port: number }): ServiceConfig {
   return readEnvironment(environment, (env) => {
-    const process_ = readProcessConfig(env, defaults.port);
+    const profile = env.choice("PROFILE", {
+      fallback: "development",
+      of: ["development", "production"],
+      why: "production refuses whatever is only fit for development",
+    });
     return {
-      ...process_,
-      ...readIdentityConfig(env, process_.profile),
+      profile,
+      ...readListenerConfig(env, { ...defaults, shutdownGraceMs: 10_000 }),
+      ...readIdentityConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", { secret: true, why: "this service's own database, with its own role" }),
       connectionsMax: env.integer("DATABASE_CONNECTIONS_MAX", {
         fallback: 10,
@@ -99,7 +72,7 @@ export function readServiceConfig(environment: Environment, defaults: { readonly
         max: 60_000,
         why: "how long a request waits for a connection",
       }),
-      cursorKeys: readCursorKeys(env, process_.profile),
+      cursorKeys: readCursorKeys(env, profile),
     };
   });
 }

@@ -182,18 +182,30 @@ test("the global setup gives the tests a server and takes everything away again"
   const teardown = await setup({ provide: (name: string, value: string) => void (provided[name] = value) });
   const url = provided["postgresUrl"] ?? "";
   const [shown] = await query(url, "show data_directory");
+  if (existsSync("/dev/shm")) expect(shown?.["data_directory"]).toMatch(/^\/dev\/shm\//);
   await teardown();
   expect(existsSync(String(shown?.["data_directory"]))).toBe(false);
   await expect(query(url, "select 1")).rejects.toThrow("ECONNREFUSED");
 });
 
-function newDirectory(): string {
-  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tributary-local-postgres-"));
+test("the global setup sweeps away what a killed test run left", async () => {
+  const directory = newDirectory("tributary-test-");
+  const orphan = await startInOtherProcess(directory, await pickFreePort());
+  await orphan.killSupervisor();
+  await (
+    await setup({ provide: () => {} })
+  )();
+  expect(existsSync(directory)).toBe(false);
+  await expect(query(orphan.superuserUrl, "select 1")).rejects.toThrow("ECONNREFUSED");
+});
+
+function newDirectory(prefix = "tributary-local-postgres-"): string {
+  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), prefix));
   chmodSync(folder, 0o755);
   const directory = join(folder, "postgres");
   cleanups.push(() => {
     removeLocalPostgres(directory);
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   });
   return directory;
 }

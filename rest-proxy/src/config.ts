@@ -1,4 +1,5 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
+import { readListenerConfig } from "@tributary/kit/listener-config";
 
 type Profile = "development" | "production";
 
@@ -31,7 +32,7 @@ export function readConfig(environment: Environment, services: readonly string[]
     return {
       profile,
       routesFile: routesFile(env),
-      ...readListener(env),
+      ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       addresses: Object.fromEntries(services.map((service) => [service, readAddress(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {
         fallback: 1,
@@ -53,35 +54,6 @@ function routesFile(env: EnvironmentReader): string {
     fallback: "supergraph/routes.json",
     why: "the route table that composition made, from the working directory",
   });
-}
-
-function readListener(env: EnvironmentReader) {
-  return {
-    port: env.integer("PORT", {
-      fallback: 4010,
-      min: 0,
-      max: 65_535,
-      why: "where the proxy listens; 0 takes any free port",
-    }),
-    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
-    logLevel: env.choice("LOG_LEVEL", {
-      of: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
-      fallback: "info",
-      why: "JSON lines on standard output from this level up; debug has a line for each request",
-    }),
-    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
-      fallback: 0,
-      min: 0,
-      max: 60_000,
-      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
-    }),
-    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
-      fallback: 8_000,
-      min: 0,
-      max: 120_000,
-      why: "on SIGTERM: how long requests under way may take",
-    }),
-  };
 }
 
 /** `billing-core` is read from BILLING_CORE_URL. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { isTraceparent, newTraceparent } from "./trace-context.ts";
+import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
 const hopByHop: ReadonlySet<string> = new Set([
@@ -57,7 +57,7 @@ export function toServiceHeaders(request: IncomingMessage, about: AboutForwardin
   for (const [name, value] of Object.entries(headers)) {
     if (isForService(name) && !dropped.has(name)) kept[name] = value;
   }
-  if (!isTraceparent(headers.traceparent)) delete kept["tracestate"];
+  if (!isTraceParent(headers.traceparent)) delete kept["tracestate"];
   return Object.assign(kept, ownHeaders(request, about));
 }
 
@@ -71,7 +71,7 @@ function ownHeaders(request: IncomingMessage, { requestId, host, bodyBytes }: Ab
   const protocol = "encrypted" in request.socket ? "https" : "http";
   return {
     "x-request-id": requestId,
-    traceparent: isTraceparent(traceparent) ? traceparent : newTraceparent(),
+    traceparent: isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined)),
     forwarded: forwardedElement(address, host, protocol),
     "x-forwarded-for": address,
     "x-forwarded-proto": protocol,

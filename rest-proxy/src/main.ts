@@ -1,13 +1,13 @@
-import { ConfigError } from "@tributary/kit/env";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
+import { runMain } from "@tributary/kit/run-main";
 import { readConfig, readRoutesFile } from "./config.ts";
 import { createRouteTable } from "./route-table.ts";
 import { loadRoutes } from "./routes.ts";
 import { createRestProxy } from "./server.ts";
 import { createObserver } from "./telemetry.ts";
 
-async function main(): Promise<void> {
+await runMain(async () => {
   const table = createRouteTable(loadRoutes(readRoutesFile(process.env)));
   const config = readConfig(process.env, table.services);
   const log = createLog({ name: "rest-proxy", level: config.logLevel });
@@ -23,12 +23,4 @@ async function main(): Promise<void> {
   });
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");
-}
-
-try {
-  await main();
-} catch (error) {
-  // Somebody reads this in a terminal: what to do about it, without a stack.
-  process.stderr.write(`${error instanceof ConfigError || error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+});

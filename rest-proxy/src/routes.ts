@@ -45,7 +45,7 @@ export function loadRoutes(file: string): readonly Route[] {
   } catch (error) {
     if (error instanceof ConfigError) throw new ConfigError(error.problems.map((problem) => `${file}: ${problem}`));
     const reason = error instanceof SyntaxError ? "it is not JSON" : "it cannot be opened";
-    throw new ConfigError([`ROUTES_FILE=${file} cannot be read: ${reason}. Composition makes it: npm run compose`]);
+    throw new ConfigError([`ROUTES_FILE=${file} cannot be read: ${reason}. Composition makes it: npm run generate`]);
   }
 }
 

@@ -5,7 +5,7 @@ import { readRequestId } from "@tributary/kit/request-id";
 import express, { type ErrorRequestHandler, type Request, type Response } from "express";
 import { abandonBody, ClientGone, createBodyReader } from "./body.ts";
 import { prepareServer } from "./connections.ts";
-import { createCors } from "./cors.ts";
+import { createResourceCors } from "./cors.ts";
 import { toServiceHeaders } from "./headers.ts";
 import { createInFlightLimit } from "./in-flight.ts";
 import { isOpen } from "./problems.ts";
@@ -41,7 +41,7 @@ export interface RestProxy {
 
 /** The proxy from its parts. READ `answer` FIRST: it is the life of a request. */
 export function createRestProxy(o: RestProxyOptions): RestProxy {
-  const cors = createCors(o.corsOrigins);
+  const cors = createResourceCors(o.corsOrigins);
   const readBody = createBodyReader(o);
   const inFlight = createInFlightLimit({ perKeyMax: o.inFlightMax });
   const proxy = createProxy(o);
@@ -56,7 +56,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     const host = readHost(request, target);
     const { place, version } = findPlace(o, target.path, response);
     if (request.method === "OPTIONS") {
-      cors.answerPreflight(request, response, place.allow);
+      cors.permitPreflight(request, response, place.allow);
       return answerOptions(request, response, place);
     }
     const route = findRoute(place, request.method, response);

@@ -1,17 +1,11 @@
-import { ConfigError } from "@tributary/kit/env";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
+import { runMain } from "@tributary/kit/run-main";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
 import { openSigningKey } from "./signing-key.ts";
 
-try {
-  await serve(readConfig(process.env));
-} catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`issuer: ${error.message}\n`);
-  process.exitCode = 1;
-}
+await runMain(async () => serve(readConfig(process.env)));
 
 async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Config): Promise<void> {
   const log = createLog({ name: "issuer", level: logLevel });

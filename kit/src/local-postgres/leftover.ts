@@ -47,6 +47,12 @@ export function writeSupervisor(folder: string): void {
   writeFileSync(join(folder, "supervisor.json"), JSON.stringify(identifyProcess(process.pid)));
 }
 
+/** Whether somebody answered for this data folder once, and lives no more. */
+export function isAbandoned(folder: string): boolean {
+  const supervisor = readSupervisor(folder);
+  return supervisor !== undefined && !isRunning(supervisor);
+}
+
 function readSupervisor(folder: string): ProcessIdentity | undefined {
   try {
     return JSON.parse(readFileSync(join(folder, "supervisor.json"), "utf8")) as ProcessIdentity;

@@ -1,8 +1,13 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { removeLocalPostgres, startLocalPostgres } from "../local-postgres.ts";
+import {
+  endLocalPostgresLeftover,
+  isAbandonedPostgres,
+  removeLocalPostgres,
+  startLocalPostgres,
+} from "../local-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -11,11 +16,15 @@ declare module "vitest" {
   }
 }
 
+const prefix = "tributary-test-";
 const memoryBytesMin = 512 * 1024 * 1024;
 
 /** vitest's globalSetup: one PostgreSQL for the whole run, in memory where the machine has a file system for that. */
 export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(chooseBase(), "tributary-test-"));
+  const base = chooseBase();
+  await sweep(base);
+  const folder = mkdtempSync(join(base, prefix));
+  chmodSync(folder, 0o755); // As root, PostgreSQL runs as somebody else.
   const directory = join(folder, "postgres");
   const lines: string[] = [];
   const remove = () => {
@@ -36,6 +45,17 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
   } catch (error) {
     remove();
     throw new Error(`The tests' PostgreSQL does not start.\n${lines.join("\n")}`, { cause: error });
+  }
+}
+
+/** Ends and removes what test runs left that were killed: nobody else would, and it lies in memory. */
+async function sweep(base: string): Promise<void> {
+  for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {
+    const directory = join(base, name, "postgres");
+    if (!isAbandonedPostgres(directory)) continue;
+    await endLocalPostgresLeftover(directory, () => {});
+    removeLocalPostgres(directory);
+    rmSync(join(base, name), { recursive: true, force: true });
   }
 }
 

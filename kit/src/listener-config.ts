@@ -1,0 +1,44 @@
+import type { EnvironmentReader } from "./env.ts";
+
+/** How one of our processes listens, logs and stops. Times in milliseconds. */
+export interface ListenerConfig {
+  readonly port: number;
+  readonly host: string;
+  readonly logLevel: string;
+  readonly drainDelayMs: number;
+  readonly shutdownGraceMs: number;
+}
+
+const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+export function readListenerConfig(
+  env: EnvironmentReader,
+  defaults: Pick<ListenerConfig, "port" | "shutdownGraceMs">,
+): ListenerConfig {
+  return {
+    port: env.integer("PORT", {
+      fallback: defaults.port,
+      min: 0,
+      max: 65_535,
+      why: "the port to listen on; 0 takes any free one",
+    }),
+    host: env.string("HOST", { fallback: "127.0.0.1", why: "the address to listen on; 0.0.0.0 is every one" }),
+    logLevel: env.choice("LOG_LEVEL", {
+      fallback: "info",
+      of: levels,
+      why: "JSON lines on standard output from this level up",
+    }),
+    drainDelayMs: env.integer("DRAIN_DELAY_MS", {
+      fallback: 0,
+      min: 0,
+      max: 60_000,
+      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
+    }),
+    shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
+      fallback: defaults.shutdownGraceMs,
+      min: 0,
+      max: 60_000,
+      why: "on SIGTERM: how long requests under way may take",
+    }),
+  };
+}
