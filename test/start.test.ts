@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -38,6 +38,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
+  mkdirSync(join(root, ".data"), { recursive: true });
   const runFile = takeRunFile(join(root, ".data")); // A test that failed may have left something.
   await runFile.endLeftovers();
   await endLocalPostgresLeftover(join(root, ".data/postgres"), () => {});
@@ -47,7 +48,7 @@ afterAll(async () => {
 
 test("one command brings everything up, tells where it is, and Ctrl-C leaves no process and no port", async () => {
   const platform = start(["--fresh", "--scale", "3"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   expect(platform.output()).toMatch(/^orders .*migrations applied/m);
   expect(platform.output()).toContain("seeding scale 3");
   for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
@@ -64,17 +65,17 @@ test("one command brings everything up, tells where it is, and Ctrl-C leaves no 
 
 test("what is there is neither migrated nor seeded again, until another scale is asked for", async () => {
   const again = start([]);
-  await again.line(/^Tributary is ready/);
+  await again.ready();
   expect(again.output()).not.toMatch(/seeding|migrations applied/);
   await end(again);
   const other = start(["--scale", "2"]);
-  await other.line(/^Tributary is ready/);
+  await other.ready();
   expect(other.output()).toContain("scale 2 instead of 3");
   expect(other.output()).toContain("seeding scale 2");
 });
 
 test("each part is told its own database, its neighbours' addresses and nobody else's password", async () => {
-  await start(["--only", "users,gateway,rest-proxy"]).line(/^Tributary is ready/);
+  await start(["--only", "users,gateway,rest-proxy"]).ready();
   const users = JSON.parse(await ask("users", "/environment"));
   expect(users).toMatchObject({ PORT: String(ports.users), HOST: "127.0.0.1", PROFILE: "development" });
   expect(users.DATABASE_URL).toMatch(new RegExp(`^postgres://users:\\w{48}@127.0.0.1:${ports.postgres}/users$`));
@@ -93,7 +94,7 @@ test("each part is told its own database, its neighbours' addresses and nobody e
 });
 
 test("parts without data need no PostgreSQL", async () => {
-  await start(["--only", "gateway"]).line(/^Tributary is ready/);
+  await start(["--only", "gateway"]).ready();
   expect(await takenPorts()).toEqual(["gateway"]);
 });
 
@@ -112,7 +113,7 @@ test("a taken port is named with its variable, and nothing is started", async ()
 
 test("a second start on the same data is refused, and the first goes on", async () => {
   const first = start(["--only", "users"]);
-  await first.line(/^Tributary is ready/);
+  await first.ready();
   const second = start(["--only", "users"]);
   expect(await second.exited()).toBe(1);
   expect(second.output()).toContain(`runs already on this data folder (process ${first.child.pid}`);
@@ -122,13 +123,13 @@ test("a second start on the same data is refused, and the first goes on", async 
 test("after kill -9 of the supervisor its parts end, and the next start ends what has not, on the same ports", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const killed = start([]);
-  await killed.line(/^Tributary is ready/);
+  await killed.ready();
   const processes = killed.processes();
   killed.child.kill("SIGKILL");
   await killed.exited();
   await expect.poll(() => namesRunning(processes), { timeout }).toEqual(["gateway"]);
   const next = start([]);
-  await next.line(/^Tributary is ready/);
+  await next.ready();
   expect(next.output()).toContain("ended what a killed start had left: gateway");
   expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor is gone/);
   expect(namesRunning(processes)).toEqual([]);
@@ -136,7 +137,7 @@ test("after kill -9 of the supervisor its parts end, and the next start ends wha
 
 test("what crashes is started again, and says so: a part, and PostgreSQL", async () => {
   const platform = start(["--only", "users"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   await ask("users", "/crash").catch(() => {});
   expect(await platform.line(/^users .*starting it again/)).toContain(
     "ended with exit code 9; starting it again in 250 ms",
@@ -151,7 +152,7 @@ test("what crashes is started again, and says so: a part, and PostgreSQL", async
 test("a part that does not listen to SIGTERM is killed, with what it has started itself", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const platform = start(["--only", "gateway"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   const grandchild = Number(await ask("gateway"));
   platform.child.kill("SIGINT");
   expect(await platform.exited()).toBe(0);
@@ -162,7 +163,7 @@ test("a part that does not listen to SIGTERM is killed, with what it has started
 test("a second Ctrl-C does not wait; one that arrives three times at once is one", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const platform = start(["--only", "gateway"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   for (const _ of [1, 2, 3]) platform.child.kill("SIGINT");
   await platform.line(/stopping/);
   const grandchild = Number(await ask("gateway"));
@@ -175,7 +176,7 @@ test("a second Ctrl-C does not wait; one that arrives three times at once is one
 
 test("saving a file restarts its service alone; saving a test, nothing", async () => {
   const platform = start(["--only", "users,posts"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   const [users, posts] = [await ask("users"), await ask("posts")];
   write(root, "services/users/src/a.test.ts", "");
   write(root, "services/users/src/deep/new/file.ts", "");
@@ -189,7 +190,7 @@ test("code that does not load never replaces what runs", async () => {
   write(root, "services/users/src/app.ts", "export const one = 1;");
   write(root, "services/users/src/main.ts", `import { one } from "./app.ts";\n${stubPart("users")}void one;`);
   const platform = start(["--only", "users"]);
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   const serving = await ask("users");
   write(root, "services/users/src/app.ts", "export const one = ;");
   await platform.line(/^users .*SyntaxError/);
@@ -225,7 +226,7 @@ test("the real platform answers across its services, and a schema that is saved 
   const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
   started.push(platform);
   cleanups.push(() => removeClone(clone));
-  await platform.line(/^Tributary is ready/);
+  await platform.ready();
   const query = "{ user(id: 1) { name email posts(first: 1) { title comments(first: 1) { author { name } } } } }";
   const { data, errors } = await askGraph(query);
   expect(data).toMatchObject({ user: { email: null, posts: [{ title: expect.any(String) }] } });

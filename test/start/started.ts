@@ -18,6 +18,8 @@ export interface Started {
   output(): string;
   /** Resolves with the first line that matches, said before or after. Throws with the output when the process ends first. */
   line(pattern: RegExp): Promise<string>;
+  /** Resolves when it says that everything is ready. Throws with the output when it says that something is not. */
+  ready(): Promise<void>;
   /** Resolves to the exit code, null after a signal. */
   exited(): Promise<number | null>;
   /** The processes that the supervisor has noted. */
@@ -57,26 +59,31 @@ export function startScript(
       output += text;
       for (const listener of listeners) listener();
     });
+  const line = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        const found = output.split("\n").find((text) => pattern.test(text));
+        if (found === undefined) return;
+        listeners.delete(look);
+        resolve(found);
+      };
+      listeners.add(look);
+      look();
+      void gone.then(() => reject(new Error(`It ended without saying ${pattern}:\n${output}`)));
+    });
   return {
     child,
     output: () => output,
+    line,
+    async ready() {
+      const headline = await line(/^Tributary is/);
+      if (!headline.startsWith("Tributary is ready")) throw new Error(output);
+    },
     async exited() {
       await gone;
       return child.exitCode;
     },
     processes: () => (JSON.parse(readFileSync(join(dataDir, "run.json"), "utf8")) as { parts: never }).parts,
-    line: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = output.split("\n").find((line) => pattern.test(line));
-          if (found === undefined) return;
-          listeners.delete(look);
-          resolve(found);
-        };
-        listeners.add(look);
-        look();
-        void gone.then(() => reject(new Error(`It ended without saying ${pattern}:\n${output}`)));
-      }),
   };
 }
 
