@@ -46,16 +46,6 @@ describe("a supergraph in a file", () => {
     expect(answers.length).toBeGreaterThan(6);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).not.toHaveProperty("errors");
-    expect(gateway.observations.filter(({ kind }) => kind === "supergraph-loaded")).toHaveLength(7);
-  });
-
-  test("that is gone leaves no connection to its subgraphs behind", async () => {
-    gateway = await startGateway({ supergraphSdl: withExtra });
-    await gateway.ask("{ answer }");
-    expect(await extra.connections()).toBe(1);
-    writeFileSync(gateway.file, library.supergraphSdl);
-    await loads(2);
-    while ((await extra.connections()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
   test("is pinned by a request until its end", async () => {

@@ -19,8 +19,6 @@ export interface RunningSubgraph {
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: SubgraphRequest }[];
   /** Undefined: answers as it should. */
   fault: Fault | undefined;
-  /** Connections that are open to it now. */
-  connections(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -64,10 +62,6 @@ export async function startSubgraph({
     typeDefs,
     requests: [],
     fault: undefined,
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-      }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

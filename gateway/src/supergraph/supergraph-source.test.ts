@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type { Observation } from "../telemetry/observations.ts";
+import { watchSupergraph } from "./supergraph-source.ts";
+
+type Look = string | undefined | Error;
+
+test("a text is handed on once, until it changes", async () => {
+  const { handedOn, observations } = await play(["one", "one", undefined, "two", "two", "one"]);
+  expect(handedOn).toEqual(["one", "two", "one"]);
+  expect(observations).toEqual([]);
+});
+
+test("a source that fails is told once, and again only after it worked", async () => {
+  const { handedOn, observations } = await play([
+    new Error("down"),
+    new Error("down"),
+    "one",
+    new Error("down"),
+    "one",
+  ]);
+  expect(handedOn).toEqual(["one"]);
+  expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-unavailable", "supergraph-unavailable"]);
+});
+
+test("before the first supergraph is there the source is asked more often than it will be later", async () => {
+  const { handedOn } = await play([new Error("down"), new Error("down"), "one"], {
+    pollMs: 3_600_000,
+    firstPollMsMax: 1,
+  });
+  expect(handedOn).toEqual(["one"]);
+});
+
+test("a hint brings a look long before the next poll, and one during a look brings another", async () => {
+  const { handedOn } = await play(["one", "two", "three"], { pollMs: 3_600_000, hintAfterEach: true });
+  expect(handedOn).toEqual(["one", "two", "three"]);
+});
+
+test("nothing is read once it is ended", async () => {
+  let reads = 0;
+  const end = watchSupergraph({
+    source: { name: "fake", read: () => Promise.resolve(String(reads++)) },
+    pollMs: 1,
+    observe: () => {},
+    onSupergraph: () => Promise.resolve(end()),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(reads).toBe(1);
+});
+
+/** Lets a source give these answers one after another, and ends after the last. */
+function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
+  const observations: Observation[] = [];
+  const handedOn: string[] = [];
+  let hint = () => {};
+  let next = 0;
+  return new Promise<{ handedOn: string[]; observations: Observation[] }>((resolve) => {
+    const read = (): Promise<string | undefined> => {
+      const look = looks[next++];
+      if (next === looks.length) {
+        // Once this last one is handed on.
+        setImmediate(() => {
+          end();
+          resolve({ handedOn, observations });
+        });
+      }
+      if (o.hintAfterEach) hint();
+      return look instanceof Error ? Promise.reject(look) : Promise.resolve(look);
+    };
+    const watch = (onHint: () => void) => {
+      hint = onHint;
+      return () => {};
+    };
+    const end = watchSupergraph({
+      source: { name: "fake", read, watch },
+      pollMs: o.pollMs ?? 1,
+      ...(o.firstPollMsMax === undefined ? {} : { firstPollMsMax: o.firstPollMsMax }),
+      observe: (observation) => observations.push(observation),
+      onSupergraph: (text) => Promise.resolve(void handedOn.push(text)),
+    });
+  });
+}
