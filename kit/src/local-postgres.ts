@@ -52,7 +52,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const directory = resolve(options.directory);
   const account = chooseAccount(directory);
   const binaries = findBinaries(account);
-  const folder = placeDataFolder(directory, account);
+  const folder = await placeDataFolder(directory, account, options.log);
   await ensureCluster(folder, binaries.initdb, account);
   await endLeftover(folder, options.log);
   const settings = options.settings ?? {};

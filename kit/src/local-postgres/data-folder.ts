@@ -6,6 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Account, isEnterable } from "./account.ts";
 import { rootsFolder } from "./binaries.ts";
+import { endLeftover } from "./leftover.ts";
 
 /** The major version of the programs; a data folder of another one cannot be opened by them. */
 export const postgresMajor = "18";
@@ -19,7 +20,11 @@ export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
  * The real folder of the cluster. It is `directory`, except for root under a folder that the account may not enter:
  * then the data lies under /var/lib/tributary, and `directory` is a link to it.
  */
-export function placeDataFolder(directory: string, account: Account | undefined): string {
+export async function placeDataFolder(
+  directory: string,
+  account: Account | undefined,
+  log: (line: string) => void,
+): Promise<string> {
   mkdirSync(dirname(directory), { recursive: true, mode: 0o755 });
   if (isLink(directory) && !existsSync(directory)) rmSync(directory); // Its target was removed by somebody.
   if (existsSync(directory)) return realpathSync(directory);
@@ -28,10 +33,18 @@ export function placeDataFolder(directory: string, account: Account | undefined)
   if (account === undefined || isEnterable(parent, account)) return place;
   const name = createHash("sha256").update(place).digest("hex").slice(0, 16);
   const elsewhere = join(rootsFolder, "clusters", name);
+  await removeForgotten(elsewhere, log);
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   chownSync(elsewhere, account.uid, account.gid);
   symlinkSync(elsewhere, place);
   return elsewhere;
+}
+
+// Whoever removed the link (rm -rf .data) meant the data.
+async function removeForgotten(folder: string, log: (line: string) => void): Promise<void> {
+  if (!existsSync(folder)) return;
+  await endLeftover(folder, log);
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /** Makes an empty cluster unless there is one. Killed half way it leaves nothing that looks like a cluster. */
