@@ -109,7 +109,8 @@ function write(response: Response, request: Request, result: RestAnswer): void {
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
 
-function refuse(log: Log, request: Request, response: Response, error: unknown): void {
+/** Answers an AppError as its problem, and masks any other error, which the log gets whole. */
+export function refuse(log: Log, request: Request, response: Response, error: unknown): void {
   const requestId = readRequestId(request.headers["x-request-id"]);
   const known = error instanceof AppError;
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
@@ -132,7 +133,7 @@ function publicPath(request: Request): string {
 
 function readQuery(route: RouteDeclaration, url: string): Readonly<Record<string, string>> {
   const found = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(url.split("?")[1] ?? "")) {
+  for (const [name, value] of new URLSearchParams(url.replace(/^[^?]*\??/, ""))) {
     if (!route.query?.includes(name)) {
       const known = route.query?.length ? `known are ${route.query.join(", ")}` : "this path takes none";
       throw new AppError("UNKNOWN_PARAMETER", `There is no such query parameter here: ${known}.`);

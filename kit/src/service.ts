@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import express, { type Express } from "express";
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { createCursors, type Cursors } from "./cursor.ts";
 import { AppError } from "./errors.ts";
 import { type Authenticate, createAuthenticator, type Identity } from "./identity.ts";
@@ -10,7 +10,7 @@ import { migrate } from "./migrate.ts";
 import { createDatabase, type Database } from "./postgres.ts";
 import { writeProblem } from "./problem.ts";
 import { readRequestId } from "./request-id.ts";
-import { createRestDoor, type Handlers } from "./rest.ts";
+import { createRestDoor, type Handlers, refuse } from "./rest.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import { createSubgraphDoor } from "./subgraph.ts";
@@ -60,7 +60,16 @@ export async function createServiceApp<Context extends object, const R extends r
       requestId: readRequestId(request.headers["x-request-id"]),
     });
   });
+  // The router's own refusal, a path that is no percent-encoded UTF-8, comes past every handler; Express would answer it with a page.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    refuse(log, request, response, toPathError(error));
+  });
   return { handler: app, stop: () => graphql.stop() };
+}
+
+function toPathError(error: unknown): unknown {
+  if (!(error instanceof URIError)) return error;
+  return new AppError("MALFORMED_REQUEST", "The path is not text in percent-encoded UTF-8.");
 }
 
 export interface ServiceProcessOptions {

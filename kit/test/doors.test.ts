@@ -21,6 +21,7 @@ const routes = [
     summary: "Things",
   },
   { id: "echo", method: "POST", path: "/things", versions: [1], cache: "none", summary: "Say it again" },
+  { id: "one", method: "GET", path: "/things/:id", versions: [1], cache: "public", summary: "One thing" },
   { id: "next", method: "GET", path: "/next", versions: [2], cache: "public", summary: "Only in version 2" },
 ] as const satisfies readonly RouteDeclaration[];
 
@@ -57,6 +58,7 @@ beforeAll(async () => {
       return writeList({ request, cursors, list: "things", page: big, idOf: ({ id }) => id, toJson: (it) => it });
     },
     echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
+    one: async () => ({ status: 200 }),
     next: async () => ({ status: 200 }),
   };
   app = await createServiceApp(
@@ -137,6 +139,19 @@ test("a route of another version, and a path of none, are not here", async () =>
       "application/problem+json",
     ]);
   }
+});
+
+test("a path that cannot be decoded is a problem that shows nothing of the inside", async () => {
+  const response = await fetch(`${url}/rest/v1/things/%zz`);
+  const text = await response.text();
+  expect([response.status, response.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
+  expect(JSON.parse(text)).toMatchObject({ type: "/problems/malformed-request", instance: "/v1/things/%zz" });
+  expect(text).not.toMatch(/node_modules|\.ts|URIError/);
+});
+
+test("a query is read to its end, question marks and all", async () => {
+  const statusOf = async (query: string) => (await fetch(`${url}/rest/v1/things?${query}`)).status;
+  expect([await statusOf("limit=1"), await statusOf("limit=1?other=2")]).toEqual([200, 400]);
 });
 
 test("a body is JSON in UTF-8 without encoding, at most 64 KiB, or none", async () => {
