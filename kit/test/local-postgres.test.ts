@@ -168,10 +168,16 @@ test.skipIf(!isRoot)(
   async () => {
     const directory = newDirectory();
     chmodSync(join(directory, ".."), 0o700);
-    await (await start(directory)).stop();
+    const first = await start(directory);
+    await query(first.superuserUrl, "create table notes as select 'kept' as note");
+    await first.stop();
     expect(lstatSync(directory).isSymbolicLink()).toBe(true);
     const elsewhere = execFileSync("readlink", ["-f", directory], { encoding: "utf8" }).trim();
     expect(readFileSync(join(elsewhere, "PG_VERSION"), "utf8")).toBe("18\n");
+    rmSync(directory); // Whoever removes the link means the data.
+    const again = await start(directory);
+    await expect(query(again.superuserUrl, "select note from notes")).rejects.toMatchObject({ code: "42P01" });
+    await again.stop();
     removeLocalPostgres(directory);
     expect([existsSync(elsewhere), existsSync(directory)]).toEqual([false, false]);
   },
