@@ -36,6 +36,19 @@ test("when the client goes away its fetches are aborted and later ones are not b
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
 });
 
+test("when the client goes away the mutations that are left are not begun", async () => {
+  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+  const silent = silence(library.books);
+  const client = new AbortController();
+  const query = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
+  const asked = gateway.ask(query, { signal: client.signal }).catch((error: Error) => error.name);
+  const aborted = once(await silent, "close");
+  client.abort();
+  await Promise.all([aborted, asked, gateway.seen("client-gone")]);
+  expect((await gateway.ask("{ whoAmI }")).status).toBe(200);
+  expect(library.people.requests.map(({ body }) => body.query)).toEqual([expect.stringContaining("whoAmI")]);
+});
+
 test("when the request's time is up the client gets what is there, and later fetches are not begun", async () => {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "800" } });
   const silent = silence(library.books);
