@@ -8,6 +8,7 @@ import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
 import { type GraphQLFormattedError, parse } from "graphql";
+import { separateEntities } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
@@ -37,8 +38,10 @@ export interface SubgraphDoor {
 export async function createSubgraphDoor<Context extends object>(
   o: SubgraphDoorOptions<Context>,
 ): Promise<SubgraphDoor> {
+  const schema = buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]);
+  separateEntities(schema);
   const server = new ApolloServer<Context>({
-    schema: buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]),
+    schema,
     formatError: (formatted, error) => toClientError(formatted, error, o.log),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,

@@ -35,6 +35,10 @@ const resolvers = {
     broken: () => fail(new Error(secret)),
     late: () => fail(new AppError("SERVICE_UNAVAILABLE", "Later.", { cause: new Error(secret) })),
   },
+  Thing: {
+    __resolveReference: ({ id, maker }: { id?: string; maker?: string }) =>
+      id === "broken" ? fail(new Error(secret)) : { id: id ?? `by ${maker}` },
+  },
 };
 
 const logged: string[] = [];
@@ -86,6 +90,21 @@ test("a refusal reaches the caller with its code and problems, a bug only the lo
   ]);
   expect(JSON.stringify(errors)).not.toContain("passwords");
   expect(logged.join()).toContain("passwords");
+});
+
+test("a representation that is no good costs its own place and no other", async () => {
+  const of = (id: unknown) => ({ __typename: "Thing", id });
+  const keys = [of("1"), of(null), of(["1"]), of({}), of(1), { __typename: "Thing" }, of("broken")];
+  const others = [{ __typename: "Part", id: "1" }, { __typename: "Nothing", id: "1" }, { id: "1" }, "text", [[]]];
+  const composed = { __typename: "Thing", maker: "Ada", number: "1" };
+  const representations = [...keys, ...others, composed];
+  const query = "query ($all: [_Any!]!) { _entities(representations: $all) { ... on Thing { id } } }";
+  const { data, errors } = await ask(query, { all: representations });
+  const found = [{ id: "1" }, ...Array(5).fill(null), null, ...Array(5).fill(null), { id: "by Ada" }];
+  expect(data._entities).toEqual(found);
+  const refused = ["Part", "Nothing", "none", "text", "list"].map((_, index) => [7 + index, "BAD_USER_INPUT"]);
+  const placed = errors.map(({ path, extensions }: never) => [path[1], (extensions as { code: string }).code]);
+  expect(new Map(placed)).toEqual(new Map([[6, "INTERNAL_SERVER_ERROR"], ...refused] as [number, string][]));
 });
 
 test("a query that is wrong says what is wrong with it", async () => {
@@ -187,9 +206,13 @@ function fail(error: Error): never {
   throw error;
 }
 
-async function ask(query: string) {
+async function ask(query: string, variables = {}) {
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`${url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+  const response = await fetch(`${url}/graphql`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ query, variables }),
+  });
   // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
   return (await response.json()) as any;
 }
