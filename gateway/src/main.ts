@@ -1,3 +1,4 @@
+import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
@@ -8,6 +9,9 @@ import { createObserver } from "./telemetry/observations.ts";
 
 // @apollo/gateway reports to its maker unless told not to; so before it is loaded.
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
+
+// Halves the time to load Apollo's packages from the second start on; does nothing where no folder can be written.
+enableCompileCache();
 
 await runMain(async () => serve(readConfig(process.env)));
 
