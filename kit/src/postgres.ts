@@ -72,8 +72,10 @@ export function createDatabase(o: DatabaseOptions): Database {
       await client.query("commit");
       return result;
     } catch (error) {
-      // The connection goes back to the pool only when it is known to be out of the transaction.
-      await client.query("rollback").catch((reason: Error) => (broken = reason));
+      // The connection goes back to the pool only when it is known to be out of the transaction. One that has broken or fallen silent
+      // is not asked again: the caller would wait as long as for the statement before.
+      if (isBroken(error)) broken = error;
+      else await client.query("rollback").catch((reason: Error) => (broken = reason));
       throw error;
     } finally {
       client.release(broken ?? false);
@@ -139,11 +141,19 @@ function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40P01" || error.code === "40001");
 }
 
-/** Classes 08 (but 08P01, a misuse of the protocol), 53, 57, 55P03 and 40P01 (PostgreSQL, appendix A), and what broke below them. */
+/**
+ * Classes 08 (but 08P01, a misuse of the protocol), 28 (not let in), 3D (not there), 53, 57, 58, and 25006 (a former primary), 25P03,
+ * 40001, 40P01, 55P03 (PostgreSQL, appendix A), and what broke below them. All of them end without a change to the service.
+ */
 function isPassing(error: unknown): boolean {
-  if (error instanceof AppError || !(error instanceof Error)) return false;
+  if (!(error instanceof pg.DatabaseError)) return isBroken(error);
+  return /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/.test(error.code ?? "");
+}
+
+/** Whether it was the connection that failed, not a statement. */
+function isBroken(error: unknown): error is Error {
+  if (error instanceof AppError || error instanceof pg.DatabaseError || !(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (error instanceof pg.DatabaseError) return /^(08(?!P01)|53|57)|^55P03$|^40P01$|^40001$|^25P03$/.test(code);
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code) ||
     /timeout|terminated|Connection ended|not queryable|Query read/i.test(error.message)

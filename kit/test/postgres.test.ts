@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { silentLog } from "../src/log.ts";
 import { migrate } from "../src/migrate.ts";
 import { createDatabase, type Database, requireDurability, violates } from "../src/postgres.ts";
@@ -111,6 +111,47 @@ test("a server that is not there, or that says nothing, is passing", async () =>
     await gone.close();
   }
   silent.close();
+});
+
+test("a transaction whose server falls silent ends with the statement that waited", async () => {
+  const hasty = createDatabase({ ...limits(test_.url), statementTimeoutMs: 50 });
+  const ended: string[] = [];
+  let other: Promise<unknown> = Promise.resolve();
+  const silent = hasty.transaction(async (transaction) => {
+    const [self] = await transaction.rows<{ pid: number }>("pid", "select pg_backend_pid() as pid");
+    const pid = self?.pid ?? 0;
+    process.kill(pid, "SIGSTOP");
+    onTestFinished(() => void process.kill(pid, "SIGCONT"));
+    try {
+      await transaction.rows("unheard", "select 1");
+    } finally {
+      // Takes 50 ms; a rollback that nobody hears would take a second more.
+      other = hasty.rows("sleep", "select pg_sleep(5)").catch(() => ended.push("other"));
+    }
+  });
+  await expect(silent).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  ended.push("transaction");
+  await other;
+  expect(ended).toEqual(["transaction", "other"]);
+  await hasty.close();
+});
+
+test("a database that only reads, as a former primary does, is passing", async () => {
+  const writing = database.transaction(async (transaction) => {
+    await transaction.rows("read-only", "set transaction read only");
+    await transaction.rows("take", "update things set amount = 0");
+  });
+  await expect(writing).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+test("a database that does not let us in, or is not there now, is passing", async () => {
+  const wrongs = ["postgres://nobody:x@host/postgres", test_.url.replace(":test@", ":wrong@"), `${test_.url}_gone`];
+  const { host } = new URL(test_.url);
+  for (const url of wrongs.map((wrong) => wrong.replace("@host", `@${host}`))) {
+    const shut = createDatabase(limits(url));
+    await expect(shut.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await shut.close();
+  }
 });
 
 test("a mistake in a statement is a bug, not a passing trouble", async () => {
