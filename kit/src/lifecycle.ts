@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly drainDelayMs: number;
   /** How long requests under way may take after that. */
   readonly shutdownGraceMs: number;
+  /** Lets a successor listen on the same port before this process stops (SO_REUSEPORT, Linux), and tells a parent process once this one does. */
+  readonly reusePort?: boolean;
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
@@ -48,6 +50,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.keepAliveTimeout = 65_000;
   o.prepare?.(server);
   await listen(server, o);
+  if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
@@ -105,7 +108,7 @@ async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "no
   }
 }
 
-function listen(server: Server, { name, host, port }: ServerOptions): Promise<void> {
+function listen(server: Server, { name, host, port, reusePort = false }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
@@ -115,7 +118,7 @@ function listen(server: Server, { name, host, port }: ServerOptions): Promise<vo
           : error,
       );
     });
-    server.listen(port, host, resolve);
+    server.listen({ port, host, reusePort }, resolve);
   });
 }
 

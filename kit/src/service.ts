@@ -116,6 +116,7 @@ async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer>
     handler: app.handler,
     host: config.host,
     port: config.port,
+    reusePort: config.reusePort,
     log,
     isReady: () => database.isReachable(),
     close: async () => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   isService,
   type PartName,
@@ -8,6 +9,7 @@ import {
   serviceNames,
   urlOf,
 } from "./parts.ts";
+import { portsAreShared } from "./part-process.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface PartContext {
@@ -33,6 +35,7 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     HOST: "127.0.0.1",
     PORT: String(ports[name]),
     PROFILE: "development",
+    REUSE_PORT: String(portsAreShared),
     // Long enough for open connections to move to a successor on the same port, short enough for Ctrl-C.
     DRAIN_DELAY_MS: "200",
     SHUTDOWN_GRACE_MS: "2500",
@@ -47,7 +50,8 @@ function ownFor(name: PartName, context: PartContext): Record<string, string> {
   if (name === "gateway")
     return { SUPERGRAPH_FILE: published.supergraph, ISSUER_URL: urlOf(ports.issuer), ...movedSubgraphs(ports) };
   if (name === "rest-proxy") return { ROUTES_FILE: published.routes, ...serviceUrls(ports) };
-  return {};
+  // Tokens outlive a restart of the issuer.
+  return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
 
 /** The address with which a service opens its own database. */

@@ -1,9 +1,8 @@
 // The process in which a part lives under `npm start`: `node part-host.ts <main.ts> [standby]`. It ends when the
-// supervisor is gone, shares its port with its successor, and as a standby loads the part's code before it begins, so
+// supervisor is gone, and as a standby loads the part's code before it begins, so
 // that code which does not load never replaces what runs.
 import { readFileSync } from "node:fs";
 import { createRequire, flushCompileCache } from "node:module";
-import { type ListenOptions, Server } from "node:net";
 import { pathToFileURL } from "node:url";
 
 const [program = "", , entry = "", mode] = process.argv;
@@ -12,7 +11,6 @@ const flushDelayMs = 1_000;
 const importedNames = /(?:^import\s*|^(?:import|export)\b[^"';]*?\bfrom\s*|\bimport\(\s*)["']([^"']+)["']/gm;
 
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
-if (process.platform === "linux") sharePort();
 if (mode === "standby") {
   for (const [, name = ""] of readFileSync(entry, "utf8").matchAll(importedNames)) await load(name);
   process.once("message", () => void begin());
@@ -25,20 +23,6 @@ async function begin(): Promise<void> {
   await import(entryUrl.href);
   // Node keeps compiled code when a process exits; a thousand small files then, while Ctrl-C waits for it.
   setTimeout(flushCompileCache, flushDelayMs).unref();
-}
-
-/**
- * Linux lets two processes listen on one port when both ask for it (SO_REUSEPORT, socket(7)): the new one takes
- * connections before the old one stops, and no caller is refused. Only here; in production a port has one owner.
- */
-function sharePort(): void {
-  const { listen } = Server.prototype;
-  Server.prototype.listen = function share(this: Server, port: unknown, host?: unknown, ...rest: unknown[]) {
-    this.once("listening", () => process.send?.("listening"));
-    const options: ListenOptions = { port: Number(port), host: String(host), reusePort: true };
-    const isPlain = typeof port === "number" && typeof host === "string";
-    return Reflect.apply(listen, this, isPlain ? [options, ...rest] : [port, host, ...rest]) as Server;
-  } as typeof listen;
 }
 
 // What main imports, but not main itself: importing it is starting it.

@@ -45,7 +45,9 @@ const server = createServer((request, response) => {
   if (request.url === "/crash") process.exit(9);
   response.end(request.url === "/environment" ? JSON.stringify(process.env) : String(process.pid));
 });
-server.listen(Number(PORT), HOST, () => console.log(JSON.stringify({ level: "info", msg: "${name} listens on " + PORT })));
+const reusePort = process.env.REUSE_PORT === "true";
+server.listen({ port: Number(PORT), host: HOST, reusePort }, () => console.log(JSON.stringify({ level: "info", msg: "${name} listens on " + PORT })));
+server.once("listening", () => process.send?.("listening"));
 process.on("SIGTERM", () => {
   server.close(() => process.exit(0));
   server.closeAllConnections();
