@@ -1,7 +1,7 @@
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
-import { toWordPrefixQuery } from "@tributary/kit/word-search";
+import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
 import type { Move, NewPost, Post, PostChanges, Slice, VisibleFilters } from "./model.ts";
 
 export type PostStore = ReturnType<typeof createPostStore>;
@@ -31,7 +31,7 @@ export function createPostStore(database: Database) {
       if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
       if (visibleTo !== undefined) wheres.push(`author_id = $${values.push(visibleTo)}`);
       if (search !== undefined) {
-        wheres.push(`to_tsvector('simple', title) @@ to_tsquery('simple', $${values.push(toWordPrefixQuery(search))})`);
+        wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
       }
       const name = ["list-posts", set.direction, authorId && "author", visibleTo && "own", search && "search"];
       const text = `select ${columns} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;

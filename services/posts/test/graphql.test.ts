@@ -97,6 +97,32 @@ test("a search finds words that begin so, in titles only", async () => {
   expect(await titles("' | ! & :* \\")).toEqual([]);
 });
 
+test("a search finds a title by its own words, whatever they are made of", async () => {
+  const title = "Covid-19 and Node.js v2.0 by O'Brien: 3.14, हिन्दी, ÉCLAIR, well-known C++";
+  const insert =
+    "insert into posts (id, author_id, title, status, published_at) values (99, 9, $1, 'PUBLISHED', now())";
+  await posts.database.database.rows("add-titled", insert, [title]);
+  const searches = [
+    "covid-19",
+    "covid-1",
+    "node.js",
+    "V2.0",
+    "3.14",
+    "o'brien",
+    "हिन्दी",
+    "éclair",
+    "Écl",
+    "well-kn",
+    title,
+  ];
+  for (const search of searches) {
+    const query = `query ($search: String) { posts(search: $search, authorId: 9) { nodes { title } } }`;
+    const found = await posts.graphql(query, { search });
+    expect([search, found.data.posts.nodes]).toEqual([search, [{ title }]]);
+  }
+  await posts.database.database.rows("remove-titled", "delete from posts where id = 99");
+});
+
 test("pages follow each other by cursor, and a cursor is bound to its filters", async () => {
   const page = `query ($after: String, $authorId: ID) { posts(first: 2, after: $after, authorId: $authorId) { nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
   const first = await posts.graphql(page);

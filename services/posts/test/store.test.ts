@@ -46,7 +46,7 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
     (store) => store.listPosts({ status: "DRAFT", visibleTo: "151" }, { limit: 20 }),
   ],
   "a search": [
-    /posts_title_words/,
+    /posts_title_folded_words/,
     (store) => store.listPosts({ status: "PUBLISHED", search: "word77" }, { limit: 20 }),
   ],
   "many authors' slices": [/posts_by_author/, (store) => store.listSlices(slicesOfTwenty())],

@@ -2,7 +2,7 @@ import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
 import { violates } from "@tributary/kit/postgres";
-import { toWordPrefixQuery } from "@tributary/kit/word-search";
+import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
 import { formerUserName, type NewUser, type User, type UserChanges, type UserFilters } from "./model.ts";
 
 export type UserStore = ReturnType<typeof createUserStore>;
@@ -25,7 +25,7 @@ export function createUserStore(database: Database) {
       const values: unknown[] = [set.id, set.limit];
       if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
       if (search !== undefined) {
-        wheres.push(`to_tsvector('simple', name) @@ to_tsquery('simple', $${values.push(toWordPrefixQuery(search))})`);
+        wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
       }
       const name = ["list-users", set.direction, role && "role", search !== undefined && "search"]
         .filter(Boolean)

@@ -106,6 +106,18 @@ test("a search finds words that begin so, in names only", async () => {
   expect(await names("' | ! & :* \\")).toEqual([]);
 });
 
+test("a search knows no capitals, in no alphabet", async () => {
+  const insert = "insert into users (id, name) values (99, 'Øyvind Ångström-Öz 2nd') returning id";
+  const [user] = await users.database.database.rows<{ id: string }>("oyvind", insert);
+  for (const search of ["Øyvind", "øyvind", "ÅNGSTRÖM", "ångström-öz", "oyvind"]) {
+    const found = await users.graphql(`query ($search: String) { users(search: $search) { nodes { id } } }`, {
+      search,
+    });
+    expect([search, found.data.users.nodes]).toEqual([search, search === "oyvind" ? [] : [user]]);
+  }
+  await users.database.database.rows("gone", "delete from users where id = $1", [user?.id]);
+});
+
 test("every problem of an input is said at once", async () => {
   const create = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id } } }`;
   const input = { name: " ", email: "nobody", avatarUrl: "javascript:alert(1)", prefs: { timeZone: "Mars/Base" } };
