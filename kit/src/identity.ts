@@ -112,7 +112,8 @@ function readBearer(authorization: string): string {
 
 function readIdentity(payload: JWTPayload, claim: string): User {
   const raw = payload[claim];
-  const userId = typeof raw === "number" ? String(raw) : raw;
+  // A number above 2^53 was rounded when it was read, perhaps to another user's id.
+  const userId = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof userId !== "string" || !isRowId(userId)) {
     throw new AppError("UNAUTHENTICATED", "The token does not name a user of this platform.");
   }
