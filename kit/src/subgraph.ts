@@ -45,6 +45,8 @@ export async function createSubgraphDoor<Context extends object>(
     formatError: (formatted, error) => toClientError(formatted, error, o.log),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
+    // The gateway sends every query whole; a store of them would only be a thing to fill.
+    persistedQueries: false,
     parseOptions: { maxTokens: 20_000 },
     plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginInlineTraceDisabled()],
     logger: o.log,
@@ -89,6 +91,7 @@ function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Lo
 function answerRefusal(log: Log, error: unknown, response: Response): void {
   const { code, message, retryAfterSeconds } = toRefusal(error);
   if (code === "INTERNAL_SERVER_ERROR") log.error({ err: error }, "a GraphQL request failed");
+  if (code === "SERVICE_UNAVAILABLE") log.warn({ err: error }, "a GraphQL request could not be begun");
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });

@@ -54,7 +54,13 @@ let url: string;
 
 beforeAll(async () => {
   const authenticate = async (authorization: string | undefined) =>
-    authorization === "Bearer bad" ? fail(new AppError("UNAUTHENTICATED", "No.")) : ({ kind: "anonymous" } as const);
+    authorization === undefined
+      ? ({ kind: "anonymous" } as const)
+      : fail(
+          authorization === "Bearer bad"
+            ? new AppError("UNAUTHENTICATED", "No.")
+            : new AppError("SERVICE_UNAVAILABLE", "Later.", { cause: new Error("no keys"), retryAfterSeconds: 1 }),
+        );
   const handlers: Handlers<typeof routes> = {
     list: async (request) => {
       readPageRequest(request.query, cursors, "things");
@@ -129,6 +135,31 @@ test("a GraphQL request that cannot be read is JSON with its status", async () =
     "UNSUPPORTED_MEDIA_TYPE",
   ]);
   expect(await post("{}", { authorization: "Bearer bad" })).toEqual([401, "UNAUTHENTICATED"]);
+});
+
+test("keys that cannot be had are told to the operator by both doors", async () => {
+  const headers = { authorization: "Bearer uncheckable", "content-type": "application/json" };
+  for (const [path, method] of [
+    ["/graphql", "POST"],
+    ["/rest/v1/things", "GET"],
+  ] as const) {
+    logged.length = 0;
+    const response = await fetch(url + path, { method, headers, ...(method === "POST" ? { body: "{}" } : {}) });
+    expect([path, response.status, response.headers.get("retry-after")]).toEqual([path, 503, "1"]);
+    expect([path, logged.join()]).toEqual([path, expect.stringContaining("no keys")]);
+  }
+});
+
+test("a persisted query is refused as such, and is no bug of ours in the log", async () => {
+  logged.length = 0;
+  for (const persistedQuery of [
+    { version: 1, sha256Hash: "00" },
+    { version: "1", sha256Hash: {} },
+  ]) {
+    const { errors } = await ask("{ fine }", {}, { persistedQuery });
+    expect(errors[0].extensions).toEqual({ code: "PERSISTED_QUERY_NOT_SUPPORTED" });
+  }
+  expect(logged).toEqual([]);
 });
 
 test("a REST bug is masked, and logged whole", async () => {
@@ -206,12 +237,12 @@ function fail(error: Error): never {
   throw error;
 }
 
-async function ask(query: string, variables = {}) {
+async function ask(query: string, variables = {}, extensions = {}) {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}/graphql`, {
     method: "POST",
     headers,
-    body: JSON.stringify({ query, variables }),
+    body: JSON.stringify({ query, variables, extensions }),
   });
   // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
   return (await response.json()) as any;
