@@ -93,7 +93,7 @@ const filters = z.strictObject({
 });
 
 export type NewUser = z.output<typeof newUser>;
-/** What is undefined stays; what is null is cleared. */
+/** What is undefined stays; what is null is cleared. The same holds within the preferences. */
 export type UserChanges = z.output<typeof userChanges>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */

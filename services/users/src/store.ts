@@ -36,7 +36,7 @@ export function createUserStore(database: Database) {
 
     /** @returns "email-taken" when another user has the address. */
     async insertUser(user: NewUser): Promise<User | "email-taken"> {
-      const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, $5) returning ${columns}`;
+      const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, jsonb_strip_nulls($5)) returning ${columns}`;
       const values = [user.name, user.email, user.avatarUrl, user.role ?? "READER", user.prefs ?? null];
       return one(() => database.rows<User>("insert-user", text, values));
     },
@@ -53,7 +53,7 @@ export function createUserStore(database: Database) {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
       const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-      const sets = given.map(([field, value]) => `${columnOf[field as keyof UserChanges]} = $${values.push(value)}`);
+      const sets = given.map(([field, value]) => setTo[field as keyof UserChanges](`$${values.push(value)}`));
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2)) returning ${columns}`;
       const name = ["update-user", ...given.map(([field]) => field)].join("-");
@@ -71,12 +71,14 @@ export function createUserStore(database: Database) {
   };
 }
 
-const columnOf: Readonly<Record<keyof UserChanges, string>> = {
-  name: "name",
-  email: "email",
-  avatarUrl: "avatar_url",
-  role: "role",
-  prefs: "prefs",
+const setTo: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {
+  name: (placeholder) => `name = ${placeholder}`,
+  email: (placeholder) => `email = ${placeholder}`,
+  avatarUrl: (placeholder) => `avatar_url = ${placeholder}`,
+  role: (placeholder) => `role = ${placeholder}`,
+  // As a merge patch does (RFC 7396), in the row as it is now: what is left out stays, what is null goes; null for all of it clears it.
+  prefs: (placeholder) => `prefs = case when ${placeholder}::jsonb is not null
+    then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`,
 };
 
 async function one<T>(run: () => Promise<readonly T[]>): Promise<T | "email-taken"> {

@@ -180,6 +180,21 @@ test("who may write what is private does not read it back without users:read:pri
   expect([created.status, created.body.email]).toEqual([201, null]);
 });
 
+test("a change of one preference leaves the others, and null takes one away, through both doors", async () => {
+  const { id } = await makeUser();
+  const token = await users.issuer.token(id, usual);
+  const patch = async (prefs: object | null) =>
+    (await users.rest("PATCH", `/v1/users/${id}`, { token, body: { prefs }, headers: { "if-match": "*" } })).body.prefs;
+  expect(await patch({ locale: "en-GB", newsletter: null })).toEqual({ theme: "DARK", locale: "en-GB" });
+  expect(await patch({ theme: null })).toEqual({ locale: "en-GB" });
+  expect(await patch({})).toEqual({ locale: "en-GB" });
+  const theme = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { prefs { locale theme } } } }`;
+  const { data } = await users.graphql(theme, { input: { id, prefs: { theme: "LIGHT" } } }, token);
+  expect(data.updateUser.user.prefs).toEqual({ locale: "en-GB", theme: "LIGHT" });
+  expect(await patch(null)).toBeNull();
+  expect(await patch({ locale: "de" })).toEqual({ locale: "de" });
+});
+
 test("a private field is in no search, and the views of those who see more have another ETag", async () => {
   const user = await makeUser();
   const reader = await tokenOf("reader", user);

@@ -145,7 +145,7 @@ export type CreateUserInput = {
   readonly prefs?: InputMaybe<PreferencesInput>;
 };
 
-/** What is left out stays; what is null is cleared, where it may be. */
+/** What is left out stays; what is null is cleared, where it may be. The same holds within the preferences. */
 export type UpdateUserInput = {
   readonly id: Scalars['ID']['input'];
   readonly name?: InputMaybe<Scalars['String']['input']>;
