@@ -26,16 +26,20 @@ export interface ListOptions<T> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A list as version 1 says it: a bare array, its neighbours in `Link` (RFC 8288). It ends early at 1 MiB. */
+/**
+ * A list as version 1 says it: a bare array, its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest
+ * from where the page began, so that whoever goes on in the same direction misses nothing.
+ */
 export function writeList<T>(o: ListOptions<T>): RestAnswer {
-  const { rendered, items, cut } = renderWithin(o.page.items, o.toJson);
+  const back = isBack(o);
+  const { rendered, items, cut } = renderWithin(o.page.items, o.toJson, back);
   const first = items[0];
   const last = items.at(-1);
   const links = [linkTo(o.request, undefined, "first")];
-  if (last !== undefined && (o.page.hasNext || cut)) {
+  if (last !== undefined && (o.page.hasNext || (cut && !back))) {
     links.push(linkTo(o.request, o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }), "next"));
   }
-  if (first !== undefined && o.page.hasPrev) {
+  if (first !== undefined && (o.page.hasPrev || (cut && back))) {
     links.push(linkTo(o.request, o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }), "prev"));
   }
   return {
@@ -45,17 +49,24 @@ export function writeList<T>(o: ListOptions<T>): RestAnswer {
   };
 }
 
-/** At least one item, and as many as fit. */
-function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown) {
+/** At least one item, and as many as fit, from the beginning or from the end. */
+function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
   const rendered: string[] = [];
   let bytes = 2;
-  for (const item of items) {
+  for (const item of fromEnd ? items.toReversed() : items) {
     const text = JSON.stringify(toJson(item));
     bytes += Buffer.byteLength(text) + 1;
     if (bytes > pageBytesMax && rendered.length > 0) break;
     rendered.push(text);
   }
-  return { rendered, items: items.slice(0, rendered.length), cut: rendered.length < items.length };
+  const cut = rendered.length < items.length;
+  if (!fromEnd) return { rendered, items: items.slice(0, rendered.length), cut };
+  return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), cut };
+}
+
+function isBack<T>({ request, cursors, list }: ListOptions<T>): boolean {
+  const cursor = request.query["cursor"];
+  return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
 }
 
 function linkTo({ path, query }: RestRequest, cursor: string | undefined, rel: string): string {

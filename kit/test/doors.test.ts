@@ -65,7 +65,8 @@ beforeAll(async () => {
     list: async (request) => {
       readPageRequest(request.query, cursors, "things");
       if (request.query["limit"] === "13") throw new Error(secret);
-      return writeList({ request, cursors, list: "things", page: big, idOf: ({ id }) => id, toJson: (it) => it });
+      const page = { ...big, hasNext: request.query["cursor"] !== undefined };
+      return writeList({ request, cursors, list: "things", page, idOf: ({ id }) => id, toJson: (it) => it });
     },
     echo: async ({ body }) => (body === undefined ? { status: 204 } : { status: 201, body }),
     one: async () => ({ status: 200 }),
@@ -178,6 +179,21 @@ test("a page ends at its bytes, and the rest follows by the cursor", async () =>
     direction: "next",
     id: "9",
   });
+});
+
+test("a page that goes back and ends at its bytes leaves out what is farthest from where it began", async () => {
+  const cursor = cursors.write("things", { direction: "prev", id: "6" });
+  const response = await fetch(`${url}/rest/v1/things?limit=3&cursor=${cursor}`);
+  expect(((await response.json()) as { id: string }[]).map(({ id }) => id)).toEqual(["7"]);
+  const links = response.headers.get("link") ?? "";
+  const positions = ["prev", "next"].map((rel) => {
+    const target = new RegExp(`<([^>]+)>; rel="${rel}"`).exec(links)?.[1] ?? "";
+    return cursors.read("things", new URL(target, url).searchParams.get("cursor") ?? "");
+  });
+  expect(positions).toEqual([
+    { direction: "prev", id: "7" },
+    { direction: "next", id: "7" },
+  ]);
 });
 
 test("a route of another version, and a path of none, are not here", async () => {
