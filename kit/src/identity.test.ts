@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
 import { createAuthenticator, type Identity, hasScope, isUser, refuse, requireScope, requireUser } from "./identity.ts";
 import { startTestIssuer, type TestIssuer } from "./testing/issuer.ts";
@@ -73,6 +73,48 @@ test("keys that cannot be had are our trouble, not the caller's", async () => {
     ).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
     });
+  }
+});
+
+test("an issuer that is down for a while locks nobody out, and the operator is told", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const beginMs = Date.now();
+  const passing = await startTestIssuer();
+  const told = Promise.withResolvers<unknown>();
+  const authenticate = createAuthenticator({ ...passing, userIdClaim: "sub", onKeysError: told.resolve });
+  const token = await passing.token("1", [], { exp: beginMs / 1000 + 48 * 3_600 });
+  const once = `Bearer ${token}`;
+  await authenticate(once);
+  await passing.stop();
+  vi.setSystemTime(beginMs + 11 * 60_000);
+  expect(await authenticate(once)).toMatchObject({ userId: "1" });
+  expect(await told.promise).toBeInstanceOf(Error);
+  vi.setSystemTime(beginMs + 25 * 3_600_000);
+  await expect(authenticate(once)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+test("keys that were changed are asked for again after ten minutes", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const jwks = await (await fetch(issuer.jwksUrl)).text();
+  const keys = createServer((_, response) => {
+    asked++;
+    response.end(jwks);
+  });
+  await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
+  keys.unref();
+  const jwksUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}`;
+  const authenticate = createAuthenticator({ ...issuer, jwksUrl, userIdClaim: "sub" });
+  for (const [minutes, times] of [
+    [0, 1],
+    [5, 1],
+    [6, 2],
+  ] as const) {
+    vi.setSystemTime(Date.now() + minutes * 60_000);
+    await authenticate(`Bearer ${await issuer.token("1")}`);
+    await vi.waitFor(() => expect(asked).toBe(times));
   }
 });
 

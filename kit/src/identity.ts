@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { AppError } from "./errors.ts";
 import { isRowId } from "./ids.ts";
 
@@ -28,12 +28,20 @@ export interface AuthenticatorOptions {
   /** Verified tokens kept, at most this many and each at most 60 s. */
   readonly keptTokensMax?: number;
   readonly now?: () => number;
+  /** Told when the keys could not be had anew; those that are known go on. */
+  readonly onKeysError?: (error: unknown) => void;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Identity>;
 
 const keptTokenMs = 60_000;
 const tokenCharsMax = 8_192;
+/** Keys are asked for again after this, beside the requests; sooner, and before the request, for one that is not known. */
+const keysFreshMs = 600_000;
+/** How long keys are believed while the issuer cannot be reached. */
+const keysKeptMs = 86_400_000;
+/** How long an issuer that could not be reached is left alone. */
+const keysRetryMs = 30_000;
 
 /**
  * Verifies bearer tokens (RFC 6750, RFC 8725): only asymmetric signatures, issuer, audience, `exp` and the user's id are required.
@@ -41,7 +49,7 @@ const tokenCharsMax = 8_192;
  * @returns a function that throws AppError UNAUTHENTICATED for a token that does not hold, SERVICE_UNAVAILABLE when the keys cannot be had.
  */
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
-  const keys = createRemoteJWKSet(new URL(o.jwksUrl), { timeoutDuration: 3_000, cooldownDuration: 1_000 });
+  const keys = createKeys(o.jwksUrl, o.onKeysError ?? (() => {}));
   const now = o.now ?? Date.now;
   const kept = createKept(o.keptTokensMax ?? 10_000, now);
 
@@ -71,6 +79,32 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
       throw toAppError(error);
     }
   }
+}
+
+/** The issuer's keys. An issuer that is down keeps nobody out who has a token of a key that is known. */
+function createKeys(jwksUrl: string, onError: (error: unknown) => void): JWTVerifyGetKey {
+  const remote = createRemoteJWKSet(new URL(jwksUrl), {
+    timeoutDuration: 3_000,
+    cooldownDuration: 1_000,
+    cacheMaxAge: keysKeptMs,
+  });
+  let renewAt = 0;
+
+  async function renew(): Promise<void> {
+    renewAt = Date.now() + keysRetryMs;
+    try {
+      await remote.reload();
+      renewAt = Date.now() + keysFreshMs;
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  return async (header, token) => {
+    if (remote.jwks() === undefined) renewAt = Date.now() + keysFreshMs;
+    else if (Date.now() >= renewAt) void renew();
+    return remote(header, token);
+  };
 }
 
 export function hasScope(identity: Identity, scope: string): boolean {

@@ -109,7 +109,10 @@ async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer>
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
   });
   await o.check?.(database);
-  const authenticate = createAuthenticator(config);
+  const authenticate = createAuthenticator({
+    ...config,
+    onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
+  });
   const app = await o.createApp({ database, authenticate, cursors: createCursors(config.cursorKeys), log });
   return startServer({
     name: o.name,
