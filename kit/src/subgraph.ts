@@ -12,6 +12,7 @@ import { separateEntities } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
+import { createRootFieldsRule } from "./root-fields.ts";
 
 export interface SubgraphDoorOptions<Context extends object> {
   /** The text of the service's `schema.graphql`. */
@@ -31,6 +32,8 @@ export interface SubgraphDoor {
   stop(): Promise<void>;
 }
 
+const rootFieldsMax = 100;
+
 /**
  * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
  * Errors that are for the caller keep their code and problems; all others are masked and logged whole.
@@ -47,6 +50,7 @@ export async function createSubgraphDoor<Context extends object>(
     stopOnTerminationSignals: false,
     // The gateway sends every query whole; a store of them would only be a thing to fill.
     persistedQueries: false,
+    validationRules: [createRootFieldsRule(rootFieldsMax)],
     parseOptions: { maxTokens: 20_000 },
     plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginInlineTraceDisabled()],
     logger: o.log,

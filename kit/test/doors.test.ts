@@ -99,6 +99,28 @@ test("a refusal reaches the caller with its code and problems, a bug only the lo
   expect(logged.join()).toContain("passwords");
 });
 
+test("an operation with too many fields at its root is refused before anything runs, however it spells them", async () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}: fine`).join(" ");
+  const chain = (length: number) =>
+    Array.from({ length }, (_, index) => `fragment c${index} on Query { ...c${index + 1} ...c${index + 1} }`).join(" ");
+  expect(Object.keys((await ask(`{ ${fields(100)} }`)).data)).toHaveLength(100);
+  const long = `{ ...c0 } ${chain(1_500)} fragment c1500 on Query { ${fields(100)} }`;
+  expect(Object.keys((await ask(long)).data)).toHaveLength(100);
+  const tooMany = [
+    `{ ${fields(101)} }`,
+    `{ fine ... on Query { ${fields(100)} } }`,
+    `{ fine ...all } fragment all on Query { ${fields(100)} }`,
+  ];
+  for (const query of tooMany) {
+    const { data, errors } = await ask(query);
+    expect([data, errors[0].message, errors[0].extensions.code]).toEqual([
+      undefined,
+      "An operation has at most 100 fields at its root.",
+      "GRAPHQL_VALIDATION_FAILED",
+    ]);
+  }
+});
+
 test("a representation that is no good costs its own place and no other", async () => {
   const of = (id: unknown) => ({ __typename: "Thing", id });
   const keys = [of("1"), of(null), of(["1"]), of({}), of(1), { __typename: "Thing" }, of("broken")];
