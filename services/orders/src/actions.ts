@@ -2,7 +2,7 @@ import { AppError } from "@tributary/kit/errors";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import type { PageRequest } from "@tributary/kit/keyset";
 import {
-  type CustomerPage,
+  type ListPart,
   type NewOrder,
   type Order,
   type OrderFilters,
@@ -50,8 +50,8 @@ export function createOrderActions(store: OrderStore) {
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrders(customerId, filters, request),
 
-    /** The same for many customers at once. */
-    listOrdersOfMany: (customerIds: readonly string[], page: CustomerPage) => store.listOrdersOfMany(customerIds, page),
+    /** Parts of many such customers' lists, each in the place of its request. */
+    listParts: (parts: readonly ListPart[]) => store.listParts(parts),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED. */
     placeOrder(identity: Identity, input: () => NewOrder) {

@@ -52,8 +52,9 @@ export interface OrderFilters {
   readonly status?: OrderStatus | undefined;
 }
 
-/** The same part of each of many customers' lists. */
-export interface CustomerPage {
+/** A part of one customer's list. */
+export interface ListPart {
+  readonly customerId: string;
   /** 1 to 100. */
   readonly limit: number;
   /** The order where the last page ended. */

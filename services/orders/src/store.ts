@@ -1,13 +1,13 @@
 import { AppError } from "@tributary/kit/errors";
-import { onlyRowIds } from "@tributary/kit/ids";
+import { isRowId } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database, Queryable } from "@tributary/kit/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
-  type CustomerPage,
   idempotencyHours,
   isOrderId,
   isSku,
+  type ListPart,
   type NewLine,
   type NewOrder,
   type Order,
@@ -78,7 +78,7 @@ function createOrderReads(database: Queryable) {
     },
 
     async listOrders(customerId: string, { status }: OrderFilters, request: PageRequest): Promise<Page<Order>> {
-      if (onlyRowIds([customerId]).length === 0) return { items: [], hasNext: false, hasPrev: false };
+      if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
       const set = keyset("o.id", "$1::uuid", request);
       const wheres = ["o.customer_id = $3", set.where];
       const values: unknown[] = [set.id, set.limit, customerId];
@@ -88,18 +88,38 @@ function createOrderReads(database: Queryable) {
       return toPage(await database.rows<Order>(name, text, values), request);
     },
 
-    /** The newest orders of each customer, by id going down; one statement for all of them. */
-    async listOrdersOfMany(customerIds: readonly string[], { limit, after }: CustomerPage): Promise<readonly Order[]> {
-      const possible = onlyRowIds(customerIds);
-      if (possible.length === 0 || (after !== undefined && !isOrderId(after))) return [];
-      const position = after === undefined ? undefined : ({ direction: "next", id: after } as const);
-      const set = keyset("o.id", "$1::uuid", { limit, position });
-      const text = `select list.* from unnest($3::bigint[]) as customer (id) cross join lateral (
-        select ${orderColumns} from orders o where o.customer_id = customer.id and ${set.where}
-        order by ${set.orderBy} limit $2) as list order by list.id desc`;
-      return database.rows<Order>(`list-orders-of-many-${set.direction}`, text, [set.id, limit, possible]);
+    /** Parts of many customers' lists, newest first, in one statement; each in the place of its request. */
+    async listParts(parts: readonly ListPart[]): Promise<readonly (readonly Order[])[]> {
+      const asked = parts.flatMap((part, place) => (isPossible(part) ? [{ ...part, place }] : []));
+      const found: Order[][] = parts.map(() => []);
+      if (asked.length === 0) return found;
+      const values = [
+        asked.map(({ place }) => place),
+        asked.map(({ customerId }) => customerId),
+        asked.map(({ after }) => after ?? null),
+        asked.map(({ limit }) => limit),
+      ];
+      const rows = await database.rows<Order & { place: number }>("list-parts", partsText, values);
+      for (const { place, ...order } of rows) found[place]?.push(order);
+      return found;
     },
   };
+}
+
+const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** For each part its own walk down the index orders_by_customer, at most `length` rows long; `place` says whose row it is. */
+const partsText = `select part.place, list.*
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as part (place, customer_id, after_id, length)
+  cross join lateral (
+    select ${orderColumns} from orders o
+    where o.customer_id = part.customer_id and o.id < coalesce(part.after_id, '${largestUuid}')
+    order by o.id desc limit part.length
+  ) as list
+  order by part.place, list.id desc`;
+
+function isPossible({ customerId, after }: ListPart): boolean {
+  return isRowId(customerId) && (after === undefined || isOrderId(after));
 }
 
 function createOrderWrites(database: Database) {

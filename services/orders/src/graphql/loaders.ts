@@ -1,14 +1,9 @@
 import type { Identity } from "@tributary/kit/identity";
 import DataLoader from "dataloader";
 import type { OrderActions } from "../actions.ts";
-import type { CustomerPage, Order, OrderLine, PlacedOrder, Product } from "../model.ts";
+import type { ListPart, Order, OrderLine, PlacedOrder, Product } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
-
-/** A part of one user's list of orders. */
-export interface OrdersOfUser extends CustomerPage {
-  readonly userId: string;
-}
 
 const maxBatchSize = 1_000;
 
@@ -35,9 +30,9 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     },
     { maxBatchSize },
   );
-  const ordersOfUser = new DataLoader<OrdersOfUser, readonly Order[], string>((lists) => loadLists(actions, lists), {
+  const ordersOfUser = new DataLoader<ListPart, readonly Order[], string>((parts) => actions.listParts(parts), {
     maxBatchSize,
-    cacheKeyFn: ({ userId, limit, after }) => JSON.stringify([userId, limit, after]),
+    cacheKeyFn: ({ customerId, limit, after }) => JSON.stringify([customerId, limit, after]),
   });
 
   /** After a write, what was read before it no longer holds. */
@@ -65,19 +60,4 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
       return placed.order;
     },
   };
-}
-
-/** One statement for all users whose lists are asked for in the same way, as they are when one field stands in a list of users. */
-async function loadLists(actions: OrderActions, lists: readonly OrdersOfUser[]): Promise<(readonly Order[])[]> {
-  const found = new Map<OrdersOfUser, readonly Order[]>();
-  for (const alike of Map.groupBy(lists, ({ limit, after }) => JSON.stringify([limit, after])).values()) {
-    const [page] = alike;
-    const orders = await actions.listOrdersOfMany(
-      alike.map(({ userId }) => userId),
-      { limit: page?.limit ?? 0, after: page?.after },
-    );
-    const byCustomer = Map.groupBy(orders, ({ customerId }) => customerId);
-    for (const list of alike) found.set(list, byCustomer.get(list.userId) ?? []);
-  }
-  return lists.map((list) => found.get(list) ?? []);
 }

@@ -23,8 +23,8 @@ export const resolvers: Resolvers = {
   User: {
     __resolveReference: ({ id }) => ({ id }),
     orders: ({ id }, { first, after }, { identity, actions, loaders }) => {
-      const userId = actions.requireReaderOf(identity, id);
-      return loaders.ordersOfUser.load({ userId, limit: readFirst(first), after: after ?? undefined });
+      const customerId = actions.requireReaderOf(identity, id);
+      return loaders.ordersOfUser.load({ customerId, limit: readFirst(first), after: after ?? undefined });
     },
   },
   Order: {
