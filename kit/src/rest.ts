@@ -1,6 +1,6 @@
 import { TextDecoder } from "node:util";
 import express, { type Request, type Response, type Router } from "express";
-import { AppError, invalidInput } from "./errors.ts";
+import { AppError, invalidInput, statusOf } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { writeProblem } from "./problem.ts";
@@ -114,8 +114,8 @@ export function refuse(log: Log, request: Request, response: Response, error: un
   const requestId = readRequestId(request.headers["x-request-id"]);
   const known = error instanceof AppError;
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-  if (!known || error.cause !== undefined)
-    log[known ? "warn" : "error"]({ err: error, requestId }, "a REST request failed");
+  // A caller's mistakes are theirs: strangers neither fill the log nor have what they sent kept in it.
+  if (statusOf[told.code] >= 500) log[known ? "warn" : "error"]({ err: error, requestId }, "a REST request failed");
   // Express's Request.path is below the router; what the caller asked for is above it.
   writeProblem(response, told, { instance: publicPath(request), requestId });
 }

@@ -185,6 +185,14 @@ test("a persisted query is refused as such, and is no bug of ours in the log", a
   expect(logged).toEqual([]);
 });
 
+test("what a caller does wrong is no warning to the operator, and no piece of it is in the log", async () => {
+  logged.length = 0;
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", headers, body: '{"email": ada@example.org' };
+  expect((await fetch(`${url}/rest/v1/things`, init)).status).toBe(400);
+  expect(logged).toEqual([]);
+});
+
 test("a REST bug is masked, and logged whole", async () => {
   const response = await fetch(`${url}/rest/v1/things?limit=13`);
   const text = await response.text();
