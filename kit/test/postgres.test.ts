@@ -60,7 +60,8 @@ test("two transactions that wait for each other both come through", async () => 
       await transaction.rows("cross", "update things set amount = amount - 1 where id = $1", [other]);
     });
   await Promise.all([swap(1, 2), swap(2, 1)]);
-  expect(attempts).toBe(3);
+  // PostgreSQL may end either of them, now and then both.
+  expect(attempts).toBeGreaterThan(2);
   expect(await amounts()).toEqual([10, 10]);
 });
 
