@@ -87,7 +87,12 @@ export function createProxy({ upstreamTimeoutMs, responseTimeoutMs, observe }: P
         fail(request, response, serviceDown(new Error("The service switched protocols unasked.")));
       });
     });
-    server.on("proxyRes", (answer, _request, response) => relay(answer, response));
+    server.on("proxyRes", (answer, request, response) => {
+      const { statusCode = 0 } = answer;
+      if (statusCode >= 200 && statusCode <= 599) return relay(answer, response);
+      // Node takes any three digits from a service, but throws when told to write some of them: outside every try, so the process would end.
+      fail(request, response, serviceDown(new Error(`The service answered with the status ${statusCode}.`)));
+    });
     server.on("error", (error, request, response) => {
       if (request && response && "writeHead" in response) fail(request, response, error);
     });

@@ -272,3 +272,18 @@ async function startRawService(bytes: string): Promise<{ readonly url: string }>
   onTestFinished(() => void server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
+
+test.each(["000", "099", "600", "999"])(
+  "a service that answers with status %s, which HTTP has not, is 502",
+  async (status) => {
+    const service = createTcpServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\n\r\n{}`));
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void service.close());
+    await once(service, "listening");
+    const { port } = service.address() as AddressInfo;
+    const proxy = await startProxy({ url: `http://127.0.0.1:${port}` }, { upstreamTimeoutMs: 2_000 });
+    expect(statusOfText(await ask(proxy.port, get))).toBe(502);
+  },
+);
