@@ -1,6 +1,5 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
-import type { IncomingHttpHeaders } from "node:http";
-import { errors, Pool } from "undici";
+import { type Dispatcher, errors, Pool } from "undici";
 import { type AbortReason, createDeadline } from "./deadline.ts";
 
 export interface SubgraphClient {
@@ -51,7 +50,7 @@ export function createSubgraphClient(o: SubgraphClientOptions): SubgraphClient {
     try {
       const request = { method: "POST", path: pathname + search, headers, body, signal: deadline.signal } as const;
       const answer = await pool.request(request);
-      refusePacked(answer.headers);
+      refusePacked(answer);
       return { kind: "answered", status: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       return toFailure(error, deadline.signal);
@@ -82,10 +81,12 @@ function createAbsentClient(name: string): SubgraphClient {
   return { name, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
 }
 
-function refusePacked(headers: IncomingHttpHeaders): void {
+function refusePacked({ headers, body }: Dispatcher.ResponseData): void {
   const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity")
-    throw new PackedAnswer(`content-encoding ${encoding} was not asked for`);
+  if (encoding === undefined || encoding === "identity") return;
+  // Unread, it would keep its connection for ever.
+  body.on("error", () => {}).destroy();
+  throw new PackedAnswer(`content-encoding ${String(encoding)} was not asked for`);
 }
 
 class PackedAnswer extends Error {}
