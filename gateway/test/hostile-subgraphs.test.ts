@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { answerJson, type Fault } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -17,4 +18,43 @@ afterEach(() => {
 afterAll(async () => {
   await gateway.drain();
   await library.close();
+});
+
+const answer =
+  (body: unknown): Fault =>
+  (response) =>
+    answerJson(response, 200, JSON.stringify(body));
+
+test("a packed answer that nobody asked for keeps no connection", async () => {
+  const sockets: Socket[] = [];
+  library.people.fault = (response, _body, { socket }) => {
+    sockets.push(socket);
+    response.writeHead(200, { "content-encoding": "gzip" }).end(randomBytes(2_000_000));
+  };
+  const { body } = await gateway.ask("{ whoAmI }");
+  expect(body.errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
+  await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
+});
+
+test("an error's place is told as far as the client's operation goes, not what else a subgraph says there", async () => {
+  library.people.fault = answer({
+    data: { people: [{ name: "Ada" }], whoAmI: "x" },
+    errors: [
+      { message: "a", path: ["people", 0, "http://10.0.0.1:5432", "secret"] },
+      { message: "b", path: ["http://10.0.0.1:5432"] },
+      { message: "c", path: ["people", -1, "name"] },
+      { message: "d", path: ["whoAmI"] },
+    ],
+  });
+  const { body } = await gateway.ask("{ people { name } whoAmI }");
+  const places = body.errors.map(({ path }: { path?: unknown }) => path);
+  expect(places).toEqual([["people", 0], undefined, ["people"], ["whoAmI"]]);
+});
+
+test("an error whose place has a million steps is told like any other", async () => {
+  const path = ["people", ...Array.from({ length: 1_000_000 }, () => 0)];
+  library.people.fault = answer({ data: { people: null }, errors: [{ message: "x", path }] });
+  const { body } = await gateway.ask("{ people { name } }");
+  expect(body.errors).toMatchObject([{ extensions: { code: "SUBGRAPH_ERROR" } }]);
+  expect(JSON.stringify(body).length).toBeLessThan(2_000);
 });

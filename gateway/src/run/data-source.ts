@@ -7,7 +7,7 @@ import type { Observe } from "../telemetry/observations.ts";
 import { conformEntities, conformRootData } from "./conform.ts";
 import { createLossRecorder, type FetchAbout, type LossReason } from "./field-loss.ts";
 import type { RequestScope } from "./request-scope.ts";
-import { readOperation, rootFieldNames } from "./selections.ts";
+import { createPathCut, readOperation, rootFieldNames } from "./selections.ts";
 import { type Path, readSubgraphAnswer, type SubgraphAnswer, type SubgraphError } from "./subgraph-answer.ts";
 import type { SubgraphClient, SubgraphReply } from "./subgraph-client.ts";
 
@@ -39,7 +39,7 @@ export function createDataSource({ client, schema, observe }: DataSourceOptions)
     let data: Json | null = null;
     if (answer.kind === "graphql") {
       report.errors(answer.errors);
-      recordErrors(answer, about, losses);
+      recordErrors({ ...answer, errors: withKnownPlaces(answer.errors, about) }, about, losses);
       const refused: Path[] = [];
       data = answer.data && conform(answer.data, about, refused);
       report.misshapen(refused);
@@ -106,6 +106,11 @@ function withoutEmptyData(
 ): FailedAnswer | SubgraphAnswer {
   if (answer.kind !== "graphql" || answer.errors.length === 0 || !representations) return answer;
   return Array.isArray(answer.data?.["_entities"]) ? answer : { ...answer, data: null };
+}
+
+function withKnownPlaces(errors: readonly SubgraphError[], { fetch }: FetchAbout): readonly SubgraphError[] {
+  const cut = createPathCut(fetch);
+  return errors.map((error) => ({ ...error, path: error.path && cut(error.path) }));
 }
 
 /** An error with a place stands there; one without stands for everything, when nothing came. */

@@ -77,6 +77,34 @@ export function namesSelectedAt(o: ReadableOperation, names: readonly string[]):
   );
 }
 
+/**
+ * Cuts a path, as a subgraph tells it, before the first step that the operation cannot lead to: a subgraph may say anything there, and
+ * clients read it. The last list may be longer than told.
+ */
+export function createPathCut(
+  o: ReadableOperation,
+): <Step extends string | number>(path: readonly Step[]) => readonly Step[] {
+  const known = new Map<string, ReadonlySet<string>>();
+
+  function selectedAt(names: readonly string[]): ReadonlySet<string> {
+    const key = names.join(".");
+    const selected = known.get(key) ?? namesSelectedAt(o, names);
+    known.set(key, selected);
+    return selected;
+  }
+
+  return (path) => {
+    const names: string[] = [];
+    const end = path.findIndex((step) => {
+      if (typeof step === "number") return step < 0;
+      if (!selectedAt(names).has(step)) return true;
+      names.push(step);
+      return false;
+    });
+    return end === -1 ? path : path.slice(0, end);
+  };
+}
+
 function responseNameOf(field: FieldNode): string {
   return field.alias?.value ?? field.name.value;
 }

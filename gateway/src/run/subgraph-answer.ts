@@ -18,6 +18,9 @@ export type SubgraphAnswer =
     }
   | { readonly kind: "unusable"; readonly code: FetchFailureCode; readonly why: string };
 
+/** More steps than an answer has levels; the rest of a longer path is left out. */
+const pathStepsMax = 200;
+
 /** Statuses that say "not now": whatever the body is, it is not this service's word. */
 const unavailableStatuses = new Set([429, 502, 503, 504]);
 
@@ -57,12 +60,19 @@ function readError(raw: unknown): SubgraphError | undefined {
   const { message, path, extensions } = raw as Record<string, unknown>;
   return {
     message: typeof message === "string" ? message : "",
-    path:
-      Array.isArray(path) && path.every((step) => typeof step === "string" || Number.isInteger(step))
-        ? path
-        : undefined,
+    path: readPath(path),
     extensions: typeof extensions === "object" && extensions !== null ? (extensions as Record<string, unknown>) : {},
   };
+}
+
+function readPath(raw: unknown): Path | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const path: readonly unknown[] = raw.slice(0, pathStepsMax);
+  return path.every(isStep) ? path : undefined;
+}
+
+function isStep(raw: unknown): raw is string | number {
+  return typeof raw === "string" || Number.isInteger(raw);
 }
 
 function unusable(code: FetchFailureCode, status: number, text: string): SubgraphAnswer {
