@@ -1,8 +1,9 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isPreflight } from "@tributary/kit/cors";
 import { readRequestId } from "@tributary/kit/request-id";
-import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
+import { requireHost } from "./admit/host.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import { createTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 import type { Config } from "./config.ts";
@@ -69,14 +70,15 @@ interface AppOptions {
 }
 
 /** Doors in the order in which a request meets them. */
-function createApp({ config, observe, generations, graphiql }: AppOptions): Express {
+function createApp({ config, observe, generations, graphiql }: AppOptions): RequestListener {
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
   const cors = createOperationCors(config.corsOrigins);
   const fullLane = createFullLane({ ...config, generations, bodyBytesMax: config.graphqlBodyBytesMax, observe });
 
   app.use((request, response, next) => {
-    introduce(request, response);
+    response.locals["caller"] = introduce(request, response);
+    requireHost(request);
     cors.allowOrigin(request, response);
     if (!isPreflight(request)) return next();
     cors.permitPreflight(request, response, "GET, POST, OPTIONS");
@@ -96,18 +98,26 @@ function createApp({ config, observe, generations, graphiql }: AppOptions): Expr
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     writeAnswer(request, response, refuse(observe, callerOf(response), "application/json", toRefusal(error))),
   );
-  return app;
+  return (request, response) =>
+    app(request as Request, response as Response, () => void refuseTarget(observe, request, response));
+}
+
+/** Express has no door for a target that it cannot read, not even that for errors, and would answer with a page of its own. */
+function refuseTarget(observe: Observe, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const caller = introduce(request, response);
+  const refusal = new Refusal("MALFORMED_REQUEST", "The request's target is not an address.");
+  return writeAnswer(request, response, refuse(observe, caller, "application/json", refusal));
 }
 
 /** Names the request for everybody: its id and its trace are in the answer's headers, and in what subgraphs get. */
-function introduce(request: Request, response: Response): void {
+function introduce(request: IncomingMessage, response: ServerResponse): Caller {
   const caller: Caller = {
     requestId: readRequestId(request.headers["x-request-id"]),
     trace: readTraceContext(request.headers["traceparent"]),
   };
-  response.locals["caller"] = caller;
   response.setHeader("X-Request-Id", caller.requestId);
   response.setHeader("traceparent", createTraceParent(caller.trace));
+  return caller;
 }
 
 function callerOf(response: Response): Caller {

@@ -1,0 +1,13 @@
+// Stage 1 of 5: may you come in? Who reads the same request in two ways is not served.
+import type { IncomingMessage } from "node:http";
+import { Refusal } from "../errors.ts";
+
+/**
+ * A request has one Host; before HTTP/1.1 it may have none (RFC 9112, section 3.2). Which one is nobody's business here.
+ * @throws Refusal MALFORMED_REQUEST, which closes the connection.
+ */
+export function requireHost({ headersDistinct, httpVersion }: IncomingMessage): void {
+  const hosts = headersDistinct["host"]?.length ?? 0;
+  if (hosts === 1 || (hosts === 0 && httpVersion === "1.0")) return;
+  throw new Refusal("MALFORMED_REQUEST", "A request has one Host header.", { Connection: "close" });
+}
