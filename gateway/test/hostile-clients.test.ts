@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
@@ -36,4 +40,18 @@ test.each([
 
 test("HTTP/1.0 needs no host", async () => {
   expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain('{"whoAmI":"nobody"}');
+});
+
+test("a client that leaves while its body is unpacked costs no fetch", async () => {
+  const packed = gzipSync(JSON.stringify({ query: "{ whoAmI }", variables: { padding: "ab".repeat(400_000) } }));
+  const gone = gateway.observations.filter(({ kind }) => kind === "client-gone").length;
+  library.people.requests.length = 0;
+  const socket = connect(gateway.port, "127.0.0.1");
+  await once(socket, "connect");
+  const headers = `Host: x\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}`;
+  socket.write(Buffer.concat([Buffer.from(`POST /graphql HTTP/1.1\r\n${headers}\r\n\r\n`), new Uint8Array(packed)]));
+  await setImmediate();
+  socket.resetAndDestroy();
+  await gateway.seen("client-gone", gone + 1);
+  expect(library.people.requests).toEqual([]);
 });

@@ -85,7 +85,9 @@ async function answerWithin(
     deadline.end("gone");
     observe({ kind: "client-gone", requestId });
   };
-  response.once("close", leave);
+  // The client may have left while its body was unpacked.
+  if (response.closed) leave();
+  else response.once("close", leave);
   try {
     const { authorization } = request.headers;
     const scope = createRequestScope({ requestId, trace, authorization, signal: deadline.signal });
