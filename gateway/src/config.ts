@@ -70,6 +70,12 @@ function readBounds(env: EnvironmentReader) {
       max: 300_000,
       why: "after this a client gets what is there, and an error for what is not",
     }),
+    responseTimeoutMs: env.integer("RESPONSE_TIMEOUT_MS", {
+      fallback: 30_000,
+      min: 10,
+      max: 300_000,
+      why: "a client has this long to read its answer; then the connection is cut",
+    }),
     subgraphTimeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
       fallback: 10_000,
       min: 10,

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
+import { answerJson } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -14,6 +15,7 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
+    environment: { RESPONSE_TIMEOUT_MS: "300" },
   });
 });
 afterEach(() => {
@@ -54,4 +56,18 @@ test("a client that leaves while its body is unpacked costs no fetch", async () 
   socket.resetAndDestroy();
   await gateway.seen("client-gone", gone + 1);
   expect(library.people.requests).toEqual([]);
+});
+
+test("a client that does not read its answer is cut off", async () => {
+  library.people.fault = (response) => answerJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
+  const socket = connect(gateway.port, "127.0.0.1", () =>
+    socket.write(`POST /graphql HTTP/1.1\r\nHost: x\r\n${head}\r\n${body}`),
+  );
+  socket.on("error", () => {});
+  socket.pause();
+  await gateway.seen("answer-cut");
+  let read = 0;
+  socket.on("data", (chunk) => (read += chunk.length)).resume();
+  await once(socket, "close");
+  expect(read).toBeLessThan(9e6);
 });

@@ -51,7 +51,13 @@ async function setUp(answer: Generation["lane"]["answer"]) {
     close: () => Promise.resolve(),
   };
   const observe = (observation: Observation) => void observations.push(observation);
-  const fullLane = createFullLane({ generations, bodyBytesMax: 1_000, requestTimeoutMs: 1_000, observe });
+  const fullLane = createFullLane({
+    generations,
+    bodyBytesMax: 1_000,
+    requestTimeoutMs: 1_000,
+    responseTimeoutMs: 1_000,
+    observe,
+  });
   const caller = { requestId: "r-1", trace: { traceId: "0af7651916cd43dd8448eb211c80319c", flags: "00" } };
   const listening = createServer((request, response) => void fullLane(request, response, caller));
   server = listening;

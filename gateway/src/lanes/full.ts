@@ -7,7 +7,7 @@ import { Refusal } from "../errors.ts";
 import { type GraphqlRequest, readGraphqlBody, readGraphqlSearch } from "../parse/graphql-request.ts";
 import { createDeadline } from "../run/deadline.ts";
 import { createRequestScope } from "../run/request-scope.ts";
-import { type Answer, toAnswer, writeAnswer } from "../shape/write.ts";
+import { type Answer, cutSlowReader, toAnswer, writeAnswer } from "../shape/write.ts";
 import type { Generations } from "../supergraph/generations.ts";
 import type { Observe } from "../telemetry/observations.ts";
 
@@ -15,6 +15,7 @@ export interface FullLaneOptions {
   readonly generations: Generations;
   readonly bodyBytesMax: number;
   readonly requestTimeoutMs: number;
+  readonly responseTimeoutMs: number;
   readonly observe: Observe;
 }
 
@@ -42,6 +43,8 @@ export function createFullLane(o: FullLaneOptions): Lane {
     } catch (error) {
       await writeAnswer(request, response, refuse(o.observe, caller, answerType, error));
     }
+    const { requestId } = caller;
+    cutSlowReader(response, o.responseTimeoutMs, () => o.observe({ kind: "answer-cut", requestId }));
   };
 }
 

@@ -24,6 +24,16 @@ export async function writeAnswer(request: IncomingMessage, response: ServerResp
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
 
+/** An answer that nobody reads is held in memory: after this time its connection is cut. Call it once the answer is written. */
+export function cutSlowReader(response: ServerResponse, afterMs: number, onCut: () => void): void {
+  if (response.closed) return;
+  const timer = setTimeout(() => {
+    onCut();
+    response.destroy();
+  }, afterMs);
+  response.once("close", () => clearTimeout(timer));
+}
+
 /** A refusal is JSON in a GraphQL answer's shape, whatever was asked for. */
 export function toAnswer(refusal: Refusal, contentType = "application/json"): Answer {
   return {

@@ -17,6 +17,7 @@ export type Observation =
   | SubgraphAnswerMisshapen
   | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
   | { readonly kind: "client-gone"; readonly requestId: string }
+  | { readonly kind: "answer-cut"; readonly requestId: string }
   | { readonly kind: "internal-error"; readonly requestId: string | undefined; readonly cause: unknown }
   | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
 
@@ -62,6 +63,7 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
   "request-refused": ["debug", "a request was refused"],
   "client-gone": ["debug", "a client went away; its fetches were aborted"],
+  "answer-cut": ["debug", "a client did not read its answer in time"],
   "internal-error": ["error", "a bug: a request failed inside the gateway"],
 };
 
