@@ -35,6 +35,27 @@ test("a hint brings a look long before the next poll, and one during a look brin
   expect(handedOn).toEqual(["one", "two", "three"]);
 });
 
+test("a source that hints without end is looked at all the same", async () => {
+  let reads = 0;
+  let hinting: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    const end = watchSupergraph({
+      source: {
+        name: "fake",
+        read: () => Promise.resolve(String(reads++)),
+        watch(onHint) {
+          hinting = setInterval(onHint, 5);
+          return () => clearInterval(hinting);
+        },
+      },
+      pollMs: 3_600_000,
+      observe: () => {},
+      onSupergraph: (text) => Promise.resolve(text === "2" ? (end(), resolve()) : undefined),
+    });
+  });
+  expect(reads).toBe(3);
+});
+
 test("nothing is read once it is ended", async () => {
   let reads = 0;
   const end = watchSupergraph({

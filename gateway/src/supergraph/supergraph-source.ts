@@ -20,8 +20,10 @@ export interface WatcherOptions {
   readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
 }
 
-/** A file that is being written is looked at again after this rest. */
+/** A file that is being written is looked at after this rest, */
 const hintRestMs = 50;
+/** but one that is never left alone is looked at all the same. */
+const hintWaitMsMax = 500;
 
 /** Looks at the source now, at every interval and on hints, one look at a time. Returns what ends it. */
 export function watchSupergraph(o: WatcherOptions): () => void {
@@ -32,6 +34,7 @@ export function watchSupergraph(o: WatcherOptions): () => void {
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
   let hinted = false;
+  let lookBeforeMs = Infinity;
 
   async function look(): Promise<void> {
     try {
@@ -50,6 +53,7 @@ export function watchSupergraph(o: WatcherOptions): () => void {
     if (looking) return void (hinted = true);
     looking = true;
     hinted = false;
+    lookBeforeMs = Infinity;
     clearTimeout(timer);
     await look();
     looking = false;
@@ -61,7 +65,9 @@ export function watchSupergraph(o: WatcherOptions): () => void {
   const unwatch = source.watch?.(() => {
     if (looking) return void (hinted = true);
     clearTimeout(timer);
-    timer = setTimeout(() => void lookAndRest(), hintRestMs);
+    const nowMs = performance.now();
+    lookBeforeMs = Math.min(lookBeforeMs, nowMs + hintWaitMsMax);
+    timer = setTimeout(() => void lookAndRest(), Math.min(hintRestMs, lookBeforeMs - nowMs));
   });
   void lookAndRest();
   return () => {
