@@ -71,3 +71,18 @@ test("a client that does not read its answer is cut off", async () => {
   await once(socket, "close");
   expect(read).toBeLessThan(9e6);
 });
+
+test("a document that is nested too deeply is refused, without words of the inside", async () => {
+  const nest = (depth: number) => `{ books ${"{ author { books ".repeat(depth)} { title } ${"} }".repeat(depth)} }`;
+  library.books.fault = (response) => answerJson(response, 200, '{"data":{"books":[]}}');
+  for (const document of [
+    nest(950),
+    nest(1_200),
+    "{a".repeat(3_000) + "}".repeat(3_000),
+    `{ book(isbn: ${"[".repeat(4_000)}`,
+  ]) {
+    const answer = await gateway.ask(document);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toMatch(/INTERNAL_SERVER_ERROR|call stack/);
+  }
+});

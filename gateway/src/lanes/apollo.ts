@@ -126,8 +126,8 @@ function createExecutor(engine: Engine): Executor {
   };
 }
 
-/** The planner's own limits, by its words: it has no codes. */
-const tooComplex = /maximum recursive selections|non-local selections exceeds/;
+/** The planner's own limits, by its words: it has no codes. And the stack's, which a deep operation reaches first. */
+const tooComplex = /maximum recursive selections|non-local selections exceeds|^Maximum call stack size exceeded$/;
 
 function toRequestError(error: unknown, requestId: string): GraphQLError {
   if (error instanceof Refusal) return withStatus(error.message, error.code, error.status);

@@ -79,7 +79,12 @@ export function maskError(
   }
   const { service, problems } = formatted.extensions ?? {};
   const more = { ...(service === undefined ? {} : { service }), ...(problems === undefined ? {} : { problems }) };
-  return { message: formatted.message.slice(0, messageCharactersMax), ...place, extensions: { code, ...more } };
+  return { message: readMessage(formatted.message), ...place, extensions: { code, ...more } };
+}
+
+function readMessage(message: string): string {
+  if (message === "Maximum call stack size exceeded") return "The document is nested too deeply.";
+  return message.slice(0, messageCharactersMax);
 }
 
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
