@@ -86,3 +86,15 @@ test("a document that is nested too deeply is refused, without words of the insi
     expect(answer.text).not.toMatch(/INTERNAL_SERVER_ERROR|call stack/);
   }
 });
+
+test.each(["GET", "POST"])("variables that are nested too deeply are 400 by %s", async (method) => {
+  const variables = `{"a":${"[".repeat(6_000)}${"]".repeat(6_000)}}`;
+  const isPost = method === "POST";
+  const answer = await fetch(`${gateway.url}/graphql${isPost ? "" : `?query={whoAmI}&variables=${variables}`}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    body: isPost ? `{"query":"{whoAmI}","variables":${variables}}` : null,
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain("`variables` has more than 500 levels.");
+});

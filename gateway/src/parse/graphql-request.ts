@@ -10,6 +10,9 @@ export interface GraphqlRequest {
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Writing a value back to JSON recurses: far deeper ones than this end the stack. */
+const jsonLevelsMax = 500;
+
 /**
  * Reads the parsed body of a POST. Unknown members are left aside.
  * @throws Refusal MALFORMED_REQUEST.
@@ -76,6 +79,7 @@ function optionalString(value: unknown, name: string): string | undefined {
 function optionalRecord(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isRecord(value)) throw malformed(`\`${name}\` must be an object.`);
+  if (isDeeperThan(value, jsonLevelsMax)) throw malformed(`\`${name}\` has more than ${jsonLevelsMax} levels.`);
   return value;
 }
 
@@ -96,6 +100,11 @@ function readJson(text: string | undefined, name: string): unknown {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1));
 }
 
 /** Members that the client sent, never what an object inherits. */
