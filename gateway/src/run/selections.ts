@@ -79,7 +79,7 @@ export function namesSelectedAt(o: ReadableOperation, names: readonly string[]):
 
 /**
  * Cuts a path, as a subgraph tells it, before the first step that the operation cannot lead to: a subgraph may say anything there, and
- * clients read it. The last list may be longer than told.
+ * clients read it. Numbers are not held against the data.
  */
 export function createPathCut(
   o: ReadableOperation,
