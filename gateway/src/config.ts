@@ -1,5 +1,6 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 import { readListenerConfig } from "@tributary/kit/listener-config";
+import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -21,6 +22,7 @@ export function readConfig(environment: Environment) {
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
       supergraph: readSupergraph(env),
       ...readBounds(env),
+      operationLimits: readOperationLimits(env),
       introspection: env.flag("INTROSPECTION", {
         fallback: true,
         why: "false closes __schema, __type, /schema.graphql and suggestions in messages",
@@ -100,12 +102,20 @@ function readBounds(env: EnvironmentReader) {
       max: 1_000_000,
       why: "a document with more lexical tokens is refused before it is parsed to the end",
     }),
-    selectionsMax: env.integer("SELECTIONS_MAX", {
-      fallback: 2_000,
-      min: 100,
-      max: 10_000_000,
-      why: "an operation with more selections, fragments expanded, is refused before planning",
-    }),
+  };
+}
+
+/** Each is refused with a code of its own, before validation and planning. The defaults are far above what people write. */
+function readOperationLimits(env: EnvironmentReader): OperationLimits {
+  const limit = (name: string, fallback: number, max: number, why: string) =>
+    env.integer(name, { fallback, min: 1, max, why });
+  return {
+    selectionsMax: limit("SELECTIONS_MAX", 2_000, 1_000_000, "selections of an operation, fragments written out"),
+    depthMax: limit("DEPTH_MAX", 50, 1_000, "fields within fields"),
+    aliasesMax: limit("ALIASES_MAX", 200, 1_000_000, "aliases of an operation, fragments written out"),
+    rootFieldsMax: limit("ROOT_FIELDS_MAX", 50, 10_000, "root fields of an operation, fragments written out"),
+    directivesMax: limit("DIRECTIVES_MAX", 200, 1_000_000, "directives of an operation, fragments written out"),
+    listEntriesMax: limit("LIST_ENTRIES_MAX", 1_000, 1_000_000, "entries of one list in an argument of a document"),
   };
 }
 

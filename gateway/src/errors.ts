@@ -31,6 +31,11 @@ export const codes = {
   INTROSPECTION_DISABLED: { stage: "parse", status: 400, message: "Introspection is closed here." },
   TOKEN_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The document has too many tokens." },
   SELECTION_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation selects too much." },
+  DEPTH_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation is too deep." },
+  ALIAS_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many aliases." },
+  ROOT_FIELD_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many root fields." },
+  DIRECTIVE_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many directives." },
+  LIST_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "A list in the document is too long." },
   PERSISTED_QUERY_NOT_FOUND: { stage: "parse", status: 200, message: "PersistedQueryNotFound" },
 
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },

@@ -7,6 +7,8 @@ import { type RunningGateway, readAnswer, startGateway } from "./helpers/gateway
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
 
+const tight = { ALIASES_MAX: "20", DIRECTIVES_MAX: "20", LIST_ENTRIES_MAX: "20" };
+
 let library: Library;
 let gateway: RunningGateway;
 let url: string;
@@ -15,7 +17,7 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
-    environment: { GRAPHQL_BODY_BYTES_MAX: "2000", SELECTIONS_MAX: "200", DOCUMENT_TOKENS_MAX: "300" },
+    environment: { GRAPHQL_BODY_BYTES_MAX: "2000", SELECTIONS_MAX: "200", DOCUMENT_TOKENS_MAX: "300", ...tight },
   });
   url = `${gateway.url}/graphql`;
 });
@@ -67,6 +69,11 @@ describe("a well-formed request that is refused before it runs", () => {
     ["a missing variable", { query: "query ($id: ID!) { person(id: $id) { name } }" }, "BAD_USER_INPUT"],
     ["too many tokens", { query: `{ ${"...F ".repeat(200)} }` }, "TOKEN_LIMIT_EXCEEDED"],
     ["too many selections behind fragments", { query: explosion(9) }, "SELECTION_LIMIT_EXCEEDED"],
+    ["too many levels", { query: `${"{ a ".repeat(51)}${"}".repeat(51)}` }, "DEPTH_LIMIT_EXCEEDED"],
+    ["too many aliases", { query: `{ person(id: 1) { ${many(21, (i) => `a${i}: name`)} } }` }, "ALIAS_LIMIT_EXCEEDED"],
+    ["too many root fields", { query: `{ ${"whoAmI ".repeat(51)} }` }, "ROOT_FIELD_LIMIT_EXCEEDED"],
+    ["too many directives", { query: `{ whoAmI ${"@skip(if: false) ".repeat(21)} }` }, "DIRECTIVE_LIMIT_EXCEEDED"],
+    ["too long a list", { query: `{ whoAmI(in: [${"1 ".repeat(21)}]) }` }, "LIST_LIMIT_EXCEEDED"],
     ["a subscription", { query: "subscription { whoAmI }" }, "GRAPHQL_VALIDATION_FAILED"],
     [
       "a fragment cycle",
@@ -468,4 +475,8 @@ function explosion(levels: number): string {
 
 async function* pieces(text: string): AsyncGenerator<string> {
   for (let i = 0; i < text.length; i += 500) yield text.slice(i, i + 500);
+}
+
+function many(count: number, write: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => write(index)).join(" ");
 }

@@ -75,7 +75,14 @@ async function setUp(
     engine,
     introspection: true,
     documentTokensMax: 1_000,
-    selectionsMax: 1_000,
+    operationLimits: {
+      depthMax: 50,
+      aliasesMax: 100,
+      rootFieldsMax: 50,
+      directivesMax: 100,
+      listEntriesMax: 100,
+      selectionsMax: 1_000,
+    },
     persistedQueries: createBoundedCache({ entriesMax: 1, charactersMax: 1_000 }),
     observe: (observation) => observations.push(observation),
   });

@@ -10,14 +10,16 @@ import { GraphQLError } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { Refusal } from "../errors.ts";
 import type { BoundedCache } from "../parse/bounded-cache.ts";
+import { createDocumentCheck } from "../parse/document-check.ts";
 import type { GraphqlRequest } from "../parse/graphql-request.ts";
+import type { OperationLimits } from "../parse/limits.ts";
 import { findVariableProblems, requireOperation } from "../parse/operation.ts";
 import type { EngineContext } from "../run/data-source.ts";
 import type { Engine } from "../run/engine.ts";
 import type { RequestScope } from "../run/request-scope.ts";
 import { completeResult } from "../shape/complete.ts";
 import { maskError } from "../shape/mask.ts";
-import type { Answer } from "../shape/write.ts";
+import { type Answer, toAnswer } from "../shape/write.ts";
 import { createLibraryLogger, type Observe } from "../telemetry/observations.ts";
 
 interface LaneRequest {
@@ -37,7 +39,7 @@ export interface ApolloLaneOptions {
   readonly engine: Engine;
   readonly introspection: boolean;
   readonly documentTokensMax: number;
-  readonly selectionsMax: number;
+  readonly operationLimits: OperationLimits;
   /** Shared by all generations: it holds texts, which are validated anew. */
   readonly persistedQueries: BoundedCache;
   readonly observe: Observe;
@@ -49,8 +51,15 @@ type Executor = NonNullable<Awaited<ReturnType<GatewayOption["load"]>>["executor
 export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane> {
   const server = createApolloServer(o);
   await server.start();
+  const checkDocument = createDocumentCheck({ ...o, limits: o.operationLimits });
 
   async function answer({ method, answerType, graphql, scope }: LaneRequest): Promise<Answer> {
+    // A persisted query that comes by its hash alone was checked when it came with its text.
+    const excess = graphql.query === undefined ? undefined : checkDocument(graphql.query);
+    if (excess) {
+      o.observe({ kind: "request-refused", requestId: scope.requestId, code: excess.code, status: 400 });
+      return { ...toAnswer(new Refusal(excess.code, excess.message), answerType), status: statusFor(400, answerType) };
+    }
     const { status = 200, body } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: toHttpRequest(method, answerType, graphql),
       context: () => Promise.resolve({ scope }),
@@ -58,8 +67,7 @@ export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane
     if (status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });
     if (body.kind !== "complete") throw new Error("An answer in parts was not asked for");
     return {
-      // What came this far is a well-formed request; a client of plain JSON reads from `errors[]` that it was refused.
-      status: status === 400 && answerType === "application/json" ? 200 : status,
+      status: statusFor(status, answerType),
       headers: { "Content-Type": `${answerType}; charset=utf-8` },
       body: body.string,
     };
@@ -68,13 +76,18 @@ export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane
   return { answer, close: () => server.stop() };
 }
 
+/** What came this far is a well-formed request; a client of plain JSON reads from `errors[]` that it was refused. */
+function statusFor(status: number, answerType: AnswerType): number {
+  return status === 400 && answerType === "application/json" ? 200 : status;
+}
+
 function createApolloServer(o: ApolloLaneOptions): ApolloServer<EngineContext> {
   return new ApolloServer<EngineContext>({
     gateway: toGateway(o),
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
     parseOptions: { maxTokens: o.documentTokensMax },
-    maxRecursiveSelections: o.selectionsMax,
+    maxRecursiveSelections: o.operationLimits.selectionsMax,
     persistedQueries: { cache: o.persistedQueries, ttl: null },
     csrfPrevention: true,
     allowBatchedHttpRequests: false,

@@ -1,0 +1,123 @@
+// Stage 2 of 5: what do you ask? How much, before anybody validates or plans it: both cost more than this.
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from "graphql";
+import type { ClientCode } from "../errors.ts";
+
+/** What one operation may be, with its fragments written out wherever they are spread. */
+export interface OperationLimits {
+  /** Fields within fields. */
+  readonly depthMax: number;
+  readonly aliasesMax: number;
+  readonly rootFieldsMax: number;
+  readonly directivesMax: number;
+  /** Entries of one list in an argument, written in the document. */
+  readonly listEntriesMax: number;
+  /** Fields, spreads and inline fragments. */
+  readonly selectionsMax: number;
+}
+
+export interface Excess {
+  readonly code: Extract<ClientCode, `${string}_LIMIT_EXCEEDED`>;
+  readonly message: string;
+}
+
+type Sizes = Readonly<Record<"depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections", number>>;
+
+const nothing: Sizes = { depth: 0, aliases: 0, rootFields: 0, directives: 0, listEntries: 0, selections: 0 };
+
+const rules = [
+  ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments written out"],
+  ["depth", "depthMax", "DEPTH_LIMIT_EXCEEDED", "levels of fields"],
+  ["aliases", "aliasesMax", "ALIAS_LIMIT_EXCEEDED", "aliases"],
+  ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
+  ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
+  ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list"],
+] as const;
+
+/** The first limit that an operation of the document passes; every operation counts, since each of them will be validated. */
+export function findExcess(document: DocumentNode, limits: OperationLimits): Excess | undefined {
+  const measure = createMeasure(document);
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const sizes = measure(definition);
+    for (const [size, limit, code, what] of rules) {
+      if (sizes[size] > limits[limit]) return { code, message: `An operation has at most ${limits[limit]} ${what}.` };
+    }
+  }
+  return undefined;
+}
+
+/** Each fragment is measured once, so the cost is that of the document as it is written, however far it would unfold. */
+function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Sizes {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  const measured = new Map<string, Sizes>();
+
+  function ofFragment(name: string): Sizes {
+    const known = measured.get(name);
+    if (known) return known;
+    const fragment = fragments.get(name);
+    // A cycle comes here again and finds nothing; validation will refuse it by its own rule.
+    measured.set(name, nothing);
+    const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : nothing;
+    measured.set(name, sizes);
+    return sizes;
+  }
+
+  function ofSet({ selections }: SelectionSetNode): Sizes {
+    return selections.reduce((sizes, selection) => add(sizes, ofSelection(selection)), nothing);
+  }
+
+  function ofSelection(selection: SelectionNode): Sizes {
+    const counted = withDirectives({ ...nothing, selections: 1 }, selection.directives);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return add(counted, ofFragment(selection.name.value));
+    if (selection.kind === Kind.INLINE_FRAGMENT) return add(counted, ofSet(selection.selectionSet));
+    const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
+    const own = {
+      ...counted,
+      aliases: selection.alias ? 1 : 0,
+      listEntries: Math.max(counted.listEntries, longestList(selection.arguments)),
+    };
+    return { ...add(own, below), depth: below.depth + 1, rootFields: 1 };
+  }
+
+  return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
+}
+
+/** Side by side: what is counted adds up, what is measured is the greater one. */
+function add(a: Sizes, b: Sizes): Sizes {
+  return {
+    depth: Math.max(a.depth, b.depth),
+    aliases: a.aliases + b.aliases,
+    rootFields: a.rootFields + b.rootFields,
+    directives: a.directives + b.directives,
+    listEntries: Math.max(a.listEntries, b.listEntries),
+    selections: a.selections + b.selections,
+  };
+}
+
+function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
+  if (directives.length === 0) return sizes;
+  const listEntries = directives.reduce((most, { arguments: given }) => Math.max(most, longestList(given)), 0);
+  return add(sizes, { ...nothing, directives: directives.length, listEntries });
+}
+
+function longestList(given: readonly { readonly value: ValueNode }[] = []): number {
+  return given.reduce((most, { value }) => Math.max(most, longestListIn(value)), 0);
+}
+
+function longestListIn(value: ValueNode): number {
+  if (value.kind === Kind.OBJECT) return longestList(value.fields);
+  if (value.kind !== Kind.LIST) return 0;
+  return value.values.reduce((most, entry) => Math.max(most, longestListIn(entry)), value.values.length);
+}
