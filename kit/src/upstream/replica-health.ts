@@ -1,0 +1,87 @@
+/** Failures one after the other, no success between, that eject a replica. As Envoy's `consecutive_gateway_failure`. */
+const failuresInARowMax = 5;
+/** The first pause of an ejected replica; each further one is twice as long. */
+const pauseMinMs = 1_000;
+const pauseMaxMs = 30_000;
+
+/** What one attempt says about the replica. Neither: the caller left, or cut the answer. */
+export type Verdict = "good" | "bad" | "neither";
+
+export interface ReplicaHealth {
+  /** Out of the choice until a probe succeeds. */
+  readonly isEjected: boolean;
+  /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
+  isDue(isIdempotent: boolean): boolean;
+  /** Ends the pause of an ejected replica. */
+  endPause(): void;
+  /** One attempt begins; what is returned must be called with its outcome, once. */
+  begin(): (verdict: Verdict, cause: unknown) => void;
+}
+
+export interface ReplicaHealthOptions {
+  readonly nowMs: () => number;
+  /** Asked at each failure from the fifth in a row on; the last replica of all is not ejected. */
+  mayEject(): boolean;
+  onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
+  onBack(): void;
+}
+
+/** Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). */
+export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: ReplicaHealthOptions): ReplicaHealth {
+  let failuresInARow = 0;
+  let isEjected = false;
+  let isProbing = false;
+  let pauseMs = 0;
+  let dueAtMs = 0;
+  let backAtMs = Number.NEGATIVE_INFINITY;
+
+  function pause(): void {
+    pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pauseMs * 2));
+    dueAtMs = nowMs() + pauseMs;
+  }
+
+  function eject(cause: unknown): void {
+    isEjected = true;
+    // One that flaps is out for longer each time.
+    if (nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
+    pause();
+    onEjected({ pauseMs, cause });
+  }
+
+  function comeBack(): void {
+    isEjected = false;
+    failuresInARow = 0;
+    backAtMs = nowMs();
+    onBack();
+  }
+
+  /** What was under way when the replica was ejected is old news: only attempts begun since then count. */
+  function judge(verdict: Verdict, cause: unknown, begun: { isEjected: boolean; probes: boolean }): void {
+    if (isEjected !== begun.isEjected || verdict === "neither") return;
+    if (isEjected && verdict === "good") return comeBack();
+    if (isEjected) return begun.probes ? pause() : undefined;
+    failuresInARow = verdict === "good" ? 0 : failuresInARow + 1;
+    if (failuresInARow >= failuresInARowMax && mayEject()) eject(cause);
+  }
+
+  return {
+    get isEjected() {
+      return isEjected;
+    },
+    isDue(isIdempotent) {
+      const patienceMs = isIdempotent ? 0 : pauseMaxMs;
+      return isEjected && !isProbing && nowMs() >= dueAtMs + patienceMs;
+    },
+    endPause: () => void (dueAtMs = Math.min(dueAtMs, nowMs())),
+    begin() {
+      // Others come to an ejected replica when there is nobody else to ask.
+      const probes = isEjected && !isProbing && nowMs() >= dueAtMs;
+      const begun = { isEjected, probes };
+      if (probes) isProbing = true;
+      return (verdict, cause) => {
+        if (probes) isProbing = false;
+        judge(verdict, cause, begun);
+      };
+    },
+  };
+}
