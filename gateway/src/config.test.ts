@@ -26,13 +26,17 @@ test("pages of this machine may read answers in development, nobody's in product
   ]);
 });
 
-test("overrides of addresses are read by their names", () => {
+test("overrides of addresses are read by their names, one replica or several", () => {
   const config = readConfig({
     ...enough,
     SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql",
+    SUBGRAPH_URL_POSTS: "http://10.0.0.1:4002/graphql, http://10.0.0.2:4002/graphql",
     SUBGRAPH_URL_: "http://x",
   });
-  expect(config.supergraph.subgraphUrls).toEqual({ SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql" });
+  expect(config.supergraph.subgraphUrls).toEqual({
+    SUBGRAPH_URL_USERS: ["http://127.0.0.1:4001/graphql"],
+    SUBGRAPH_URL_POSTS: ["http://10.0.0.1:4002/graphql", "http://10.0.0.2:4002/graphql"],
+  });
 });
 
 test.each<[Environment, RegExp]>([
@@ -40,6 +44,9 @@ test.each<[Environment, RegExp]>([
   [{ ...enough, SUPERGRAPH_URL: "http://x" }, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
   [{ SUPERGRAPH_URL: "ftp://x" }, /SUPERGRAPH_URL is not an http/],
   [{ ...enough, SUBGRAPH_URL_USERS: "users:4001" }, /SUBGRAPH_URL_USERS is not an http/],
+  [{ ...enough, SUBGRAPH_URL_USERS: "http://a,b:4001" }, /SUBGRAPH_URL_USERS is not an http/],
+  [{ ...enough, SUBGRAPH_URL_USERS: "http://a," }, /SUBGRAPH_URL_USERS is not an http/],
+  [{ ...enough, SUBGRAPH_URL_USERS: "http://a,".repeat(64) + "http://a" }, /SUBGRAPH_URL_USERS lists more than 64/],
   [{ ...enough, ISSUER_URL: "http://127.0.0.1:4020", PROFILE: "production" }, /ISSUER_URL is for PROFILE=development/],
   [{ ...enough, ISSUER_URL: "issuer" }, /ISSUER_URL is not an http/],
   [{ ...enough, SUBGRAPH_TIMEOUT_MS: "1" }, /SUBGRAPH_TIMEOUT_MS/],

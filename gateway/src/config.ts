@@ -4,6 +4,9 @@ import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
+/** A DNS name stands for as many replicas as it has addresses; this bounds those that are written down. */
+const replicasMax = 64;
+
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
@@ -58,10 +61,17 @@ function readSupergraph(env: EnvironmentReader) {
   return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env) };
 }
 
-function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, string>> {
-  const urls = env.matching(/^SUBGRAPH_URL_.+$/);
-  for (const [name, url] of Object.entries(urls)) if (!isHttpUrl(url)) env.problem(`${name} is not an http(s) URL`);
-  return urls;
+/** By variable name: the replicas of one subgraph, separated by commas. */
+function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
+  const variables = Object.entries(env.matching(/^SUBGRAPH_URL_.+$/));
+  return Object.fromEntries(
+    variables.map(([name, text]) => {
+      const urls = text.split(",").map((url) => url.trim());
+      if (urls.length > replicasMax) env.problem(`${name} lists more than ${replicasMax} URLs`);
+      if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
+      return [name, urls];
+    }),
+  );
 }
 
 function readBounds(env: EnvironmentReader) {

@@ -1,7 +1,7 @@
 // Stage 4 of 5: fetch it. One subgraph, as the engine sees it: it gets data or null, never an error; what was lost is kept beside,
 // with its place in the client's answer (the engine's own way loses track of places when an entity is missing).
 import type { GraphQLDataSource, GraphQLDataSourceProcessOptions } from "@apollo/gateway";
-import type { GraphQLSchema } from "graphql";
+import { type GraphQLSchema, OperationTypeNode } from "graphql";
 import { createTraceParent } from "@tributary/kit/trace-context";
 import type { Observe } from "../telemetry/observations.ts";
 import { conformEntities, conformRootData } from "./conform.ts";
@@ -35,7 +35,7 @@ export function createDataSource({ client, schema, observe }: DataSourceOptions)
   async function fetchData(about: FetchAbout, scope: RequestScope, body: string): Promise<Json | null> {
     const losses = createLossRecorder(about);
     const report = createReport(observe, client.name, scope);
-    const answer = withoutEmptyData(await ask(client, scope, body), about);
+    const answer = withoutEmptyData(await ask(client, scope, about, body), about);
     let data: Json | null = null;
     if (answer.kind === "graphql") {
       report.errors(answer.errors);
@@ -84,7 +84,12 @@ function readProcessOptions(options: GraphQLDataSourceProcessOptions, service: s
 }
 
 /** Only these three of the client's headers go further; everything else stays at the door. */
-async function ask(client: SubgraphClient, scope: RequestScope, body: string): Promise<FailedAnswer | SubgraphAnswer> {
+async function ask(
+  client: SubgraphClient,
+  scope: RequestScope,
+  { fetch }: FetchAbout,
+  body: string,
+): Promise<FailedAnswer | SubgraphAnswer> {
   if (scope.signal.aborted) {
     return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${scope.signal.reason}`) };
   }
@@ -95,7 +100,8 @@ async function ask(client: SubgraphClient, scope: RequestScope, body: string): P
     traceparent: createTraceParent(scope.trace),
     ...(scope.authorization === undefined ? {} : { authorization: scope.authorization }),
   };
-  const reply = await client.post(body, { headers, signal: scope.signal });
+  const isIdempotent = fetch.operation.operation === OperationTypeNode.QUERY;
+  const reply = await client.post(body, { headers, isIdempotent, signal: scope.signal });
   return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.text);
 }
 

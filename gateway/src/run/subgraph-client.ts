@@ -1,13 +1,20 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
-import { type Dispatcher, errors, Pool } from "undici";
-import { type AbortReason, createDeadline } from "./deadline.ts";
+import { createUpstream, type UpstreamResult } from "@tributary/kit/upstream";
+import type { Observe } from "../telemetry/observations.ts";
 
 export interface SubgraphClient {
   readonly name: string;
   /** Posts one GraphQL request. Never throws: what goes wrong is an answer too. */
-  post(body: string, o: { headers: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<SubgraphReply>;
+  post(body: string, o: PostOptions): Promise<SubgraphReply>;
   /** Ends the connections once nothing is under way. */
   close(): Promise<void>;
+}
+
+interface PostOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A query may be sent again, to another replica; a mutation that may have arrived never is. */
+  readonly isIdempotent: boolean;
+  readonly signal: AbortSignal;
 }
 
 export type SubgraphReply =
@@ -22,58 +29,36 @@ export type FetchFailureCode =
 
 export interface SubgraphClientOptions {
   readonly name: string;
-  /** Undefined when neither the supergraph nor the configuration knows an address: every fetch then fails. */
-  readonly url: string | undefined;
-  /** The deadline of one fetch, body included. */
+  /** Of its replicas. Empty when neither the supergraph nor the configuration knows an address: every fetch then fails. */
+  readonly urls: readonly string[];
+  /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
+  readonly observe: Observe;
 }
 
-const connectionsMax = 256;
-/** Fetches under way or waiting for a connection; more are refused at once, so that no queue grows without end. */
-const fetchesMax = 2_048;
+/** Fetches under way from one subgraph; more are refused at once, so that no queue grows without end. */
+const fetchesMax = 1_024;
 
-/** A pool of connections to one subgraph. Redirects are not followed; packed answers are not asked for. */
-export function createSubgraphClient(o: SubgraphClientOptions): SubgraphClient {
-  if (o.url === undefined) return createAbsentClient(o.name);
-  const { origin, pathname, search } = new URL(o.url);
-  const pool = createPool(origin, o);
-  let fetches = 0;
+/** One subgraph over all its replicas. Redirects are not followed; packed answers are not asked for. */
+export function createSubgraphClient({ name, urls, observe, ...o }: SubgraphClientOptions): SubgraphClient {
+  if (urls.length === 0) return createAbsentClient(name);
+  const upstream = createUpstream({
+    urls,
+    bodyBytesMax: o.bodyBytesMax,
+    requestsMax: fetchesMax,
+    observe: (observation) => observe({ ...observation, service: name }),
+  });
 
-  async function post(
-    body: string,
-    { headers, signal }: Parameters<SubgraphClient["post"]>[1],
-  ): Promise<SubgraphReply> {
-    if (fetches >= fetchesMax) return failed("SUBGRAPH_UNAVAILABLE", new Error(`${fetchesMax} fetches are under way`));
-    const deadline = createDeadline(o.timeoutMs, "deadline", signal);
-    fetches++;
+  async function post(body: string, options: PostOptions): Promise<SubgraphReply> {
     try {
-      const request = { method: "POST", path: pathname + search, headers, body, signal: deadline.signal } as const;
-      const answer = await pool.request(request);
-      refusePacked(answer);
-      return { kind: "answered", status: answer.statusCode, text: await answer.body.text() };
+      return toReply(await upstream.send({ ...options, method: "POST", body, timeoutMs: o.timeoutMs }));
     } catch (error) {
-      return toFailure(error, deadline.signal);
-    } finally {
-      fetches--;
-      deadline.clear();
+      return failed("SUBGRAPH_UNAVAILABLE", error);
     }
   }
 
-  return { name: o.name, post, close: () => pool.close() };
-}
-
-function createPool(origin: string, { timeoutMs, bodyBytesMax }: SubgraphClientOptions): Pool {
-  return new Pool(origin, {
-    connections: connectionsMax,
-    pipelining: 1,
-    allowH2: false,
-    maxResponseSize: bodyBytesMax,
-    connectTimeout: timeoutMs,
-    // Our own deadline covers the whole fetch; undici's are idle times.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  return { name, post, close: upstream.close };
 }
 
 function createAbsentClient(name: string): SubgraphClient {
@@ -81,26 +66,33 @@ function createAbsentClient(name: string): SubgraphClient {
   return { name, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
 }
 
-function refusePacked({ headers, body }: Dispatcher.ResponseData): void {
+function toReply(result: UpstreamResult): SubgraphReply {
+  if (result.kind === "failed") return toFailure(result);
+  const { status, headers, body } = result;
   const encoding = headers["content-encoding"];
-  if (encoding === undefined || encoding === "identity") return;
-  // Unread, it would keep its connection for ever.
-  body.on("error", () => {}).destroy();
-  throw new PackedAnswer(`content-encoding ${String(encoding)} was not asked for`);
+  if (encoding !== undefined && encoding !== "identity")
+    return failed("SUBGRAPH_BAD_ANSWER", new Error(`content-encoding ${String(encoding)} was not asked for`));
+  return { kind: "answered", status, text: new TextDecoder().decode(body) };
 }
 
-class PackedAnswer extends Error {}
-
-function toFailure(error: unknown, signal: AbortSignal): SubgraphReply {
-  if (signal.aborted) {
-    const reason: AbortReason = signal.reason;
-    return failed("SUBGRAPH_TIMEOUT", new Error(`aborted: ${reason}`, { cause: error }));
+function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): SubgraphReply {
+  switch (reason) {
+    case "timeout":
+      return failed("SUBGRAPH_TIMEOUT", cause);
+    case "aborted":
+      return failed("SUBGRAPH_TIMEOUT", new Error(`aborted: ${String(cause)}`));
+    case "too-large":
+      return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause);
+    case "refused":
+    case "overloaded":
+      return failed("SUBGRAPH_UNAVAILABLE", cause);
+    case "reset":
+      return failed(isNoHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause);
   }
-  if (error instanceof PackedAnswer) return failed("SUBGRAPH_BAD_ANSWER", error);
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") return failed("SUBGRAPH_ANSWER_TOO_LARGE", error);
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return failed("SUBGRAPH_TIMEOUT", error);
-  return failed(error instanceof errors.HTTPParserError ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", error);
+}
+
+function isNoHttp(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === "HTTPParserError";
 }
 
 function failed(code: FetchFailureCode, cause: unknown): SubgraphReply {

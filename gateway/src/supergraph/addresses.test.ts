@@ -12,20 +12,20 @@ const supergraph = parse(`
 `);
 
 test("a subgraph is where the supergraph says, or where an override says", () => {
-  const overrides = { SUBGRAPH_URL_MY_ORDERS_1: "http://127.0.0.1:4004/graphql" };
+  const overrides = { SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] };
   expect(readAddresses(supergraph, overrides)).toEqual({
     subgraphs: [
-      { service: "users", url: "http://users/graphql" },
-      { service: "my-orders.1", url: "http://127.0.0.1:4004/graphql" },
-      { service: "nowhere", url: undefined },
-      { service: "local", url: undefined },
+      { service: "users", urls: ["http://users/graphql"] },
+      { service: "my-orders.1", urls: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] },
+      { service: "nowhere", urls: [] },
+      { service: "local", urls: [] },
     ],
     unusedOverrides: [],
   });
 });
 
 test("an override that names no subgraph is told", () => {
-  expect(readAddresses(supergraph, { SUBGRAPH_URL_USER: "http://x" }).unusedOverrides).toEqual(["SUBGRAPH_URL_USER"]);
+  expect(readAddresses(supergraph, { SUBGRAPH_URL_USER: ["http://x"] }).unusedOverrides).toEqual(["SUBGRAPH_URL_USER"]);
 });
 
 test.each([

@@ -2,8 +2,8 @@ import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
 interface SubgraphAddress {
   readonly service: string;
-  /** Undefined when neither the supergraph nor the configuration knows one that can be used. */
-  readonly url: string | undefined;
+  /** Of its replicas; empty when neither the supergraph nor the configuration knows one that can be used. */
+  readonly urls: readonly string[];
 }
 
 export interface Addresses {
@@ -14,13 +14,16 @@ export interface Addresses {
 
 /**
  * The subgraphs of a supergraph and where they are: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
- * `SUBGRAPH_URL_<NAME>` where that is set; the name upper-cased, with `_` for all but letters and digits.
- * @param overrides by variable name.
+ * those of `SUBGRAPH_URL_<NAME>` where that is set; the name upper-cased, with `_` for all but letters and digits.
+ * @param overrides by variable name; http(s) URLs.
  */
-export function readAddresses(supergraph: DocumentNode, overrides: Readonly<Record<string, string>>): Addresses {
+export function readAddresses(
+  supergraph: DocumentNode,
+  overrides: Readonly<Record<string, readonly string[]>>,
+): Addresses {
   const subgraphs = readJoinGraph(supergraph).map(({ service, url }) => ({
     service,
-    url: overrides[overrideName(service)] ?? (isHttpUrl(url) ? url : undefined),
+    urls: overrides[overrideName(service)] ?? (isHttpUrl(url) ? [url] : []),
   }));
   const names = new Set(subgraphs.map(({ service }) => overrideName(service)));
   return { subgraphs, unusedOverrides: Object.keys(overrides).filter((name) => !names.has(name)) };

@@ -8,7 +8,7 @@ import type { Generation } from "./generations.ts";
 
 export interface GenerationOptions extends Omit<ApolloLaneOptions, "engine"> {
   /** By variable name, see addresses.ts. */
-  readonly subgraphUrls: Readonly<Record<string, string>>;
+  readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
   readonly subgraphTimeoutMs: number;
   readonly subgraphBodyBytesMax: number;
 }
@@ -38,13 +38,14 @@ function createClients(supergraphSdl: string, o: GenerationOptions): ReadonlyMap
   const { subgraphs, unusedOverrides } = readAddresses(parse(supergraphSdl, { noLocation: true }), o.subgraphUrls);
   reportAddresses(o.observe, subgraphs, unusedOverrides);
   return new Map(
-    subgraphs.map(({ service, url }) => [
+    subgraphs.map(({ service, urls }) => [
       service,
       createSubgraphClient({
         name: service,
-        url,
+        urls,
         timeoutMs: o.subgraphTimeoutMs,
         bodyBytesMax: o.subgraphBodyBytesMax,
+        observe: o.observe,
       }),
     ]),
   );
@@ -52,10 +53,10 @@ function createClients(supergraphSdl: string, o: GenerationOptions): ReadonlyMap
 
 function reportAddresses(
   observe: Observe,
-  subgraphs: readonly { service: string; url: string | undefined }[],
+  subgraphs: readonly { service: string; urls: readonly string[] }[],
   unusedOverrides: readonly string[],
 ): void {
-  for (const { service, url } of subgraphs)
-    if (url === undefined) observe({ kind: "subgraph-without-address", service });
+  for (const { service, urls } of subgraphs)
+    if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
   for (const variable of unusedOverrides) observe({ kind: "override-without-subgraph", variable });
 }

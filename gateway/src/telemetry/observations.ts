@@ -1,4 +1,5 @@
 import type { Log } from "@tributary/kit/log";
+import type { UpstreamObservation } from "@tributary/kit/upstream";
 
 /** What rooms of the gateway have to report. They say what happened; only this room decides what is logged, and how. */
 export type Observation =
@@ -13,6 +14,7 @@ export type Observation =
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "override-without-subgraph"; readonly variable: string }
   | SubgraphFetchFailed
+  | SubgraphReplicas
   | SubgraphErrors
   | SubgraphAnswerMisshapen
   | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
@@ -29,6 +31,9 @@ interface SubgraphFetchFailed {
   readonly code: string;
   readonly cause: unknown;
 }
+
+/** What happens to the replicas of a subgraph. They are named by URL and address: for the log, never for a client. */
+type SubgraphReplicas = UpstreamObservation & { readonly service: string };
 
 /** What a subgraph said in `errors[]`, whole, at most `errorsMax` of them. Clients see a masked form. */
 interface SubgraphErrors {
@@ -59,6 +64,10 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
   "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
+  "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
+  "replica-back": ["info", "a replica of a subgraph answers again"],
+  retried: ["debug", "a fetch was tried once more"],
+  "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],
   "subgraph-errors": ["warn", "a subgraph answered with errors"],
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
   "request-refused": ["debug", "a request was refused"],
