@@ -91,9 +91,8 @@ function createAnswer(bodyBytesMax: number, isHead: boolean) {
   let bytes = 0;
   const chunks: Buffer[] = [];
   return {
+    /** Heads of 1xx come before the answer's own, which takes their place (RFC 9110, section 15.2). */
     start(code: number, fields: ResponseHeaders): boolean {
-      // 1xx come before the answer (RFC 9110, section 15.2).
-      if (code < 200) return true;
       status = code;
       headers = fields;
       return isHead || !(Number(fields["content-length"]) > bodyBytesMax);

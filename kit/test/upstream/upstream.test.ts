@@ -212,6 +212,17 @@ test("when the last replica fails too, the one that was left out is tried at onc
   expect(seen.map(({ kind }) => kind)).toContain("replica-back");
 });
 
+test("a write that the last replica refuses goes to the one that was left out, rather than nowhere", async () => {
+  const [first, second] = await start(2);
+  const { upstream } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
+  first.answer = answerUnavailable;
+  await stream(5, 1, () => upstream.send(write));
+  first.answer = answerOk;
+  await second.kill();
+  expect(await upstream.send(write)).toMatchObject({ kind: "answered", status: 200 });
+  expect([first.calls, second.calls]).toEqual([6, 0]);
+});
+
 test("all down is refused at once, and all of it: nothing waits, nothing is left out", async () => {
   const replicas = await start(3);
   await Promise.all(replicas.map((replica) => replica.kill()));
@@ -283,11 +294,11 @@ test("what is aborted while it connects is not sent", async () => {
 });
 
 test.each([
-  ["says so", { "content-length": "1001" }],
-  ["does not say so", {}],
-])("an answer over the cap is cut when its head %s, and not asked for again", async (_, headers) => {
+  ["at once when its head says so", { "content-length": "1001" }, 1],
+  ["when it gets there", {}, 1_001],
+])("an answer over the cap is cut %s, and not asked for again", async (_, headers, bytes) => {
   const replicas = await start(2, (response) => {
-    response.writeHead(200, headers).write(Buffer.alloc(1_001));
+    response.writeHead(200, headers).write(Buffer.alloc(bytes));
   });
   const { upstream } = open(
     replicas.map(({ url }) => url),
@@ -386,11 +397,12 @@ test.runIf(process.platform === "linux")("replicas come and go with the addresse
   expect(Math.min(some, others)).toBeGreaterThan(5);
   // The second of two requests goes where nothing is under way: one of them is held by the first replica.
   const arrived = silence(first);
-  const held = stream(2, 2, () => upstream.send(read));
+  const both = [upstream.send(read), upstream.send(read)];
   const answer = await arrived;
+  await Promise.race(both);
   expect(await callsAfter(["127.0.0.2"])).toEqual([0, 40]);
   answer.end("still there");
-  expect((await held).map(textOf)).toContain("still there");
+  expect((await Promise.all(both)).map(textOf)).toContain("still there");
   expect(new Set(hosts)).toEqual(new Set([`service.test:${first.port}`]));
 });
 
