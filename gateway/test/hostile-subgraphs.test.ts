@@ -25,15 +25,17 @@ const answer =
   (response) =>
     answerJson(response, 200, JSON.stringify(body));
 
-test("a packed answer that nobody asked for keeps no connection", async () => {
-  const sockets: Socket[] = [];
+test("a packed answer that nobody asked for leaves its connection to the next fetch", async () => {
+  const sockets = new Set<Socket>();
   library.people.fault = (response, _body, { socket }) => {
-    sockets.push(socket);
+    sockets.add(socket);
     response.writeHead(200, { "content-encoding": "gzip" }).end(randomBytes(2_000_000));
   };
-  const { body } = await gateway.ask("{ whoAmI }");
-  expect(body.errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
-  await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
+  for (let times = 0; times < 3; times++) {
+    const { body } = await gateway.ask("{ whoAmI }");
+    expect(body.errors[0].extensions.code).toBe("SUBGRAPH_BAD_ANSWER");
+  }
+  expect(sockets.size).toBe(1);
 });
 
 test("an error's place is told as far as the client's operation goes, not what else a subgraph says there", async () => {
