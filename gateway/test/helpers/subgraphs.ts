@@ -27,10 +27,12 @@ export interface SubgraphOptions {
   readonly typeDefs: string;
   readonly resolvers: object;
   readonly port?: number;
+  /** What stands before the type definitions. Without: the link to federation 2; "" makes it a subgraph of federation 1. */
+  readonly header?: string;
 }
 
 const federation = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.7",
-  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@inaccessible", "@interfaceObject"])\n`;
+  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@inaccessible", "@interfaceObject", "@override", "@tag"])\n`;
 
 /** A real subgraph on a free port of this machine. */
 export async function startSubgraph({
@@ -38,13 +40,15 @@ export async function startSubgraph({
   typeDefs: ownDefs,
   resolvers,
   port = 0,
+  header = federation,
 }: SubgraphOptions): Promise<RunningSubgraph> {
-  const typeDefs = federation + ownDefs;
+  const typeDefs = header + ownDefs;
   const schema = buildSubgraphSchema([{ typeDefs: parse(typeDefs), resolvers: resolvers as never }]);
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
     subgraph.requests.push({ headers, body });
+
     if (subgraph.fault) return subgraph.fault(response, body, request);
     const result = await graphql({
       schema,

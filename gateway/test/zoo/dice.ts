@@ -1,0 +1,17 @@
+/** Choices of a generator. Rolls 0, the simplest choice everywhere, once the numbers are used up: so fast-check can shrink. */
+export interface Dice {
+  /** 0 to sides - 1. */
+  roll(sides: number): number;
+  pick<T>(list: readonly T[]): T;
+  chance(percent: number): boolean;
+}
+
+export function createDice(numbers: readonly number[]): Dice {
+  let next = 0;
+  const roll = (sides: number) => (numbers[next++] ?? 0) % sides;
+  return {
+    roll,
+    pick: (list) => list[roll(list.length)]!,
+    chance: (percent) => roll(100) >= 100 - percent,
+  };
+}
