@@ -1,24 +1,60 @@
 import type { Animal } from "./animal.ts";
+import { abstractSpread } from "./animals/abstract-spread.ts";
+import { deduplicatedErrors } from "./animals/deduplicated-errors.ts";
+import { falsyKeys } from "./animals/falsy-keys.ts";
+import { federation1 } from "./animals/federation-1.ts";
+import { hiddenAndTagged } from "./animals/hidden-and-tagged.ts";
+import { interfaceObjectPlain } from "./animals/interface-object-plain.ts";
+import { interfaceObject } from "./animals/interface-object.ts";
+import { intersections } from "./animals/intersections.ts";
 import { keysCompound } from "./animals/keys-compound.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
 import { keysNonResolvable } from "./animals/keys-non-resolvable.ts";
+import { missingEntities } from "./animals/missing-entities.ts";
+import { mutations } from "./animals/mutations.ts";
+import { override } from "./animals/override.ts";
+import { partialUnions } from "./animals/partial-unions.ts";
+import { prototypeNames } from "./animals/prototype-names.ts";
+import { providesInterface } from "./animals/provides-interface.ts";
+import { providesObject } from "./animals/provides-object.ts";
+import { providesUnion } from "./animals/provides-union.ts";
 import { requiresArguments } from "./animals/requires-arguments.ts";
 import { requiresChained } from "./animals/requires-chained.ts";
 import { requiresConflicting } from "./animals/requires-conflicting.ts";
 import { requiresFragments } from "./animals/requires-fragments.ts";
 import { requiresOnInterface } from "./animals/requires-on-interface.ts";
 import { requiresSimple } from "./animals/requires-simple.ts";
+import { shareableRoots } from "./animals/shareable-roots.ts";
+import { skipInclude } from "./animals/skip-include.ts";
 
 export const animals: readonly Animal[] = [
+  abstractSpread,
+  deduplicatedErrors,
+  falsyKeys,
+  federation1,
+  hiddenAndTagged,
+  interfaceObjectPlain,
+  interfaceObject,
+  intersections,
   keysCompound,
   keysMultiple,
   keysNested,
   keysNonResolvable,
+  missingEntities,
+  mutations,
+  override,
+  partialUnions,
+  prototypeNames,
+  providesInterface,
+  providesObject,
+  providesUnion,
   requiresArguments,
   requiresChained,
   requiresConflicting,
   requiresFragments,
   requiresOnInterface,
   requiresSimple,
+  shareableRoots,
+  skipInclude,
 ];
