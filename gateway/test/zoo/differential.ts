@@ -1,7 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
+// By hand: node gateway/test/zoo/differential.ts --operations 500 --seed 1 [--animal keys]
+import { isDeepStrictEqual, parseArgs } from "node:util";
 import fc from "fast-check";
+import { animals } from "./animals.ts";
 import { type Aliases, operationsOf } from "./generate-operations.ts";
-import type { LiveAnimal, Operation } from "./start-animal.ts";
+import { type LiveAnimal, type Operation, startAnimal } from "./start-animal.ts";
 
 export interface DifferentialOptions {
   readonly operationCount: number;
@@ -35,4 +37,32 @@ async function compare(animal: LiveAnimal, operation: Operation): Promise<Differ
   const gateway = await animal.ask(operation).then(({ data }) => data, String);
   const monolith = await animal.askMonolith(operation);
   return isDeepStrictEqual(gateway, monolith) ? undefined : { operation, gateway, monolith };
+}
+
+/** So many operations for each animal and kind of aliases; each difference is printed as JSON. @returns how many there were. */
+async function runDifferential(operationCount: number, seed: number, animalName: string): Promise<number> {
+  let differenceCount = 0;
+  for (const animal of animals.filter(({ name }) => name.includes(animalName))) {
+    const live = await startAnimal(animal);
+    for (const aliases of ["plain", "colliding"] as const) {
+      const { argumentValues } = animal;
+      const difference = await findDifference(live, { operationCount, seed, aliases, argumentValues });
+      if (difference) differenceCount++;
+      process.stdout.write(`${animal.name}, ${aliases}: ${difference ? JSON.stringify(difference) : "equal"}\n`);
+    }
+    await live.close();
+  }
+  return differenceCount;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      operations: { type: "string", default: "100" },
+      seed: { type: "string", default: "1" },
+      animal: { type: "string", default: "" },
+    },
+  });
+  const differenceCount = await runDifferential(Number(values.operations), Number(values.seed), values.animal);
+  process.exitCode = differenceCount > 0 ? 1 : 0;
 }
