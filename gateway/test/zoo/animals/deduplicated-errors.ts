@@ -82,5 +82,13 @@ export const deduplicatedErrors: Animal = {
         ],
       },
     },
+    {
+      name: "a field that is skipped below a conditional field is not asked, and cannot fail",
+      query: "query ($yes: Boolean! = true) { posts { author @include(if: $yes) { name sure @skip(if: true) } } }",
+      expected: {
+        data: { posts: [{ author: { name: "Ada" } }, { author: { name: "Grace" } }, { author: { name: "Ada" } }] },
+      },
+      stockIsWrong: "drops the @skip and asks the field: name is null with FORBIDDEN at sure",
+    },
   ],
 };

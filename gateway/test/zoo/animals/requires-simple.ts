@@ -68,5 +68,11 @@ export const requiresSimple: Animal = {
       query: '{ product(upc: "2") { cost: price shippingEstimate price weight } }',
       expected: { data: { product: { cost: 1299, shippingEstimate: 0, price: 1299, weight: 1000 } } },
     },
+    {
+      name: "a field that is not included costs its neighbours nothing, whatever it requires",
+      query: "query ($no: Boolean = false) { products { inStock shippingEstimate @include(if: $no) } }",
+      expected: { data: { products: [{ inStock: true }, { inStock: false }, { inStock: false }] } },
+      stockIsWrong: "does not ask inventory at all: inStock is null everywhere, without an error",
+    },
   ],
 };
