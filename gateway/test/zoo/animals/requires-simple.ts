@@ -74,5 +74,19 @@ export const requiresSimple: Animal = {
       expected: { data: { products: [{ inStock: true }, { inStock: false }, { inStock: false }] } },
       stockIsWrong: "does not ask inventory at all: inStock is null everywhere, without an error",
     },
+    {
+      name: "an alias with the key's name changes nothing",
+      query: "{ products { upc: name shippingEstimate } }",
+      expected: {
+        data: {
+          products: [
+            { upc: "Table", shippingEstimate: 50 },
+            { upc: "Couch", shippingEstimate: 0 },
+            { upc: "Chair", shippingEstimate: 25 },
+          ],
+        },
+      },
+      stockIsWrong: "answers the key under the alias: upc is 1, 2, 3",
+    },
   ],
 };
