@@ -11,7 +11,7 @@ export interface CodeDescription {
 
 /**
  * Every code a client of the gateway can see, by the stage that says it. Codes of `parse` are 400 only for clients that accept
- * `application/graphql-response+json`; with `application/json` a well-formed request is 200 (HTTP.md, "Status").
+ * `application/graphql-response+json`; with `application/json` a well-formed request is 200.
  */
 export const codes = {
   MALFORMED_REQUEST: { stage: "admit", status: 400, message: "The request is not a GraphQL request." },

@@ -17,7 +17,7 @@ export interface Violation {
   readonly found: string;
 }
 
-/** One sentence of STYLE.md or ARCHITECTURE.md, and how to see that it does not hold. */
+/** One sentence of ARCHITECTURE.md, and how to see that it does not hold. */
 export interface Rule {
   readonly name: string;
   readonly sentence: string;

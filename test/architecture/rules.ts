@@ -6,7 +6,7 @@ import { logRules } from "./rules/log-rules.ts";
 import { packageRules } from "./rules/package-rules.ts";
 import { serviceRules } from "./rules/service-rules.ts";
 
-/** Every rule of the house: STYLE.md "Direction" and ARCHITECTURE.md "Invariants". */
+/** Every rule of the house: its directions, and ARCHITECTURE.md "Invariants". */
 export const rules: readonly Rule[] = [
   ...packageRules,
   ...serviceRules,

@@ -22,7 +22,7 @@ export interface EngineOptions {
 }
 
 /**
- * Loads one supergraph. Blocks the event loop for 16 to 133 ms (see GATEWAY.md); the worker for that comes with our own executor.
+ * Loads one supergraph. Blocks the event loop for 16 to 133 ms; the worker for that comes with our own executor.
  * @throws Error when the supergraph cannot be used.
  */
 export async function createEngine({ supergraphSdl, clientOf, observe }: EngineOptions): Promise<Engine> {

@@ -87,7 +87,7 @@ const callers = {
 
 type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
 
-/** The table of DOMAIN.md, "Identity and scopes". */
+/** The table of who may do what. */
 const whoMay: Readonly<Record<Action, Readonly<Record<keyof typeof callers, Outcome>>>> = {
   read: everybody(),
   list: everybody(),

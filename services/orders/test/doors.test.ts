@@ -111,7 +111,7 @@ type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND";
 type Door = (id: string, token?: string) => Promise<string>;
 
 interface Action {
-  /** The table of DOMAIN.md, "Identity and scopes", in the callers' order. */
+  /** The table of who may do what, in the callers' order. */
   readonly whoMay: readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome];
   readonly writes?: true;
   /** How it is asked for at each door: what comes back is `allowed` or the code of the refusal. */

@@ -41,7 +41,7 @@ type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
 type Action = "read" | "list" | "create" | "update" | "updateRole" | "deactivate";
 type Door = (user: User, token: string | undefined) => Promise<string>;
 
-/** The table of DOMAIN.md, "Identity and scopes". Another user may do what needs `users:write` to themselves alone. */
+/** The table of who may do what. Another user may do what needs `users:write` to themselves alone. */
 const whoMay: Readonly<Record<Action, Readonly<Record<Caller, Outcome>>>> = {
   read: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
   list: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
