@@ -103,7 +103,7 @@ test("whatever the path, what a service is asked lies in the table's own languag
 test("a parameter that can be one comes out as it went in, and comes out once", () => {
   const value = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
-    // oxlint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
     .filter((text) => text.isWellFormed() && !/^\.{1,2}$|[/\\%?#;\u0000-\u001f\u007f-\u009f]/.test(text));
   fc.assert(
     fc.property(value, value, (id, name) => {

@@ -5,7 +5,7 @@ const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$
 const needlesslyEncoded = /%(?:2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aAeE])/;
 
 /** Separators, a second layer of encoding, and control characters (C0, DEL, C1) have no place in an id. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const neverInParam = /[/\\%?#;\u0000-\u001f\u007f-\u009f]/;
 
 /**
