@@ -27,6 +27,20 @@ test("a log record becomes a sentence with its fields, an error its stack", () =
   );
 });
 
+test("trouble that repeats itself does not push everything else away, other lines are all shown", () => {
+  const { line, text } = setUp();
+  const say = (level: string, msg: string, times: number) => {
+    for (let i = 0; i < times; i++) line("users", JSON.stringify({ level, msg, requestId: String(i) }));
+  };
+  say("warn", "a fetch failed", 50);
+  say("info", "answered", 50);
+  say("warn", "another trouble", 1);
+  expect(text().match(/a fetch failed/g)).toHaveLength(3);
+  expect(text()).toContain("of these, three a second are shown");
+  expect(text().match(/answered/g)).toHaveLength(50);
+  expect(text()).toContain("another trouble");
+});
+
 test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is shown as it is", (said) => {
   const { line, text } = setUp();
   line("users", said);

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { createRepetition } from "./repetition.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -7,6 +8,8 @@ export interface OutputOptions {
   readonly isColoured: boolean;
   /** Names that will speak, for the width of the first column and a colour each. */
   readonly names: readonly string[];
+  /** Milliseconds; tests hand in their own. */
+  readonly now?: () => number;
 }
 
 export interface Output {
@@ -36,26 +39,35 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /** What everybody says, in one stream: name in front, colours on a terminal. */
-export function createOutput({ write, isColoured, names }: OutputOptions): Output {
+export function createOutput({
+  write,
+  isColoured,
+  names,
+  now = performance.now.bind(performance),
+}: OutputOptions): Output {
   const width = Math.max(...names.map((name) => name.length));
   const paint = (style: Style, text: string) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
+  const showing = createRepetition({ now, perSecondMax: 3 });
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
-      for (const part of renderLine(text, paint)) write(`${prefix} ${part}\n`);
+      const record = readRecord(text);
+      const show = record !== undefined && isTrouble(record) ? showing(kindOf(name, record)) : "show";
+      if (show === "omit") return;
+      for (const part of renderLine(record ?? text, paint)) write(`${prefix} ${part}\n`);
+      if (show === "show-last") write(`${prefix} ${paint("gray", "  (of these, three a second are shown)")}\n`);
     },
     raw: write,
   };
 }
 
 /** A line of output in lines for people: a log record as "12:34:56 warn sentence field=value", and its stack below. */
-function renderLine(text: string, paint: (style: Style, text: string) => string): string[] {
-  const record = readRecord(text);
-  if (record === undefined) return [text];
-  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = record;
+function renderLine(line: string | Record<string, unknown>, paint: (style: Style, text: string) => string): string[] {
+  if (typeof line === "string") return [line];
+  const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = line;
   const error = isRecord(err) ? err : undefined;
   const sentence = [
     paint("gray", readClock(time)),
@@ -65,6 +77,16 @@ function renderLine(text: string, paint: (style: Style, text: string) => string)
   ];
   const below = err === undefined ? [] : renderText(error?.["stack"] ?? err).split("\n");
   return [sentence.filter((word) => word !== "").join(" "), ...below.map((line) => paint("gray", `  ${line}`))];
+}
+
+/** What is said for every request that fails; whoever asks for debug lines wants them all. */
+function isTrouble({ level }: Record<string, unknown>): boolean {
+  return level === "warn" || level === "error";
+}
+
+/** Records of one kind differ in their request, and in little else. */
+function kindOf(name: string, { level, msg, service, code }: Record<string, unknown>): string {
+  return JSON.stringify([name, level, msg, service, code]);
 }
 
 function readRecord(text: string): Record<string, unknown> | undefined {
