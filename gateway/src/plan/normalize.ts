@@ -1,0 +1,286 @@
+// Stage 3 of 5: how to answer? First the operation is written as the planner can plan it rightly: without conditions and without
+// response names that could be taken for fields of the supergraph.
+import {
+  type ArgumentNode,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type InlineFragmentNode,
+  Kind,
+  type NameNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableDefinitionNode,
+  type VariableNode,
+  visit,
+} from "graphql";
+import { Refusal } from "../errors.ts";
+
+export interface NormalizedOperation {
+  /** The client's operation: conditions resolved, named fragments written out as inline fragments, original aliases. May select nothing at a level. */
+  readonly client: OperationDefinitionNode;
+  /**
+   * What the planner sees: one operation without name, fragment definitions, @skip and @include, its aliases prefixed, without the
+   * fields that the gateway answers itself (root __typename, __schema, __type). Undefined when nothing is left to plan.
+   */
+  readonly planned: OperationDefinitionNode | undefined;
+}
+
+/**
+ * Costs as much as the operation has selections with its fragments written out, which the limits of parse have bounded.
+ * `coerced`: variables with their defaults; only those of `conditionVariables` are read.
+ * @throws Refusal BAD_USER_INPUT when a condition is null.
+ */
+export function normalize(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  coerced: Readonly<Record<string, unknown>>,
+  aliasPrefix: string,
+): NormalizedOperation {
+  const resolve = createResolver(fragmentsOf(document), coerced);
+  const client = { ...operation, selectionSet: selectionSetOf(resolve(operation.selectionSet)) };
+  return { client, planned: planOperation(client, aliasPrefix) };
+}
+
+/** The planner key of a client's field: where its value stands in subgraph data. */
+export function plannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): string {
+  // All aliases of __typename are one value. An alias that is the field's own name is none.
+  if (alias === undefined || alias.value === name.value || name.value === "__typename") return name.value;
+  return aliasPrefix + alias.value;
+}
+
+/** The client's name of a variable that a fetch of the plan uses. */
+export function clientVariableOf(plannerVariable: string, aliasPrefix: string): string {
+  return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
+}
+
+/** Names of the Boolean variables that decide @skip/@include anywhere in the operation: their values choose the compiled variant. */
+export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+  const fragments = fragmentsOf(document);
+  const names = new Set<string>();
+  const seen = new Set<string>();
+
+  function search({ selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      for (const directive of selection.directives ?? []) {
+        const value = isCondition(directive) ? conditionOf(directive) : undefined;
+        if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
+      }
+      if (selection.kind === Kind.FRAGMENT_SPREAD) searchFragment(selection.name.value);
+      else if (selection.selectionSet) search(selection.selectionSet);
+    }
+  }
+
+  function searchFragment(name: string): void {
+    const fragment = seen.has(name) ? undefined : fragments.get(name);
+    seen.add(name);
+    if (fragment) search(fragment.selectionSet);
+  }
+
+  search(operation.selectionSet);
+  return [...names];
+}
+
+/** A prefix that no field name of the supergraph begins with. */
+export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
+  return choosePrefix("a", fieldNames);
+}
+
+/** `letter_`, or `letter` with the first number that makes it a prefix that none of the names begins with. */
+export function choosePrefix(letter: string, names: Iterable<string>): string {
+  const taken = [...names].filter((name) => name.startsWith(letter));
+  for (let number = 0; ; number++) {
+    const prefix = `${letter}${number === 0 ? "" : number}_`;
+    if (!taken.some((name) => name.startsWith(prefix))) return prefix;
+  }
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+function fragmentsOf(document: DocumentNode): Fragments {
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+/** Resolves conditions and writes fragments out. Each fragment is resolved once, and its selections shared wherever it is spread. */
+function createResolver(fragments: Fragments, coerced: Readonly<Record<string, unknown>>) {
+  const resolved = new Map<string, readonly SelectionNode[]>();
+
+  function resolve({ selections }: SelectionSetNode): SelectionNode[] {
+    const into: SelectionNode[] = [];
+    for (const selection of selections) {
+      if (isIncluded(selection, coerced)) add(selection, into);
+    }
+    return into;
+  }
+
+  function add(selection: SelectionNode, into: SelectionNode[]): void {
+    const directives = withoutConditions(selection.directives);
+    if (selection.kind === Kind.FIELD) into.push(resolveField(selection, directives));
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      addFragment(selection.typeCondition?.name, directives, resolve(selection.selectionSet), into);
+    else {
+      const fragment = fragments.get(selection.name.value);
+      if (fragment) addFragment(fragment.typeCondition.name, directives, resolveFragment(fragment), into);
+    }
+  }
+
+  function resolveField(field: FieldNode, directives: readonly DirectiveNode[]): FieldNode {
+    const { selectionSet } = field;
+    if (directives === field.directives && selectionSet === undefined) return field;
+    return { ...field, directives, ...(selectionSet && { selectionSet: selectionSetOf(resolve(selectionSet)) }) };
+  }
+
+  function resolveFragment({ name, selectionSet }: FragmentDefinitionNode): readonly SelectionNode[] {
+    const known = resolved.get(name.value);
+    if (known) return known;
+    const selections = resolve(selectionSet);
+    resolved.set(name.value, selections);
+    return selections;
+  }
+
+  return resolve;
+}
+
+function addFragment(
+  typeCondition: NameNode | undefined,
+  directives: readonly DirectiveNode[],
+  selections: readonly SelectionNode[],
+  into: SelectionNode[],
+): void {
+  if (selections.length === 0) return;
+  if (typeCondition === undefined && directives.length === 0) into.push(...selections);
+  else into.push(inlineFragment(typeCondition, directives, selections));
+}
+
+const noDirectives: readonly DirectiveNode[] = [];
+
+function withoutConditions(directives = noDirectives): readonly DirectiveNode[] {
+  return directives.some(isCondition) ? directives.filter((directive) => !isCondition(directive)) : directives;
+}
+
+function isCondition({ name }: DirectiveNode): boolean {
+  return name.value === "skip" || name.value === "include";
+}
+
+function conditionOf(directive: DirectiveNode) {
+  return directive.arguments?.find(({ name }) => name.value === "if")?.value;
+}
+
+/** GraphQL spec, "CollectFields", steps a and b. */
+function isIncluded({ directives = noDirectives }: SelectionNode, coerced: Readonly<Record<string, unknown>>): boolean {
+  return directives.every(
+    (directive) =>
+      !isCondition(directive) || readCondition(directive, coerced) === (directive.name.value === "include"),
+  );
+}
+
+function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string, unknown>>): boolean {
+  const condition = conditionOf(directive);
+  const value = condition?.kind === Kind.VARIABLE ? coerced[condition.name.value] : condition;
+  if (typeof value === "boolean") return value;
+  if (condition?.kind === Kind.BOOLEAN) return condition.value;
+  // `$a: Boolean = true` may stand where Boolean! is wanted, and yet be given as null.
+  throw new Refusal("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+}
+
+function planOperation(client: OperationDefinitionNode, aliasPrefix: string): OperationDefinitionNode | undefined {
+  const selections = planSelections(client.selectionSet, aliasPrefix, true);
+  if (selections.length === 0) return undefined;
+  const directives = planDirectives(client.directives, aliasPrefix);
+  const planned = {
+    kind: client.kind,
+    operation: client.operation,
+    directives,
+    selectionSet: selectionSetOf(selections),
+  };
+  return { ...planned, variableDefinitions: planVariables(client.variableDefinitions, planned, aliasPrefix) };
+}
+
+const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
+
+function planSelections({ selections }: SelectionSetNode, aliasPrefix: string, isRoot: boolean): SelectionNode[] {
+  const into: SelectionNode[] = [];
+  let wantsTypename = false;
+  for (const selection of selections) {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Fragments must be written out before planning");
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const directives = planDirectives(selection.directives, aliasPrefix);
+      const inner = planSelections(selection.selectionSet, aliasPrefix, isRoot);
+      addFragment(selection.typeCondition?.name, directives, inner, into);
+    } else if (selection.name.value === "__typename") wantsTypename = !isRoot;
+    // Below the root, too, a field may have the query type: its introspection is ours to answer.
+    else if (!selection.name.value.startsWith("__")) into.push(planField(selection, aliasPrefix));
+  }
+  if (wantsTypename) into.push(typenameField);
+  return into;
+}
+
+function planField(field: FieldNode, aliasPrefix: string): FieldNode {
+  const { name, selectionSet } = field;
+  const key = plannerKeyOf(field, aliasPrefix);
+  const below = selectionSet && planSelections(selectionSet, aliasPrefix, false);
+  return {
+    kind: Kind.FIELD,
+    ...(key !== name.value && { alias: { kind: Kind.NAME, value: key } }),
+    name,
+    arguments: renameVariables(field.arguments ?? [], aliasPrefix),
+    directives: planDirectives(field.directives, aliasPrefix),
+    ...(below && { selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) }),
+  };
+}
+
+function planDirectives(directives = noDirectives, aliasPrefix: string): readonly DirectiveNode[] {
+  return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
+}
+
+/** Variables that only conditions used are dropped. */
+function planVariables(
+  definitions: readonly VariableDefinitionNode[] = [],
+  planned: OperationDefinitionNode,
+  aliasPrefix: string,
+): readonly VariableDefinitionNode[] {
+  if (definitions.length === 0) return definitions;
+  const used = new Set<string>();
+  visit(planned, { Variable: ({ name }) => void used.add(name.value) });
+  return definitions
+    .map(({ description: _description, ...definition }) => ({
+      ...definition,
+      variable: plannerVariable(definition.variable, aliasPrefix),
+    }))
+    .filter(({ variable }) => used.has(variable.name.value));
+}
+
+function renameVariables<T extends ArgumentNode | DirectiveNode>(
+  nodes: readonly T[],
+  aliasPrefix: string,
+): readonly T[] {
+  if (nodes.length === 0) return nodes;
+  return nodes.map((node) => visit(node, { Variable: (variable) => plannerVariable(variable, aliasPrefix) }));
+}
+
+/** Names that the planner itself gives to variables of fetches; and our prefix, so that `clientVariableOf` finds the way back. */
+function plannerVariable(variable: VariableNode, aliasPrefix: string): VariableNode {
+  const name = variable.name.value;
+  const isTaken = name === "representations" || name.startsWith("contextualArgument") || name.startsWith(aliasPrefix);
+  return isTaken ? { ...variable, name: { kind: Kind.NAME, value: aliasPrefix + name } } : variable;
+}
+
+function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {
+  return { kind: Kind.SELECTION_SET, selections };
+}
+
+function inlineFragment(
+  typeCondition: NameNode | undefined,
+  directives: readonly DirectiveNode[],
+  selections: readonly SelectionNode[],
+): InlineFragmentNode {
+  return {
+    kind: Kind.INLINE_FRAGMENT,
+    ...(typeCondition && { typeCondition: { kind: Kind.NAMED_TYPE, name: typeCondition } }),
+    directives,
+    selectionSet: selectionSetOf(selections),
+  };
+}
