@@ -14,10 +14,8 @@ import { createDocumentCheck } from "../parse/document-check.ts";
 import type { GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { findVariableProblems, requireOperation } from "../parse/operation.ts";
-import type { EngineContext } from "../run/data-source.ts";
-import type { Engine } from "../run/engine.ts";
+import type { Engine, EngineAnswer } from "../run/engine.ts";
 import type { RequestScope } from "../run/request-scope.ts";
-import { completeResult } from "../shape/complete.ts";
 import { maskError } from "../shape/mask.ts";
 import { type Answer, toAnswer } from "../shape/write.ts";
 import { createLibraryLogger, type Observe } from "../telemetry/observations.ts";
@@ -27,6 +25,12 @@ interface LaneRequest {
   readonly answerType: AnswerType;
   readonly graphql: GraphqlRequest;
   readonly scope: RequestScope;
+}
+
+/** What belongs to one request in Apollo Server. The engine's bytes go by here, past Apollo Server's own writing. */
+interface LaneContext {
+  readonly scope: RequestScope;
+  readonly channel: { answer: EngineAnswer | undefined };
 }
 
 /** Apollo Server over one engine: syntax, validation, automatic persisted queries. */
@@ -45,7 +49,7 @@ export interface ApolloLaneOptions {
   readonly observe: Observe;
 }
 
-type GatewayOption = NonNullable<ConstructorParameters<typeof ApolloServer<EngineContext>>[0]["gateway"]>;
+type GatewayOption = NonNullable<ConstructorParameters<typeof ApolloServer<LaneContext>>[0]["gateway"]>;
 type Executor = NonNullable<Awaited<ReturnType<GatewayOption["load"]>>["executor"]>;
 
 export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane> {
@@ -60,10 +64,12 @@ export async function createApolloLane(o: ApolloLaneOptions): Promise<ApolloLane
       o.observe({ kind: "request-refused", requestId: scope.requestId, code: excess.code, status: 400 });
       return { ...toAnswer(new Refusal(excess.code, excess.message), answerType), status: statusFor(400, answerType) };
     }
+    const channel: LaneContext["channel"] = { answer: undefined };
     const { status = 200, body } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: toHttpRequest(method, answerType, graphql),
-      context: () => Promise.resolve({ scope }),
+      context: () => Promise.resolve({ scope, channel }),
     });
+    if (channel.answer) return { ...channel.answer, headers: { "Content-Type": `${answerType}; charset=utf-8` } };
     if (status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });
     if (body.kind !== "complete") throw new Error("An answer in parts was not asked for");
     return {
@@ -81,8 +87,8 @@ function statusFor(status: number, answerType: AnswerType): number {
   return status === 400 && answerType === "application/json" ? 200 : status;
 }
 
-function createApolloServer(o: ApolloLaneOptions): ApolloServer<EngineContext> {
-  return new ApolloServer<EngineContext>({
+function createApolloServer(o: ApolloLaneOptions): ApolloServer<LaneContext> {
+  return new ApolloServer<LaneContext>({
     gateway: toGateway(o),
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
@@ -126,27 +132,24 @@ function toGateway({ engine }: ApolloLaneOptions): GatewayOption {
 /** Between validation and the engine: nothing runs that has no operation or wrong variables. */
 function createExecutor(engine: Engine): Executor {
   return async (context) => {
-    const { scope } = context.context as EngineContext;
+    const { scope, channel } = context.context as LaneContext;
     const { operationName, variables } = context.request;
     try {
       const operation = requireOperation(engine.apiSchema, context.operation, operationName);
       const problems = findVariableProblems(engine.apiSchema, operation, variables ?? {});
       if (problems.length > 0) return { errors: problems };
-      return completeResult(await engine.execute(context), scope.losses);
+      const { source, document } = context;
+      channel.answer = await engine.execute({ source, document, operation }, variables ?? {}, scope);
+      return { data: null };
     } catch (error) {
       return { errors: [toRequestError(error, scope.requestId)] };
     }
   };
 }
 
-/** The planner's own limits, by its words: it has no codes. And the stack's, which a deep operation reaches first. */
-const tooComplex = /maximum recursive selections|non-local selections exceeds|^Maximum call stack size exceeded$/;
-
 function toRequestError(error: unknown, requestId: string): GraphQLError {
   if (error instanceof Refusal) return withStatus(error.message, error.code, error.status);
   const cause = error instanceof Error ? error : new Error(String(error));
-  if (tooComplex.test(cause.message))
-    return withStatus("The operation is too complex to be planned.", "OPERATION_TOO_COMPLEX", 400);
   return new GraphQLError(cause.message, {
     originalError: cause,
     extensions: { code: "INTERNAL_SERVER_ERROR", requestId, http: { status: 500 } },

@@ -1,15 +1,10 @@
 // Stage 5 of 5: say it. The engine's result, with every error where clients look for it.
 import { GraphQLError } from "graphql";
 import { codes } from "../errors.ts";
+import type { EngineResult } from "../run/engine.ts";
 import type { FieldLoss } from "../run/field-loss.ts";
 import type { Path } from "../run/subgraph-answer.ts";
 import { toClientError } from "./mask.ts";
-
-export interface EngineResult {
-  readonly data?: Record<string, unknown> | null;
-  readonly errors?: readonly GraphQLError[];
-  readonly extensions?: Record<string, unknown>;
-}
 
 /** A value that broke the schema is told once for each place; a long list of broken values is cut. */
 const invalidValuesMax = 100;

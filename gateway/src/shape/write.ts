@@ -7,12 +7,12 @@ export interface Answer {
   readonly status: number;
   /** Names in any case. `Content-Type` is required. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /** Writes an answer whole, packed when the client likes. Nothing is written to a client that went away. */
 export async function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
-  const { bytes, encoding } = await compress(Buffer.from(answer.body), request.headers["accept-encoding"]);
+  const { bytes, encoding } = await compress(toBytes(answer.body), request.headers["accept-encoding"]);
   if (response.destroyed || response.headersSent) return;
   response.statusCode = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
@@ -22,6 +22,10 @@ export async function writeAnswer(request: IncomingMessage, response: ServerResp
   if (encoding !== undefined) response.setHeader("Content-Encoding", encoding);
   response.setHeader("Content-Length", bytes.length);
   response.end(request.method === "HEAD" ? undefined : bytes);
+}
+
+function toBytes(body: string | Buffer): Buffer {
+  return typeof body === "string" ? Buffer.from(body) : body;
 }
 
 /** An answer that nobody reads is held in memory: after this time its connection is cut. Call it once the answer is written. */

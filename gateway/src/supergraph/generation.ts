@@ -2,6 +2,7 @@ import { parse, printSchema } from "graphql";
 import { type ApolloLaneOptions, createApolloLane } from "../lanes/apollo.ts";
 import { createEngine } from "../run/engine.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
+import { say } from "../shape/say.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { readAddresses } from "./addresses.ts";
 import type { Generation } from "./generations.ts";
@@ -21,7 +22,12 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     if (!client) throw new Error(`The supergraph names no subgraph ${service}`);
     return client;
   };
-  const engine = await createEngine({ supergraphSdl, clientOf, observe: o.observe });
+  const engine = await createEngine({
+    supergraphSdl,
+    clientOf,
+    observe: o.observe,
+    say: (result, scope) => say(result, scope, o.observe),
+  });
   const lane = await createApolloLane({ ...o, engine });
   return {
     apiSdl: printSchema(engine.apiSchema),
