@@ -26,6 +26,7 @@ export function readConfig(environment: Environment) {
       supergraph: readSupergraph(env),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
+      planning: readPlanning(env),
       introspection: env.flag("INTROSPECTION", {
         fallback: true,
         why: "false closes __schema, __type, /schema.graphql and suggestions in messages",
@@ -126,6 +127,35 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
     rootFieldsMax: limit("ROOT_FIELDS_MAX", 50, 10_000, "root fields of an operation, fragments written out"),
     directivesMax: limit("DIRECTIVES_MAX", 200, 1_000_000, "directives of an operation, fragments written out"),
     listEntriesMax: limit("LIST_ENTRIES_MAX", 1_000, 1_000_000, "entries of one list in an argument of a document"),
+  };
+}
+
+function readPlanning(env: EnvironmentReader) {
+  return {
+    workers: env.integer("PLANNER_WORKERS", {
+      fallback: 1,
+      min: 1,
+      max: 16,
+      why: "threads that plan operations nobody asked for before; each takes some 100 MB",
+    }),
+    timeoutMs: env.integer("PLAN_TIMEOUT_MS", {
+      fallback: 5_000,
+      min: 50,
+      max: 300_000,
+      why: "an operation that takes longer to plan is refused, and not tried again for ten minutes",
+    }),
+    plansMax: env.integer("PLANS_MAX", {
+      fallback: 10_000,
+      min: 1,
+      max: 1_000_000,
+      why: "plans that are kept, per supergraph",
+    }),
+    plansBytesMax: env.integer("PLANS_BYTES_MAX", {
+      fallback: 30_000_000,
+      min: 1_000,
+      max: 10_000_000_000,
+      why: "plans that are kept, per supergraph, by their length as JSON",
+    }),
   };
 }
 

@@ -17,6 +17,7 @@ export type Observation =
   | SubgraphReplicas
   | SubgraphErrors
   | SubgraphAnswerMisshapen
+  | PlanObservation
   | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
   | { readonly kind: "client-gone"; readonly requestId: string }
   | { readonly kind: "answer-cut"; readonly requestId: string }
@@ -53,6 +54,19 @@ interface SubgraphAnswerMisshapen {
   readonly paths: readonly string[];
 }
 
+/** `jsonCharacters` is the plan's length as JSON. `operationHash` names an operation without showing what a client wrote in it. */
+type PlanObservation =
+  | { readonly kind: "plan-built"; readonly tookMs: number; readonly jsonCharacters: number }
+  | {
+      readonly kind: "plan-failed";
+      readonly reason: string;
+      readonly operationHash: string;
+      readonly cause: unknown;
+    }
+  | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
+  | { readonly kind: "plan-cache-hit" }
+  | { readonly kind: "plan-cache-miss" };
+
 export type Observe = (observation: Observation) => void;
 
 type Level = "debug" | "info" | "warn" | "error";
@@ -70,6 +84,11 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],
   "subgraph-errors": ["warn", "a subgraph answered with errors"],
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
+  "plan-built": ["debug", "an operation was planned"],
+  "plan-failed": ["warn", "an operation could not be planned"],
+  "planner-replaced": ["warn", "a thread that plans operations was replaced"],
+  "plan-cache-hit": ["debug", "a plan was kept from before"],
+  "plan-cache-miss": ["debug", "a plan was not kept, or never made"],
   "request-refused": ["debug", "a request was refused"],
   "client-gone": ["debug", "a client went away; its fetches were aborted"],
   "answer-cut": ["debug", "a client did not read its answer in time"],

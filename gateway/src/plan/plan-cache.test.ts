@@ -1,0 +1,55 @@
+import type { QueryPlan } from "@apollo/query-planner";
+import { expect, test } from "vitest";
+import { createPlanCache } from "./plan-cache.ts";
+
+/** Of one plan and its operation: `{"kind":"QueryPlan"}` and a text of one character. */
+const bytesEach = 21;
+
+test("an operation is planned once, and its plan is kept", async () => {
+  const { cache, planned, kinds } = setUp();
+  const first = await cache.plan("a");
+  expect(await cache.plan("a")).toBe(first);
+  expect(planned).toEqual(["a"]);
+  expect(kinds).toEqual(["plan-cache-miss", "plan-cache-hit"]);
+});
+
+test.each([
+  ["plans", { plansMax: 2 }],
+  ["bytes", { bytesMax: 2 * bytesEach }],
+])("the plan that was not asked for longest goes first when there are too many %s", async (_, bounds) => {
+  const { cache, planned } = setUp(bounds);
+  for (const operation of ["a", "b", "a", "c", "a", "b"]) await cache.plan(operation);
+  expect(planned).toEqual(["a", "b", "c", "b"]);
+});
+
+test("a plan larger than all that may be kept is not kept, and drives out no other", async () => {
+  const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
+  for (const operation of ["a", "b".repeat(bytesEach + 2), "b".repeat(bytesEach + 2), "a"]) await cache.plan(operation);
+  expect(planned.map((operation) => operation[0])).toEqual(["a", "b", "b"]);
+});
+
+test("a plan that several wait for is counted once", async () => {
+  const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
+  await Promise.all([cache.plan("a"), cache.plan("a")]);
+  for (const operation of ["b", "a", "b"]) await cache.plan(operation);
+  expect(planned).toEqual(["a", "a", "b"]);
+});
+
+test("a failure is not kept", async () => {
+  const { cache, planned } = setUp();
+  await expect(cache.plan("failing")).rejects.toThrow("failing");
+  await expect(cache.plan("failing")).rejects.toThrow("failing");
+  expect(planned).toEqual(["failing", "failing"]);
+});
+
+function setUp(bounds: { plansMax?: number; bytesMax?: number } = {}) {
+  const planned: string[] = [];
+  const kinds: string[] = [];
+  const plan = (operation: string): Promise<QueryPlan> => {
+    planned.push(operation);
+    return operation === "failing" ? Promise.reject(new Error(operation)) : Promise.resolve({ kind: "QueryPlan" });
+  };
+  const observe = ({ kind }: { kind: string }) => void kinds.push(kind);
+  const cache = createPlanCache({ planner: { plan }, plansMax: 100, bytesMax: 10_000, observe, ...bounds });
+  return { cache, planned, kinds };
+}

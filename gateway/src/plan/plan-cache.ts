@@ -1,0 +1,58 @@
+// Stage 3 of 5: how to answer? The plans of one supergraph that are kept, the least recently used ones dropped first.
+import type { QueryPlan } from "@apollo/query-planner";
+import type { Observe } from "../telemetry/observations.ts";
+
+export interface PlanCache {
+  /** The plan that is kept, or a new one. Fails as the planner does; a failure is not kept here. */
+  plan(operationText: string): Promise<QueryPlan>;
+}
+
+export interface PlanCacheOptions {
+  readonly planner: { plan(operationText: string): Promise<QueryPlan> };
+  readonly plansMax: number;
+  /** Of plans as JSON and of the operations they are for; in memory they take a few times as much. */
+  readonly bytesMax: number;
+  readonly observe: Observe;
+}
+
+interface Kept {
+  readonly plan: QueryPlan;
+  readonly bytes: number;
+}
+
+/** Keyed by the normalized operation; it belongs to one generation, and goes with it. A plan larger than the whole cache is not kept. */
+export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCacheOptions): PlanCache {
+  const kept = new Map<string, Kept>();
+  let bytes = 0;
+
+  function drop(operationText: string): void {
+    bytes -= kept.get(operationText)?.bytes ?? 0;
+    kept.delete(operationText);
+  }
+
+  function keep(operationText: string, plan: QueryPlan): void {
+    const size = operationText.length + JSON.stringify(plan).length;
+    if (kept.has(operationText) || size > bytesMax) return;
+    kept.set(operationText, { plan, bytes: size });
+    bytes += size;
+    for (const oldest of kept.keys()) {
+      if (kept.size <= plansMax && bytes <= bytesMax) break;
+      drop(oldest);
+    }
+  }
+
+  return {
+    async plan(operationText) {
+      const found = kept.get(operationText);
+      observe({ kind: found ? "plan-cache-hit" : "plan-cache-miss" });
+      if (found) {
+        kept.delete(operationText);
+        kept.set(operationText, found);
+        return found.plan;
+      }
+      const plan = await planner.plan(operationText);
+      keep(operationText, plan);
+      return plan;
+    },
+  };
+}

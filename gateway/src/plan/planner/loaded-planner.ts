@@ -1,0 +1,92 @@
+// Stage 3 of 5: how to answer? The planner of one supergraph, as the rest of the gateway sees it.
+import type { QueryPlan } from "@apollo/query-planner";
+import { Refusal } from "../../errors.ts";
+import type { Observe } from "../../telemetry/observations.ts";
+import { createRefusedOperations, hashOperation } from "./refused-operations.ts";
+import type { LoadedFacts, Outcome } from "./tasks.ts";
+
+export interface LoadedPlanner extends LoadedFacts {
+  /**
+   * The plan of an operation. Whoever asks for the same one meanwhile gets the same plan.
+   * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE when too many operations wait; Error for a bug.
+   */
+  plan(operationText: string): Promise<QueryPlan>;
+  /** Frees what the threads keep for it. Nothing can be planned any more. */
+  release(): void;
+}
+
+export interface LoadedPlannerOptions {
+  readonly facts: LoadedFacts;
+  readonly ask: (operationText: string) => Promise<Outcome>;
+  readonly release: () => void;
+  readonly observe: Observe;
+}
+
+const refusedBounds = { entriesMax: 1_000, ttlMs: 10 * 60_000 };
+
+export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlannerOptions): LoadedPlanner {
+  const underWay = new Map<string, Promise<QueryPlan>>();
+  const refused = createRefusedOperations({ ...refusedBounds, clock: () => performance.now() });
+
+  async function planOnce(operationText: string): Promise<QueryPlan> {
+    const startedMs = performance.now();
+    const outcome = await ask(operationText);
+    if (outcome.kind === "planned") {
+      const tookMs = Math.round(performance.now() - startedMs);
+      observe({ kind: "plan-built", tookMs, jsonCharacters: outcome.planJson.length });
+      return JSON.parse(outcome.planJson) as QueryPlan;
+    }
+    const { reason, error, cause } = explainFailure(outcome);
+    observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
+    if (error instanceof Refusal && error.code === "OPERATION_TOO_COMPLEX") refused.add(operationText);
+    throw error;
+  }
+
+  return {
+    apiSdl: facts.apiSdl,
+    aliasPrefix: facts.aliasPrefix,
+    plan(operationText) {
+      if (refused.has(operationText)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
+      const earlier = underWay.get(operationText);
+      if (earlier) return earlier;
+      const planned = planOnce(operationText).finally(() => underWay.delete(operationText));
+      underWay.set(operationText, planned);
+      return planned;
+    },
+    release,
+  };
+}
+
+interface Failure {
+  readonly reason: string;
+  /** For the caller. */
+  readonly error: Error;
+  /** For the log. */
+  readonly cause: unknown;
+}
+
+function explainFailure(outcome: Outcome): Failure {
+  if (outcome.kind === "too-complex")
+    return { reason: outcome.kind, error: new Refusal("OPERATION_TOO_COMPLEX"), cause: outcome.message };
+  if (outcome.kind === "not-taken")
+    return { reason: outcome.reason, error: refuseForNow(), cause: "No thread took the operation" };
+  const cause = toError(outcome);
+  if (outcome.kind !== "thread-lost") return { reason: "bug", error: cause, cause };
+  if (outcome.reason === "died") return { reason: "died", error: new Error("The planner died", { cause }), cause };
+  return { reason: outcome.reason, error: new Refusal("OPERATION_TOO_COMPLEX"), cause };
+}
+
+/** Nothing is wrong with the operation, and those that are planned already are served. */
+function refuseForNow(): Refusal {
+  const message = "Too many operations that were not seen before. Try again soon.";
+  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+}
+
+/** What failed in the thread, with the stack it had there. */
+export function toError(outcome: Outcome): Error {
+  if (outcome.kind === "thread-lost") return outcome.cause;
+  if (outcome.kind !== "failed") return new Error(`The planner answered ${outcome.kind}`);
+  const error = new Error(outcome.message);
+  if (outcome.stack !== undefined) error.stack = outcome.stack;
+  return error;
+}

@@ -1,0 +1,17 @@
+// Stage 3 of 5: how to answer? The entry of a planner's thread. It blocks as long as it likes: nobody's requests are here.
+import { enableCompileCache } from "node:module";
+import { parentPort, workerData } from "node:worker_threads";
+import type { LibrarySaid, Task, TaskAnswer, ThreadData } from "./tasks.ts";
+
+// Before anything of Apollo's is loaded: it is what takes the time.
+const { compileCacheFolder } = workerData as ThreadData;
+if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
+
+const { createSupergraphs } = await import("./supergraphs.ts");
+const supergraphs = createSupergraphs({ say: send });
+parentPort?.on("message", (task: Task) => void supergraphs.perform(task).then(send));
+
+function send(message: TaskAnswer | LibrarySaid): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(message);
+}

@@ -1,0 +1,110 @@
+// Stage 3 of 5: how to answer? Planners in threads of their own, because one operation can take them seconds.
+import type { Observe } from "../../telemetry/observations.ts";
+import { createJobQueue } from "./job-queue.ts";
+import { createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
+import { createSeat, type Seat } from "./seat.ts";
+import type { Job, Outcome, Task } from "./tasks.ts";
+import { startThread } from "./thread.ts";
+
+export interface Planner {
+  /** @throws Error when the supergraph cannot be used; nothing is left behind then. */
+  load(supergraphSdl: string): Promise<LoadedPlanner>;
+  /** Ends the threads. What is under way fails. */
+  close(): Promise<void>;
+}
+
+export interface PlannerOptions {
+  /** Threads, each with a planner of its own for every supergraph in use. */
+  readonly workers: number;
+  /** After this a thread that plans is ended, and the operation refused. */
+  readonly planTimeoutMs: number;
+  readonly observe: Observe;
+  /** The thread's entry; another one in tests. */
+  readonly threadFile?: URL;
+  /** Operations that may wait for a thread, beside those that one is at. */
+  readonly operationsWaitingMax?: number;
+  readonly loadTimeoutMs?: number;
+  /** A planner of a large supergraph lives in 100 MB; what needs more than this is an operation that never ends. */
+  readonly threadHeapMbMax?: number;
+}
+
+const ownThreadFile = new URL("planner-worker.ts", import.meta.url);
+
+export function createPlanner(o: PlannerOptions): Planner {
+  const { operationsWaitingMax: jobsMax = 1_000, loadTimeoutMs = 60_000 } = o;
+  const { threadFile: file = ownThreadFile, threadHeapMbMax: heapMbMax = 512 } = o;
+  /** Those in use: a new thread loads them all. */
+  const inUse = new Map<number, string>();
+  const queue = createJobQueue({ jobsMax, waitMsMax: 2 * o.planTimeoutMs });
+  let lastId = 0;
+
+  const seats = Array.from({ length: o.workers }, () =>
+    createSeat({
+      start: (onLost) => startThread({ file, heapMbMax, onLost, onSaid: o.observe }),
+      listFirstJobs,
+      takeOperation: () => queue.take(),
+      onReplaced: ({ reason, cause }) => o.observe({ kind: "planner-replaced", reason, cause }),
+    }),
+  );
+
+  function listFirstJobs(): Job[] {
+    const loads = [...inUse].map(([id, supergraphSdl]): Task => ({ kind: "load", id, supergraphSdl }));
+    return [{ kind: "start" } as const, ...loads].map((task) => ({ task, timeoutMs: loadTimeoutMs, settle: () => {} }));
+  }
+
+  async function load(supergraphSdl: string): Promise<LoadedPlanner> {
+    const id = ++lastId;
+    const task: Task = { kind: "load", id, supergraphSdl };
+    inUse.set(id, supergraphSdl);
+    const outcomes = await Promise.all(seats.map((seat) => askSeat(seat, task, loadTimeoutMs)));
+    const failure = outcomes.find(({ kind }) => kind !== "loaded");
+    const [facts] = outcomes;
+    if (failure || facts?.kind !== "loaded") {
+      release(id);
+      throw failure ? toError(failure) : new Error("There is no thread to load a supergraph");
+    }
+    const ask = (operationText: string) => askAny({ kind: "plan", id, operationText });
+    return createLoadedPlanner({ facts, ask, release: () => release(id), observe: o.observe });
+  }
+
+  function release(id: number): void {
+    inUse.delete(id);
+    for (const seat of seats) void askSeat(seat, { kind: "drop", id }, loadTimeoutMs);
+  }
+
+  /** A thread that died while it planned need not have died of that; the second time it has. */
+  async function askAny(task: Task): Promise<Outcome> {
+    const outcome = await enqueue(task);
+    return outcome.kind === "thread-lost" && outcome.reason === "died" ? enqueue(task) : outcome;
+  }
+
+  function enqueue(task: Task): Promise<Outcome> {
+    return new Promise((settle) => {
+      queue.add({ task, timeoutMs: o.planTimeoutMs, settle });
+      for (const seat of seats) seat.wake();
+    });
+  }
+
+  return {
+    load,
+    async close() {
+      queue.close();
+      await Promise.all(seats.map((seat) => seat.close()));
+    },
+  };
+}
+
+/** A seat whose threads cannot be started takes nothing: that has its end too. */
+function askSeat(seat: Seat, task: Task, timeoutMs: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const giveUp = setTimeout(resolve, 2 * timeoutMs, { kind: "not-taken", reason: "waited-too-long" });
+    seat.add({
+      task,
+      timeoutMs,
+      settle(outcome) {
+        clearTimeout(giveUp);
+        resolve(outcome);
+      },
+    });
+  });
+}

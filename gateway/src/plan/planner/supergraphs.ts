@@ -1,0 +1,72 @@
+// Stage 3 of 5: how to answer? In a planner's thread: the supergraphs in use, and the planner of each.
+import { ApolloGateway } from "@apollo/gateway";
+import { createQueryPlanner } from "../rewrite/create-planner.ts";
+import type { LibrarySaid, Task, TaskAnswer } from "./tasks.ts";
+import { findWarmUpOperation } from "./warm-up.ts";
+
+type QueryPlanner = ReturnType<typeof createQueryPlanner>;
+
+export interface Supergraphs {
+  /** Never rejects: what goes wrong is an answer. */
+  perform(task: Task): Promise<TaskAnswer>;
+}
+
+/** The planner's own limits, by its words: it has no codes. And the stack's, which a deep operation reaches first. */
+const tooComplex = /maximum recursive selections|non-local selections exceeds|^Maximum call stack size exceeded$/;
+
+export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) => void }): Supergraphs {
+  const planners = new Map<number, QueryPlanner>();
+
+  async function load(id: number, supergraphSdl: string): Promise<TaskAnswer> {
+    await validate(supergraphSdl, say);
+    const planner = createQueryPlanner(supergraphSdl);
+    warmUp(planner);
+    planners.set(id, planner);
+    return { kind: "loaded", apiSdl: planner.apiSdl, aliasPrefix: planner.aliasPrefix };
+  }
+
+  function plan(id: number, operationText: string): TaskAnswer {
+    const planner = planners.get(id);
+    if (!planner) throw new Error(`No supergraph ${id} is loaded here`);
+    return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText)) };
+  }
+
+  async function answer(task: Task): Promise<TaskAnswer> {
+    if (task.kind === "load") return load(task.id, task.supergraphSdl);
+    if (task.kind === "plan") return plan(task.id, task.operationText);
+    if (task.kind === "drop") planners.delete(task.id);
+    return { kind: "done" };
+  }
+
+  return { perform: (task) => answer(task).catch((error: unknown) => toFailure(task, error)) };
+}
+
+/** @throws Error when Apollo Gateway would not serve it. */
+async function validate(supergraphSdl: string, say: (said: LibrarySaid) => void): Promise<void> {
+  const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(say) });
+  await gateway.load();
+  await gateway.stop();
+}
+
+function createLogger(say: (said: LibrarySaid) => void) {
+  const at = (level: LibrarySaid["level"]) => (text?: unknown) => {
+    say({ kind: "library-said", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+  };
+  return { debug: at("debug"), info: at("debug"), warn: at("warn"), error: at("error") };
+}
+
+/** The first plans take ten times what later ones do: code is compiled, and the query graph looks up what it keeps. */
+function warmUp(planner: QueryPlanner): void {
+  try {
+    const operation = findWarmUpOperation(planner.apiSdl);
+    if (operation !== undefined) planner.plan(operation);
+  } catch {
+    // It was only for the warmth: an operation that clients ask for will fail for itself.
+  }
+}
+
+function toFailure(task: Task, error: unknown): TaskAnswer {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  if (task.kind === "plan" && tooComplex.test(message)) return { kind: "too-complex", message };
+  return { kind: "failed", message, stack };
+}

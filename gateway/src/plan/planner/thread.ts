@@ -1,0 +1,79 @@
+// Stage 3 of 5: how to answer? One thread, as the main thread sees it.
+import { getCompileCacheDir } from "node:module";
+import { Worker } from "node:worker_threads";
+import type { LibrarySaid, Task, TaskAnswer, ThreadData, ThreadLost } from "./tasks.ts";
+
+export interface Thread {
+  /** Resolves with the answer, or with what became of the thread instead. One task at a time. */
+  run(task: Task, timeoutMs: number): Promise<TaskAnswer | ThreadLost>;
+  /** Resolves when it is gone. */
+  end(): Promise<void>;
+}
+
+export interface ThreadOptions {
+  readonly file: URL;
+  readonly heapMbMax: number;
+  readonly onSaid: (said: LibrarySaid) => void;
+  /** At most once, before `run` resolves; not after `end`. */
+  readonly onLost: (lost: ThreadLost) => void;
+}
+
+/** Smaller than Node's own, which would cost 50 MB for nothing: plans are short-lived garbage either way. */
+const youngHeapMbMax = 24;
+
+/** The thread keeps the process alive only while it is at a task. */
+export function startThread({ file, heapMbMax, onSaid, onLost }: ThreadOptions): Thread {
+  const worker = new Worker(file, {
+    workerData: { compileCacheFolder: getCompileCacheDir() } satisfies ThreadData,
+    // Nothing of ours gets in: Apollo's packages read keys and switches from the environment.
+    env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
+    name: "planner",
+  });
+  let finish: ((outcome: TaskAnswer | ThreadLost) => void) | undefined;
+  let over = false;
+
+  function lose(reason: ThreadLost["reason"], cause: Error): void {
+    if (over) return;
+    over = true;
+    const lost: ThreadLost = { kind: "thread-lost", reason, cause };
+    onLost(lost);
+    finish?.(lost);
+    void worker.terminate();
+  }
+
+  worker.unref();
+  worker.on("message", (message: TaskAnswer | LibrarySaid) => {
+    if (message.kind === "library-said") onSaid(message);
+    else finish?.(message);
+  });
+  worker.on("error", (error) => lose(isOutOfMemory(error) ? "memory" : "died", error));
+  worker.on("exit", (code) => lose("died", new Error(`The planner's thread ended with code ${code}`)));
+
+  return {
+    run(task, timeoutMs) {
+      return new Promise((resolve) => {
+        const late = () => lose("deadline", new Error(`The planner was at it for more than ${timeoutMs} ms`));
+        const timer = setTimeout(late, timeoutMs);
+        finish = (outcome) => {
+          finish = undefined;
+          clearTimeout(timer);
+          worker.unref();
+          resolve(outcome);
+        };
+        worker.ref();
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+        worker.postMessage(task);
+      });
+    },
+    async end() {
+      over = true;
+      await worker.terminate();
+      finish?.({ kind: "thread-lost", reason: "died", cause: new Error("The planner was closed") });
+    },
+  };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+}
