@@ -35,7 +35,8 @@ const booksDefs = `
 
 const ratingsDefs = `
   type Query { bestBook: Book }
-  type Book @key(fields: "isbn") { isbn: ID! stars: Int comments: [String!]! }
+  type Book @key(fields: "isbn") { isbn: ID! stars: Int comments: [String!]! review: Review }
+  type Review { best: String! lines: [String!]! }
 `;
 
 export async function startLibrary(): Promise<Library> {
@@ -98,6 +99,7 @@ export function startRatings(port = 0): Promise<RunningSubgraph> {
         __resolveReference: ({ isbn }: { isbn: string }) => ({ isbn }),
         stars: ({ isbn }: { isbn: string }) => Number(isbn.slice(1)),
         comments: () => ["good"],
+        review: ({ isbn }: { isbn: string }) => ({ best: `Best of ${isbn}`, lines: [`Line of ${isbn}`, "End"] }),
       },
     },
   });

@@ -2,10 +2,18 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
-import { graphql, parse } from "graphql";
+import { type ExecutionResult, graphql, parse } from "graphql";
 
-/** Takes a request over from the real subgraph. `body` is what the gateway sent. */
-export type Fault = (response: ServerResponse, body: SubgraphRequest, request: IncomingMessage) => void;
+/**
+ * Takes a request over from the real subgraph. `body` is what the gateway sent, `answerTruly` gives what the subgraph would say, to
+ * these variables or to others.
+ */
+export type Fault = (
+  response: ServerResponse,
+  body: SubgraphRequest,
+  request: IncomingMessage,
+  answerTruly: (variables?: SubgraphRequest["variables"]) => Promise<ExecutionResult>,
+) => unknown;
 
 interface SubgraphRequest {
   readonly query: string;
@@ -48,15 +56,10 @@ export async function startSubgraph({
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
     subgraph.requests.push({ headers, body });
-
-    if (subgraph.fault) return subgraph.fault(response, body, request);
-    const result = await graphql({
-      schema,
-      source: body.query,
-      variableValues: body.variables,
-      contextValue: { headers },
-    });
-    answerJson(response, 200, JSON.stringify(result));
+    const answerTruly = (variableValues = body.variables) =>
+      graphql({ schema, source: body.query, variableValues, contextValue: { headers } });
+    if (subgraph.fault) subgraph.fault(response, body, request, answerTruly);
+    else answerJson(response, 200, JSON.stringify(await answerTruly()));
   }
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
