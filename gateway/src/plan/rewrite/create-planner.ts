@@ -1,8 +1,9 @@
 // Stage 3 of 5: how to answer? The query planner with all that makes its plans right. Synchronous and slow: for worker threads.
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type QueryPlan, QueryPlanner } from "@apollo/query-planner";
-import { parse, printSchema, visit } from "graphql";
-import { chooseAliasPrefix } from "../normalize.ts";
+import { parse, printSchema } from "graphql";
+import { writePlannerSupergraph } from "./planner-supergraph.ts";
+import { repairPlan } from "./repair-plan.ts";
 
 export interface Planner {
   /** What clients see: the supergraph without its directives and hidden parts. */
@@ -10,8 +11,8 @@ export interface Planner {
   /** The prefix that `normalize` has to give to aliases in the operations to plan. */
   readonly aliasPrefix: string;
   /**
-   * @param operationText the text of a `NormalizedOperation`'s `planned`.
-   * @returns plain JSON.
+   * @param operationText the text of a `NormalizedOperation`'s `planned`: one anonymous operation.
+   * @returns plain JSON. Texts of fetches are anonymous, too.
    * @throws Error when the operation is too complex, by the planner's own limits.
    */
   plan(operationText: string): QueryPlan;
@@ -19,19 +20,16 @@ export interface Planner {
 
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
-  const supergraph = Supergraph.build(supergraphSdl);
+  const { document, synthetics, aliasPrefix } = writePlannerSupergraph(supergraphSdl);
+  const supergraph = Supergraph.build(document, { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false });
-  const apiSchema = supergraph.apiSchema();
+  const schema = supergraph.apiSchema();
   return {
-    apiSdl: printSchema(apiSchema.toGraphQLJSSchema()),
-    aliasPrefix: chooseAliasPrefix(fieldNamesOf(supergraphSdl)),
-    plan: (operationText) =>
-      planner.buildQueryPlan(operationFromDocument(apiSchema, parse(operationText), { validate: false })),
+    apiSdl: printSchema(Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema()),
+    aliasPrefix,
+    plan(operationText) {
+      const operation = operationFromDocument(schema, parse(operationText), { validate: false });
+      return repairPlan(planner.buildQueryPlan(operation), synthetics);
+    },
   };
-}
-
-function fieldNamesOf(supergraphSdl: string): ReadonlySet<string> {
-  const names = new Set<string>();
-  visit(parse(supergraphSdl), { FieldDefinition: ({ name }) => void names.add(name.value) });
-  return names;
 }

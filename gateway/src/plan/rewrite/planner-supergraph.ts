@@ -1,0 +1,36 @@
+// Stage 3 of 5: how to answer? The supergraph as the planner sees it, which is not the one that clients see.
+import type { DocumentNode } from "graphql";
+import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
+import { argumentOf, closeSupergraph, isNamed, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
+import { addSyntheticFields, type Synthetics } from "./synthetic-fields.ts";
+
+export interface PlannerSupergraph {
+  readonly document: DocumentNode;
+  readonly synthetics: Synthetics;
+  /** No field of the supergraph begins with it, and none that was added. */
+  readonly aliasPrefix: string;
+}
+
+/** @throws Error when the supergraph is not SDL. */
+export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
+  const draft = openSupergraph(supergraphSdl);
+  const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
+  putResolvableKeysFirst(draft);
+  const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
+  return { document: closeSupergraph(draft), synthetics, aliasPrefix: chooseAliasPrefix(fieldNames) };
+}
+
+/** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */
+function putResolvableKeysFirst(draft: SupergraphDraft): void {
+  for (const type of draft.types.values()) {
+    const last = type.directives.filter((directive) => isJoinType(directive) && !isResolvable(directive));
+    if (last.length > 0)
+      type.directives = [...type.directives.filter((directive) => !last.includes(directive)), ...last];
+  }
+}
+
+const isJoinType = isNamed("join__type");
+
+function isResolvable(joinType: Parameters<typeof isJoinType>[0]): boolean {
+  return argumentOf(joinType, "resolvable") !== false;
+}

@@ -1,0 +1,75 @@
+// Stage 3 of 5: how to answer? What the planner's supergraph has more than the real one is taken out of the plan again.
+import type {
+  FetchDataKeyRenamer,
+  FetchNode,
+  PlanNode,
+  QueryPlan,
+  QueryPlanSelectionNode,
+  SubscriptionNode,
+} from "@apollo/query-planner";
+import { Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import type { Synthetics } from "./synthetic-fields.ts";
+
+/** @returns plain JSON that subgraphs and the real supergraph understand. */
+export function repairPlan(plan: QueryPlan, synthetics: Synthetics): QueryPlan {
+  return synthetics.size === 0 || !plan.node ? plan : { ...plan, node: repairNode(plan.node, synthetics) };
+}
+
+function repairNode<N extends PlanNode | SubscriptionNode>(node: N, synthetics: Synthetics): N;
+function repairNode(node: PlanNode | SubscriptionNode, synthetics: Synthetics): PlanNode | SubscriptionNode {
+  switch (node.kind) {
+    case "Fetch":
+      return repairFetch(node, synthetics);
+    case "Flatten":
+      return { ...node, node: repairNode(node.node, synthetics) };
+    case "Sequence":
+    case "Parallel":
+      return { ...node, nodes: node.nodes.map((child) => repairNode(child, synthetics)) };
+    case "Defer":
+    case "Condition":
+    case "Subscription":
+      // Conditions are resolved before planning; @defer and subscriptions are not served.
+      throw new Error(`The plan has a ${node.kind} node`);
+  }
+}
+
+function repairFetch(fetch: FetchNode, synthetics: Synthetics): FetchNode {
+  const renamers = renamersOf(fetch.requires ?? [], synthetics, []);
+  return {
+    ...fetch,
+    operation: writeBack(fetch.operation, synthetics),
+    // Rewrites that set __typename come last: the paths of renamers have type conditions.
+    ...(renamers.length > 0 && { inputRewrites: [...renamers, ...(fetch.inputRewrites ?? [])] }),
+  };
+}
+
+/** `s_price_0` becomes `s_price_0: price(currency: EUR)`. */
+function writeBack(operation: string, synthetics: Synthetics): string {
+  const document = visit(parse(operation, { noLocation: true }), {
+    Field(node) {
+      const stands = synthetics.get(node.name.value);
+      if (!stands) return undefined;
+      const name = { kind: Kind.NAME, value: stands.field } as const;
+      return { ...node, alias: node.alias ?? node.name, name, arguments: stands.arguments };
+    },
+  });
+  return stripIgnoredCharacters(print(document));
+}
+
+/** In representations the field bears its own name again; the deepest are renamed first, as paths have the names from before. */
+function renamersOf(
+  selections: readonly QueryPlanSelectionNode[],
+  synthetics: Synthetics,
+  path: readonly string[],
+): FetchDataKeyRenamer[] {
+  return selections.flatMap((selection): FetchDataKeyRenamer[] => {
+    if (selection.kind === "InlineFragment") {
+      const inner = selection.typeCondition === undefined ? path : [...path, `... on ${selection.typeCondition}`];
+      return renamersOf(selection.selections, synthetics, inner);
+    }
+    const own = [...path, selection.name];
+    const below = renamersOf(selection.selections ?? [], synthetics, own);
+    const stands = synthetics.get(selection.name);
+    return stands ? [...below, { kind: "KeyRenamer", path: own, renameKeyTo: stands.field }] : below;
+  });
+}
