@@ -27,6 +27,18 @@ export function readConfig(environment: Environment) {
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
       planning: readPlanning(env),
+      fastLane: env.flag("FAST_LANE", {
+        fallback: true,
+        why: "operations that were admitted before go past Express and Apollo Server; the answers are the same",
+      }),
+      fetchSharing: env.flag("FETCH_SHARING", {
+        fallback: true,
+        why: "equal queries to a subgraph that are under way at once, for equal callers, are sent once",
+      }),
+      serverTiming: env.flag("SERVER_TIMING", {
+        fallback: false,
+        why: "answers tell in Server-Timing what the stages took; off, as it tells strangers too and costs each answer",
+      }),
       introspection: env.flag("INTROSPECTION", {
         fallback: true,
         why: "false closes __schema, __type, /schema.graphql and suggestions in messages",

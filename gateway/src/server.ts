@@ -1,17 +1,20 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
+import type { ApolloServerPlugin } from "@apollo/server";
 import { isPreflight } from "@tributary/kit/cors";
-import { readRequestId } from "@tributary/kit/request-id";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
+import { createIntroduction, type Exchange, setHeaders } from "./admit/exchange.ts";
 import { requireHost } from "./admit/host.ts";
 import { prefersPage } from "./admit/negotiation.ts";
-import { createTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 import type { Config } from "./config.ts";
 import { Refusal } from "./errors.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
-import { type Caller, createFullLane, refuse } from "./lanes/full.ts";
-import { createBoundedCache } from "./parse/bounded-cache.ts";
-import { writeAnswer } from "./shape/write.ts";
+import { createFastLane } from "./lanes/fast.ts";
+import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
+import { createBoundedMap } from "./parse/bounded-map.ts";
+import { createPipeline } from "./pipeline.ts";
+import { refuse } from "./shape/refuse.ts";
+import { type Answer, createWriter, type WriteAnswer } from "./shape/write.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { buildGeneration } from "./supergraph/generation.ts";
 import { createGenerations, type Generations } from "./supergraph/generations.ts";
@@ -30,24 +33,33 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly observe: Observe;
   readonly graphiqlFolder: string;
+  /** One with hooks for requests sees them all: the fast lane is closed then. */
+  readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
 
-/** Automatic persisted queries: clients send them again when they were dropped. */
-const persistedQueryBounds = { entriesMax: 10_000, charactersMax: 20_000_000 };
+/** Automatic persisted queries, by their characters: clients send them again when they were dropped. */
+const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
 /** The gateway without a port: starts to look for its supergraph at once, and serves as soon as it has one. */
-export function createGateway({ config, observe, graphiqlFolder }: GatewayOptions): Gateway {
+export function createGateway({ config, observe, graphiqlFolder, apolloPlugins = [] }: GatewayOptions): Gateway {
   const { subgraphUrls, pollMs } = config.supergraph;
-  const persistedQueries = createBoundedCache(persistedQueryBounds);
+  const persistedQueries = createBoundedMap<string>(persistedQueryBounds);
+  const about = { ...config, subgraphUrls, persistedQueries, plugins: apolloPlugins, observe };
   const generations = createGenerations({
-    build: (supergraphSdl) => buildGeneration(supergraphSdl, { ...config, subgraphUrls, persistedQueries, observe }),
+    build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
+    graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
+  const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", observe });
+  const write = createWriter({ ...config, observe });
+  const lanes = { pipeline, generations, write, observe };
+  const introduce = createIntroduction(createOperationCors(config.corsOrigins));
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const handler = createApp({ config, observe, generations, graphiql });
+  const goOn = createApp({ ...lanes, config, graphiql, fullLane: createFullLane(lanes) });
+  const fastLane = config.fastLane ? createFastLane({ ...lanes, persistedQueries, goOn }) : goOn;
   const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
   return {
-    handler,
+    handler: (request, response) => fastLane(introduce(request, response)),
     isReady: () => generations.current !== undefined,
     close() {
       unwatch();
@@ -66,77 +78,78 @@ interface AppOptions {
   readonly config: Config;
   readonly observe: Observe;
   readonly generations: Generations;
+  readonly write: WriteAnswer;
   readonly graphiql: Graphiql;
+  readonly fullLane: FullLane;
 }
 
-/** Doors in the order in which a request meets them. */
-function createApp({ config, observe, generations, graphiql }: AppOptions): RequestListener {
+/** What Express hands from door to door. */
+interface Locals {
+  readonly exchange: Exchange;
+  readonly received: Received | undefined;
+}
+
+/** Doors in the order in which a request meets them that the fast lane has not taken. */
+function createApp({ config, observe, generations, write, graphiql, fullLane }: AppOptions) {
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
   const cors = createOperationCors(config.corsOrigins);
-  const fullLane = createFullLane({ ...config, generations, bodyBytesMax: config.graphqlBodyBytesMax, observe });
 
   app.use((request, response, next) => {
-    response.locals["caller"] = introduce(request, response);
     requireHost(request);
-    cors.allowOrigin(request, response);
     if (!isPreflight(request)) return next();
+    setHeaders(localsOf(response).exchange);
     cors.permitPreflight(request, response, "GET, POST, OPTIONS");
     response.status(204).end();
   });
-  app.get("/graphql", (request, response, next) => {
-    if (request.method !== "GET" || !prefersPage(request.headers.accept)) return next();
-    if (!graphiql.sendPage(response))
-      throw new Refusal("NOT_FOUND", "GraphiQL is not built. Clients: accept application/json.");
+  app.all("/graphql", (request, response, next) => {
+    const { exchange, received } = localsOf(response);
+    if (request.method !== "GET" || !prefersPage(request.headers.accept)) return void fullLane(exchange, received);
+    setHeaders(exchange);
+    if (graphiql.sendPage(response)) return;
+    next(new Refusal("NOT_FOUND", "GraphiQL is not built. Clients: accept application/json."));
   });
-  app.all("/graphql", (request, response) => fullLane(request, response, callerOf(response)));
-  app.all("/schema.graphql", (request, response) => answerSchema(request, response, generations, config.introspection));
-  app.use("/graphiql", graphiql.router);
+  app.all("/schema.graphql", (request, response) =>
+    write(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
+  );
+  app.use(
+    "/graphiql",
+    (_request, response, next) => (setHeaders(localsOf(response).exchange), next()),
+    graphiql.router,
+  );
   app.use(() => {
     throw new Refusal("NOT_FOUND");
   });
-  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
-    writeAnswer(request, response, refuse(observe, callerOf(response), "application/json", toRefusal(error))),
-  );
-  return (request, response) =>
-    app(request as Request, response as Response, () => void refuseTarget(observe, request, response));
-}
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    const { exchange } = localsOf(response);
+    write(exchange, refuse(observe, exchange, "application/json", toRefusal(error)));
+  });
 
-/** Express has no door for a target that it cannot read, not even that for errors, and would answer with a page of its own. */
-function refuseTarget(observe: Observe, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const caller = introduce(request, response);
-  const refusal = new Refusal("MALFORMED_REQUEST", "The request's target is not an address.");
-  return writeAnswer(request, response, refuse(observe, caller, "application/json", refusal));
-}
-
-/** Names the request for everybody: its id and its trace are in the answer's headers, and in what subgraphs get. */
-function introduce(request: IncomingMessage, response: ServerResponse): Caller {
-  const caller: Caller = {
-    requestId: readRequestId(request.headers["x-request-id"]),
-    trace: readTraceContext(request.headers["traceparent"]),
+  return (exchange: Exchange, received?: Received): void => {
+    const { request, response } = exchange;
+    const locals: Locals = { exchange, received };
+    app(request as Request, Object.assign(response as Response, { locals }), () => {
+      // Express has no door for a target that it cannot read, not even that for errors, and would answer with a page of its own.
+      const refusal = new Refusal("MALFORMED_REQUEST", "The request's target is not an address.");
+      write(exchange, refuse(observe, exchange, "application/json", refusal));
+    });
   };
-  response.setHeader("X-Request-Id", caller.requestId);
-  response.setHeader("traceparent", createTraceParent(caller.trace));
-  return caller;
 }
 
-function callerOf(response: Response): Caller {
-  return response.locals["caller"] as Caller;
+function localsOf(response: Response): Locals {
+  return response.locals as unknown as Locals;
 }
 
-async function answerSchema(
-  request: Request,
-  response: Response,
-  generations: Generations,
-  open: boolean,
-): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD")
-    throw new Refusal("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+function readSchema({ method }: Request, { current }: Generations, open: boolean): Answer {
+  if (method !== "GET" && method !== "HEAD") throw new Refusal("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
   if (!open) throw new Refusal("NOT_FOUND");
-  const { current } = generations;
   if (!current) throw new Refusal("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
-  const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-cache" };
-  await writeAnswer(request, response, { status: 200, headers, body: current.apiSdl });
+  return {
+    status: 200,
+    contentType: "text/plain; charset=utf-8",
+    headers: ["Cache-Control", "no-cache"],
+    body: Buffer.from(current.apiSdl),
+  };
 }
 
 /** Express and its static files say what is wrong by `status`; their texts and pages are not for us. */

@@ -10,6 +10,9 @@ export interface CorsOptions {
 }
 
 export interface Cors {
+  /** The same as `allowOrigin` adds, names and values in turn; `Vary` is left to the caller: it is `Origin` unless anyone may read. */
+  headersFor(origin: string | undefined): readonly string[];
+  readonly varies: boolean;
   /** On every answer, refusals too: otherwise a page sees "network error" in their place. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
   /** Adds to the answer of a preflight what is allowed; `methods` are those of the path. A foreign page gets nothing: its browser stops there. */
@@ -23,15 +26,21 @@ const preflightSeconds = 7_200;
 export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOptions): Cors {
   const anyone = origins.includes("*");
   const isAllowed = (origin: string) => anyone || origins.some((allowed) => admits(allowed, origin));
+  const varies = !anyone && origins.length > 0;
+  const exposed = exposedHeaders.join(", ");
+
+  function headersFor(origin: string | undefined): readonly string[] {
+    if (origin === undefined || !isAllowed(origin)) return [];
+    return ["Access-Control-Allow-Origin", anyone ? "*" : origin, "Access-Control-Expose-Headers", exposed];
+  }
 
   return {
+    headersFor,
+    varies,
     allowOrigin(request, response) {
-      if (origins.length === 0) return;
-      if (!anyone) response.appendHeader("Vary", "Origin");
-      const { origin } = request.headers;
-      if (origin === undefined || !isAllowed(origin)) return;
-      response.setHeader("Access-Control-Allow-Origin", anyone ? "*" : origin);
-      response.setHeader("Access-Control-Expose-Headers", exposedHeaders.join(", "));
+      if (varies) response.appendHeader("Vary", "Origin");
+      const headers = headersFor(request.headers.origin);
+      for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
     },
     permitPreflight(request, response, methods) {
       if (!isPreflight(request) || !response.hasHeader("Access-Control-Allow-Origin")) return;

@@ -9,31 +9,48 @@ import { Refusal } from "../errors.ts";
 const discardedBytesMax = 16_777_216;
 
 /**
- * Reads a JSON body.
+ * Receives a body that says it is JSON, unpacked. A callback, not a promise: the fast lane goes on in the same turn.
  * @param bytesMax counts unpacked bytes; at most that much is held.
- * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
+ * @param done gets the bytes, or why there are none: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
  */
-export async function readJsonBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {
-  try {
-    refuseOtherTypes(request.headers["content-type"]);
-    if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw new Refusal("PAYLOAD_TOO_LARGE");
-    return parseJson(await readBytes(request, unpack(request), bytesMax));
-  } catch (error) {
+export function receiveBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  done: (received: Buffer | Refusal) => void,
+): void {
+  const refuse = (refusal: Refusal) => {
     discardRest(request);
-    throw error;
+    done(refusal);
+  };
+  const { headers } = request;
+  const refusal = findTypeRefusal(headers["content-type"]);
+  if (refusal) return refuse(refusal);
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return refuse(new Refusal("PAYLOAD_TOO_LARGE"));
+  const body = unpack(request);
+  if (body instanceof Refusal) return refuse(body);
+  collect(request, body, bytesMax, (received) => (received instanceof Refusal ? refuse(received) : done(received)));
+}
+
+/** @throws Refusal MALFORMED_REQUEST. */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new Refusal("MALFORMED_REQUEST", "The body is not UTF-8.");
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new Refusal("MALFORMED_REQUEST", "The body is not JSON.");
   }
 }
 
-function refuseOtherTypes(contentType: string | undefined): void {
+function findTypeRefusal(contentType: string | undefined): Refusal | undefined {
+  if (contentType === "application/json") return undefined;
   const [type, ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
-  if (type !== "application/json") throw new Refusal("UNSUPPORTED_MEDIA_TYPE");
+  if (type !== "application/json") return new Refusal("UNSUPPORTED_MEDIA_TYPE");
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
-  if (charset !== undefined && !["utf-8", '"utf-8"', "utf8"].includes(charset)) {
-    throw new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body's charset must be utf-8.");
-  }
+  if (charset === undefined || ["utf-8", '"utf-8"', "utf8"].includes(charset)) return undefined;
+  return new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body's charset must be utf-8.");
 }
 
-function unpack(request: IncomingMessage): Readable {
+function unpack(request: IncomingMessage): Readable | Refusal {
   switch (request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity") {
     case "identity":
       return request;
@@ -44,45 +61,46 @@ function unpack(request: IncomingMessage): Readable {
     case "br":
       return request.pipe(createBrotliDecompress());
     default:
-      throw new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body may be packed with gzip, deflate or br.", {
+      return new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body may be packed with gzip, deflate or br.", {
         "Accept-Encoding": "gzip, deflate, br",
       });
   }
 }
 
-function readBytes(request: IncomingMessage, body: Readable, bytesMax: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const fail = (error: Error) => {
-      body.off("data", take);
-      if (body !== request) {
-        request.unpipe();
-        body.destroy();
-      }
-      reject(error);
-    };
-    const take = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > bytesMax) fail(new Refusal("PAYLOAD_TOO_LARGE"));
-      else chunks.push(chunk);
-    };
-    body.on("data", take);
-    body.on("end", () => resolve(Buffer.concat(chunks, bytes)));
-    body.on("error", () => fail(new Refusal("MALFORMED_REQUEST", "The body cannot be read.")));
-    request.on("close", () => {
-      if (!request.complete) fail(new Refusal("MALFORMED_REQUEST", "The body ended too soon."));
-    });
+/** Calls `done` once. */
+function collect(
+  request: IncomingMessage,
+  body: Readable,
+  bytesMax: number,
+  done: (received: Buffer | Refusal) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let ended = false;
+  const end = (received: Buffer | Refusal) => {
+    if (ended) return;
+    ended = true;
+    done(received);
+  };
+  const fail = (refusal: Refusal) => {
+    body.off("data", take);
+    if (body !== request) {
+      request.unpipe();
+      body.destroy();
+    }
+    end(refusal);
+  };
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) fail(new Refusal("PAYLOAD_TOO_LARGE"));
+    else chunks.push(chunk);
+  };
+  body.on("data", take);
+  body.on("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)));
+  if (body !== request) body.on("error", () => fail(new Refusal("MALFORMED_REQUEST", "The body cannot be read.")));
+  request.on("close", () => {
+    if (!request.complete) fail(new Refusal("MALFORMED_REQUEST", "The body ended too soon."));
   });
-}
-
-function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new Refusal("MALFORMED_REQUEST", "The body is not UTF-8.");
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw new Refusal("MALFORMED_REQUEST", "The body is not JSON.");
-  }
 }
 
 /** A connection that is cut with unread bytes loses our answer; so we read on for a while, holding nothing. */

@@ -1,9 +1,17 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createCors } from "@tributary/kit/cors";
+import { buildSchema } from "graphql";
 import { afterEach, expect, test } from "vitest";
+import { createIntroduction } from "../admit/exchange.ts";
+import { Refusal } from "../errors.ts";
+import { createPipeline } from "../pipeline.ts";
+import type { Engine } from "../run/engine.ts";
+import { createWriter } from "../shape/write.ts";
 import type { Generation, Generations } from "../supergraph/generations.ts";
 import type { Observation } from "../telemetry/observations.ts";
 import { createFullLane } from "./full.ts";
+import { createOperations } from "./operations.ts";
 
 let server: Server | undefined;
 
@@ -12,8 +20,10 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
+const fine = { status: 200, contentType: "application/json; charset=utf-8", body: Buffer.from("{}") };
+
 test("a generation is let go with the answer", async () => {
-  const { post, pins } = await setUp(() => Promise.resolve({ status: 200, headers: {}, body: "{}" }));
+  const { post, pins } = await setUp(() => Promise.resolve(fine));
   expect((await post()).status).toBe(200);
   expect(pins).toEqual({ taken: 1, released: 1 });
 });
@@ -36,34 +46,51 @@ test("no generation is taken for a request that cannot be read", async () => {
   expect(pins.taken).toBe(0);
 });
 
-async function setUp(answer: Generation["lane"]["answer"]) {
+async function setUp(admit: Generation["admission"]["admit"]) {
   const pins = { taken: 0, released: 0 };
   const observations: Observation[] = [];
-  const lane = { answer, close: () => Promise.resolve() };
-  const generation: Generation = { apiSdl: "", subgraphs: [], lane, close: () => Promise.resolve() };
-  const generations: Generations = {
+  const observe = (observation: Observation) => void observations.push(observation);
+  const generations = createFakeGenerations(admit, pins);
+  const about = { graphqlBodyBytesMax: 1_000, requestTimeoutMs: 1_000, exposesPlans: false, serverTiming: false };
+  const pipeline = createPipeline({ ...about, observe });
+  const write = createWriter({ responseTimeoutMs: 1_000, observe });
+  const fullLane = createFullLane({ pipeline, generations, write, observe });
+  const introduce = createIntroduction(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
+  const listening = createServer((request, response) => void fullLane(introduce(request, response)));
+  server = listening;
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/graphql`;
+  const headers = { "content-type": "application/json", "x-request-id": "r-1" };
+  const post = (body = '{"query":"{ a }"}') => fetch(url, { method: "POST", headers, body });
+  return { post, pins, observations };
+}
+
+function createFakeGenerations(
+  admit: Generation["admission"]["admit"],
+  pins: { taken: number; released: number },
+): Generations {
+  const engine: Engine = {
+    apiSchema: buildSchema("type Query { a: Int }"),
+    execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
+    close: () => Promise.resolve(),
+  };
+  const generation: Generation = {
+    apiSdl: "",
+    subgraphs: [],
+    engine,
+    admission: { admit, isWatched: false, close: () => Promise.resolve() },
+    operations: createOperations({ documentsMax: 1, bytesMax: 1 }),
+    listMostUsed: () => [],
+    warm: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  return {
     current: generation,
     pin: () => {
       pins.taken++;
-      return { ...generation, release: () => pins.released++ };
+      return { generation, release: () => void pins.released++ };
     },
     load: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  const observe = (observation: Observation) => void observations.push(observation);
-  const fullLane = createFullLane({
-    generations,
-    bodyBytesMax: 1_000,
-    requestTimeoutMs: 1_000,
-    responseTimeoutMs: 1_000,
-    observe,
-  });
-  const caller = { requestId: "r-1", trace: { traceId: "0af7651916cd43dd8448eb211c80319c", flags: "00" } };
-  const listening = createServer((request, response) => void fullLane(request, response, caller));
-  server = listening;
-  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/graphql`;
-  const post = (body = '{"query":"{ a }"}') =>
-    fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-  return { post, pins, observations };
 }

@@ -70,6 +70,12 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   }
 }
 
+/** The hash of an automatic persisted query; undefined when the request is none. */
+export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
+  const persisted = extensions === undefined ? undefined : own(extensions, "persistedQuery");
+  return isRecord(persisted) ? (persisted["sha256Hash"] as string) : undefined;
+}
+
 function optionalString(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw malformed(`\`${name}\` must be a string.`);

@@ -34,12 +34,15 @@ function describeMissing(operationName: string | undefined): string {
   return `The document has no operation named ${JSON.stringify(operationName.slice(0, 100))}.`;
 }
 
+const none: readonly never[] = [];
+
 /** What is wrong with the variables (GraphQL spec, "CoerceVariableValues"); empty when nothing is. */
 export function findVariableProblems(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
-  const definitions = operation.variableDefinitions ?? [];
+  const definitions = operation.variableDefinitions ?? none;
+  if (definitions.length === 0) return none;
   return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? [];
 }

@@ -36,11 +36,7 @@ export interface Engine {
     scope: RequestScope,
   ): Promise<EngineAnswer>;
   /** The query plan as JSON, for a developer who asks for it. An engine that cannot tell has no such method. */
-  explain?(
-    admitted: AdmittedOperation,
-    variables: Readonly<Record<string, unknown>>,
-    scope: RequestScope,
-  ): Promise<unknown>;
+  explain?(admitted: AdmittedOperation, variables: Readonly<Record<string, unknown>>): Promise<unknown>;
   close(): Promise<void>;
 }
 

@@ -9,14 +9,28 @@ export interface RequestScope {
   readonly authorization: string | undefined;
   /** Aborted when the client goes away or the request's deadline passes; then nothing more is fetched. */
   readonly signal: AbortSignal;
+  /** Whether somebody wants to know where the time goes. */
+  readonly isTimed: boolean;
   /** What was lost on the way, with paths in the client's answer. Bounded per fetch, see field-loss.ts. */
   readonly losses: FieldLoss[];
   /** The data of root fetches in order of arrival: the engine joins its answer from these very objects. */
   readonly rootAnswers: Readonly<Record<string, unknown>>[];
 }
 
-export function createRequestScope(
-  about: Pick<RequestScope, "requestId" | "trace" | "authorization" | "signal">,
-): RequestScope {
-  return { ...about, losses: [], rootAnswers: [] };
+export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed"> {
+  readonly deadline: { readonly signal: AbortSignal };
+}
+
+export function createRequestScope({ requestId, trace, authorization, isTimed, deadline }: ScopeAbout): RequestScope {
+  return {
+    requestId,
+    trace,
+    authorization,
+    isTimed,
+    get signal() {
+      return deadline.signal;
+    },
+    losses: [],
+    rootAnswers: [],
+  };
 }

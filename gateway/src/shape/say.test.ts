@@ -27,7 +27,8 @@ function setUp(result: EngineResult) {
     requestId: "r-1",
     trace: { traceId: "0af7651916cd43dd8448eb211c80319c", flags: "00" },
     authorization: undefined,
-    signal: new AbortController().signal,
+    isTimed: false,
+    deadline: new AbortController(),
   });
   const { body } = say(result, scope, (observation) => void observations.push(observation));
   return { answer: JSON.parse(body.toString()), observations };

@@ -1,48 +1,66 @@
 // Stage 5 of 5: say it. Onto the wire.
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Refusal, refusalBody } from "../errors.ts";
-import { compress } from "./compress.ts";
+import type { ServerResponse } from "node:http";
+import type { Exchange } from "../admit/exchange.ts";
+import type { Observe } from "../telemetry/observations.ts";
+import { compress, preferPacking } from "./compress.ts";
 
 export interface Answer {
   readonly status: number;
-  /** Names in any case. `Content-Type` is required. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+  readonly contentType: string;
+  /** More headers, names and values in turn. */
+  readonly headers?: readonly string[];
+  readonly body: Buffer;
 }
 
-/** Writes an answer whole, packed when the client likes. Nothing is written to a client that went away. */
-export async function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
-  const { bytes, encoding } = await compress(toBytes(answer.body), request.headers["accept-encoding"]);
-  if (response.destroyed || response.headersSent) return;
-  response.statusCode = answer.status;
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
-  response.setHeader("Vary", [response.getHeader("Vary") ?? [], "Accept-Encoding"].flat().join(", "));
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  if (!response.hasHeader("Cache-Control")) response.setHeader("Cache-Control", "no-store");
-  if (encoding !== undefined) response.setHeader("Content-Encoding", encoding);
-  response.setHeader("Content-Length", bytes.length);
-  response.end(request.method === "HEAD" ? undefined : bytes);
+export type WriteAnswer = (exchange: Exchange, answer: Answer) => void;
+
+export interface WriterOptions {
+  /** An answer that nobody reads is held in memory: after this time its connection is cut. */
+  readonly responseTimeoutMs: number;
+  readonly observe: Observe;
 }
 
-function toBytes(body: string | Buffer): Buffer {
-  return typeof body === "string" ? Buffer.from(body) : body;
+/** @returns a function that writes an answer whole, packed when the client likes. Nothing is written to a client that went away. */
+export function createWriter({ responseTimeoutMs, observe }: WriterOptions): WriteAnswer {
+  function send(exchange: Exchange, answer: Answer, body: Buffer, encoding: string | undefined): void {
+    const { request, response, requestId } = exchange;
+    if (response.destroyed || response.headersSent) return;
+    response.writeHead(answer.status, listHeaders(exchange, answer, body, encoding));
+    response.end(request.method === "HEAD" ? undefined : body);
+    if (isHeld(response)) cutSlowReader(response, responseTimeoutMs, () => observe({ kind: "answer-cut", requestId }));
+  }
+
+  return (exchange, answer) => {
+    const { body } = answer;
+    const encoding = preferPacking(body, exchange.request.headers["accept-encoding"]);
+    if (encoding === undefined) return send(exchange, answer, body, undefined);
+    compress(body, encoding, (packed) => send(exchange, answer, packed ?? body, packed && encoding));
+  };
 }
 
-/** An answer that nobody reads is held in memory: after this time its connection is cut. Call it once the answer is written. */
-export function cutSlowReader(response: ServerResponse, afterMs: number, onCut: () => void): void {
-  if (response.closed) return;
+/**
+ * The whole head in one list: node:http takes it as it is, without a table of its own in between. On `{__typename}` that is 3 µs of
+ * a request's 40 (8 headers; setHeader and writeHead measured apart).
+ */
+function listHeaders(exchange: Exchange, answer: Answer, body: Buffer, encoding: string | undefined): string[] {
+  const list = exchange.headers.concat("Content-Type", answer.contentType);
+  if (answer.headers) list.push(...answer.headers);
+  list.push("X-Content-Type-Options", "nosniff");
+  if (!answer.headers?.includes("Cache-Control")) list.push("Cache-Control", "no-store");
+  if (encoding !== undefined) list.push("Content-Encoding", encoding);
+  list.push("Content-Length", String(body.length));
+  return list;
+}
+
+/** Whether something of an answer that was written whole still waits here for its reader. Mostly the system takes all at once. */
+function isHeld({ socket, writableFinished, closed }: ServerResponse): boolean {
+  return !writableFinished && !closed && (socket === null || socket.writableLength > 0);
+}
+
+function cutSlowReader(response: ServerResponse, afterMs: number, onCut: () => void): void {
   const timer = setTimeout(() => {
     onCut();
     response.destroy();
   }, afterMs);
   response.once("close", () => clearTimeout(timer));
-}
-
-/** A refusal is JSON in a GraphQL answer's shape, whatever was asked for. */
-export function toAnswer(refusal: Refusal, contentType = "application/json"): Answer {
-  return {
-    status: refusal.status,
-    headers: { "Content-Type": `${contentType}; charset=utf-8`, ...refusal.headers },
-    body: refusalBody(refusal.code, refusal.message),
-  };
 }

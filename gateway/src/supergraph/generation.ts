@@ -1,18 +1,26 @@
 import { parse, printSchema } from "graphql";
-import { type ApolloLaneOptions, createApolloLane } from "../lanes/apollo.ts";
-import { createEngine } from "../run/engine.ts";
+import { Refusal } from "../errors.ts";
+import { type Admission, type AdmissionOptions, createAdmission } from "../lanes/admission.ts";
+import { createOperations } from "../lanes/operations.ts";
+import { type AdmittedOperation, createEngine, type Engine } from "../run/engine.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
 import { say } from "../shape/say.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { readAddresses } from "./addresses.ts";
-import type { Generation } from "./generations.ts";
+import type { Generation, UsedOperation } from "./generations.ts";
 
-export interface GenerationOptions extends Omit<ApolloLaneOptions, "engine"> {
+export interface GenerationOptions extends Omit<
+  AdmissionOptions,
+  "apiSchema" | "operations" | "documentsMax" | "documentsBytesMax"
+> {
   /** By variable name, see addresses.ts. */
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
   readonly subgraphTimeoutMs: number;
   readonly subgraphBodyBytesMax: number;
 }
+
+/** Valid documents that are kept; bytes are about what their syntax trees take. */
+const documentBounds = { documentsMax: 10_000, bytesMax: 128_000_000 };
 
 /** @throws Error when the supergraph cannot be used; nothing is left behind then. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
@@ -28,16 +36,48 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     observe: o.observe,
     say: (result, scope) => say(result, scope, o.observe),
   });
-  const lane = await createApolloLane({ ...o, engine });
+  const operations = createOperations(documentBounds);
+  const { apiSchema } = engine;
+  const { documentsMax, bytesMax: documentsBytesMax } = documentBounds;
+  const admission = await createAdmission({ ...o, apiSchema, operations, documentsMax, documentsBytesMax });
   return {
-    apiSdl: printSchema(engine.apiSchema),
+    apiSdl: printSchema(apiSchema),
     subgraphs: [...clients.keys()],
-    lane,
+    engine,
+    admission,
+    operations,
+    listMostUsed: (operationsMax) =>
+      operations.listMostUsed(operationsMax).map((operation) => ({ ...operation, conditions: {} })),
+    warm: (used, signal) => warm(used, signal, admission, engine),
     async close() {
-      await lane.close();
+      await admission.close();
+      await engine.close();
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+/** Asks for each as a client would, and stops before anything is fetched. */
+async function warm(
+  used: readonly UsedOperation[],
+  signal: AbortSignal,
+  admission: Admission,
+  engine: Engine,
+): Promise<void> {
+  for (const { source, operationName, conditions } of used) {
+    if (signal.aborted) return;
+    const graphql = { query: source, operationName, variables: conditions, extensions: undefined };
+    const question = { method: "POST", answerType: "application/json", graphql } as const;
+    const prepare = async (admitted: AdmittedOperation) => {
+      await engine.explain?.(admitted, conditions);
+      return { status: 200, contentType: "", body: Buffer.of() };
+    };
+    await admission.admit(question, prepare).catch(leaveOut);
+  }
+}
+
+function leaveOut(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
 }
 
 function createClients(supergraphSdl: string, o: GenerationOptions): ReadonlyMap<string, SubgraphClient> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Observation } from "../telemetry/observations.ts";
-import { createGenerations, type Generation } from "./generations.ts";
+import { createGenerations, type Generation, type UsedOperation } from "./generations.ts";
 
 test("a request keeps the generation it began with alive, and the last one to leave closes it", async () => {
   const { generations, closed } = setUp();
@@ -9,7 +9,7 @@ test("a request keeps the generation it began with alive, and the last one to le
   const second = generations.pin();
   await generations.load("two");
   expect(generations.current?.apiSdl).toBe("two");
-  expect(first?.apiSdl).toBe("one");
+  expect(first?.generation.apiSdl).toBe("one");
   first?.release();
   first?.release();
   expect(closed).toEqual([]);
@@ -47,16 +47,114 @@ test("one that cannot be closed is reported and harms nobody", async () => {
   expect(observations.map(({ kind }) => kind)).toContain("internal-error");
 });
 
-function setUp() {
+test("one that is used without end is closed after its grace, once", async () => {
+  const { generations, closed, closedOne } = setUp({ graceMs: 5 });
+  await generations.load("one");
+  const pinned = generations.pin();
+  await generations.load("two");
+  expect(closed).toEqual([]);
+  await closedOne;
+  pinned?.release();
+  expect(closed).toEqual(["one"]);
+});
+
+test("the next one waits when too many old ones are still used", async () => {
+  const { generations, closed } = setUp();
+  const pins = [];
+  for (const sdl of ["1", "2", "3", "4"]) {
+    await generations.load(sdl);
+    pins.push(generations.pin());
+  }
+  await generations.load("5");
+  const waiting = generations.load("6");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(generations.current?.apiSdl).toBe("5");
+  pins[2]?.release();
+  await waiting;
+  expect(generations.current?.apiSdl).toBe("6");
+  expect(closed).toEqual(["3", "5"]);
+});
+
+test("the next one is warmed with what the current one is asked for, before a request sees it", async () => {
+  const { generations, warmed } = setUp({ used: [used] });
+  await generations.load("one");
+  expect(warmed).toEqual([]);
+  const loading = generations.load("two");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(generations.current?.apiSdl).toBe("one");
+  expect(warmed).toMatchObject([{ apiSdl: "two", operations: [used] }]);
+  expect(warmed[0]?.signal.aborted).toBe(false);
+  warmed[0]?.finish();
+  await loading;
+  expect(generations.current?.apiSdl).toBe("two");
+});
+
+test("warming ends when it takes too long", async () => {
+  const { generations, warmed } = setUp({ warmMsMax: 5, used: [used] });
+  await generations.load("one");
+  await generations.load("two");
+  expect(generations.current?.apiSdl).toBe("two");
+  expect(warmed[0]?.signal.aborted).toBe(true);
+});
+
+test("warming that fails is reported, and the next one is served all the same", async () => {
+  const { generations, warmed, observations } = setUp({ used: [used] });
+  await generations.load("one");
+  const loading = generations.load("two");
+  await new Promise((resolve) => setImmediate(resolve));
+  warmed[0]?.finish(new Error("cold"));
+  await loading;
+  expect(generations.current?.apiSdl).toBe("two");
+  expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "internal-error", "supergraph-loaded"]);
+});
+
+test("one that is ready only after the end is closed, and nothing is reported", async () => {
+  const { generations, closed, observations } = setUp();
+  const loading = [generations.load("one"), generations.load("broken")];
+  await generations.close();
+  await Promise.all(loading);
+  expect(closed).toEqual(["one"]);
+  expect(observations).toEqual([]);
+});
+
+/** Nobody sends these generations a request. */
+const unused = {} as Pick<Generation, "engine" | "admission" | "operations">;
+
+interface Warming {
+  readonly apiSdl: string;
+  readonly operations: readonly UsedOperation[];
+  readonly signal: AbortSignal;
+  finish(error?: Error): void;
+}
+
+/** What is asked for of the generation "one". */
+const used: UsedOperation = { source: "{ one }", operationName: undefined, conditions: {} };
+
+function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOperation[] } = {}) {
   const closed: string[] = [];
+  const warmed: Warming[] = [];
   const observations: Observation[] = [];
-  const lane = { answer: () => Promise.reject(new Error("not asked")), close: () => Promise.resolve() };
+  const { promise: closedOne, resolve: onClosed } = Promise.withResolvers<void>();
   const build = (apiSdl: string): Promise<Generation> => {
     if (apiSdl === "broken") return Promise.reject(new Error("broken"));
-    const close = () =>
-      apiSdl === "stuck" ? Promise.reject(new Error("stuck")) : Promise.resolve(void closed.push(apiSdl));
-    return Promise.resolve({ apiSdl, subgraphs: [], lane, close });
+    return Promise.resolve({
+      apiSdl,
+      subgraphs: [],
+      ...unused,
+      listMostUsed: () => (apiSdl === "one" ? (o.used ?? []) : []),
+      warm: (operations, signal) =>
+        new Promise((resolve, reject) => {
+          const finish = (error?: Error) => (error ? reject(error) : resolve());
+          warmed.push({ apiSdl, operations, signal, finish });
+        }),
+      async close() {
+        if (apiSdl === "stuck") throw new Error("stuck");
+        closed.push(apiSdl);
+        onClosed();
+      },
+    });
   };
-  const generations = createGenerations({ build, observe: (observation) => observations.push(observation) });
-  return { generations, closed, observations };
+  const observe = (observation: Observation) => void observations.push(observation);
+  const generations = createGenerations({ build, observe, graceMs: 60_000, ...o });
+  return { generations, closed, closedOne, warmed, observations };
 }

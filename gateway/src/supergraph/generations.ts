@@ -1,71 +1,117 @@
 import { createHash } from "node:crypto";
-import type { ApolloLane } from "../lanes/apollo.ts";
+import type { Admission } from "../lanes/admission.ts";
+import type { Operations } from "../lanes/operations.ts";
+import type { Engine } from "../run/engine.ts";
 import type { Observe } from "../telemetry/observations.ts";
 
-/** All that is derived from one supergraph. Immutable. */
+/** All that is derived from one supergraph. Immutable, but for what it keeps. */
 export interface Generation {
   /** The API schema as text. */
   readonly apiSdl: string;
   readonly subgraphs: readonly string[];
-  readonly lane: ApolloLane;
+  readonly engine: Engine;
+  readonly admission: Admission;
+  /** What the admission has let in. */
+  readonly operations: Operations;
+  /** What clients ask for most, the most asked first. */
+  listMostUsed(operationsMax: number): readonly UsedOperation[];
+  /**
+   * Gets operations of another generation ready, one after the other, until the signal says that it took long enough. What is no longer
+   * valid is left out.
+   */
+  warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
   /** Frees what it holds; called once, when no request uses it any more. */
   close(): Promise<void>;
 }
 
-type Pinned = Generation & { release(): void };
+/** An operation as clients ask for it: enough to plan it anew in another generation. */
+export interface UsedOperation {
+  readonly source: string;
+  readonly operationName: string | undefined;
+  /** The values of variables that decide `@skip` and `@include`: each combination has a plan of its own. */
+  readonly conditions: Readonly<Record<string, unknown>>;
+}
+
+export interface Pinned {
+  readonly generation: Generation;
+  release(): void;
+}
 
 export interface Generations {
   /** The current one, kept alive until released: a request sees one supergraph from start to end. Undefined before the first. */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
-  /** Builds a generation aside and swaps it in by one assignment. One that cannot be built changes nothing and is reported. */
+  /**
+   * Builds a generation aside, warms it with what the current one is asked for, and swaps it in by one assignment. One that cannot be
+   * built changes nothing and is reported. One at a time.
+   */
   load(supergraphSdl: string): Promise<void>;
   /** After the last request. */
   close(): Promise<void>;
 }
 
+export interface GenerationsOptions {
+  readonly build: (supergraphSdl: string) => Promise<Generation>;
+  readonly observe: Observe;
+  /** An old generation is closed when no request uses it, and after this in any case: longer than a request may take. */
+  readonly graceMs: number;
+  /** Warming ends after this, done or not. */
+  readonly warmMsMax?: number;
+}
+
+const operationsWarmedMax = 50;
+/** Old generations with requests under way. The next one is not built before one of them is gone. */
+const retiredMax = 4;
+
 interface Kept {
   readonly generation: Generation;
   pins: number;
-  retired: boolean;
+  readonly gone: PromiseWithResolvers<void>;
+  grace?: NodeJS.Timeout;
 }
 
-export function createGenerations(o: {
-  readonly build: (supergraphSdl: string) => Promise<Generation>;
-  readonly observe: Observe;
-}): Generations {
+export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }: GenerationsOptions): Generations {
+  const retired = new Set<Kept>();
   let current: Kept | undefined;
-
-  function retireIfIdle(kept: Kept): void {
-    if (!kept.retired || kept.pins > 0) return;
-    kept.generation
-      .close()
-      .catch((cause: unknown) => o.observe({ kind: "internal-error", requestId: undefined, cause }));
-  }
-
-  function swap(next: Kept): void {
-    const old = current;
-    current = next;
-    if (!old) return;
-    old.retired = true;
-    retireIfIdle(old);
-  }
+  let closed = false;
 
   async function load(supergraphSdl: string): Promise<void> {
     const id = createHash("sha256").update(supergraphSdl).digest("hex").slice(0, 12);
     const startedMs = performance.now();
     try {
-      const generation = await o.build(supergraphSdl);
-      swap({ generation, pins: 0, retired: false });
-      o.observe({
-        kind: "supergraph-loaded",
-        id,
-        subgraphs: generation.subgraphs,
-        tookMs: Math.round(performance.now() - startedMs),
-      });
+      while (retired.size >= retiredMax) await Promise.race([...retired].map(({ gone }) => gone.promise));
+      const generation = await build(supergraphSdl);
+      await warm(generation, current?.generation, warmMsMax).catch(reportBug);
+      if (closed) return await generation.close();
+      swap(generation);
+      const tookMs = Math.round(performance.now() - startedMs);
+      observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
     } catch (cause) {
-      o.observe({ kind: "supergraph-refused", id, cause });
+      if (!closed) observe({ kind: "supergraph-refused", id, cause });
     }
+  }
+
+  function swap(generation: Generation): void {
+    const old = current;
+    current = { generation, pins: 0, gone: Promise.withResolvers() };
+    if (old) retire(old);
+  }
+
+  function retire(kept: Kept): void {
+    retired.add(kept);
+    if (kept.pins === 0) end(kept);
+    else kept.grace = setTimeout(() => end(kept), graceMs).unref();
+  }
+
+  function end(kept: Kept): void {
+    if (!retired.delete(kept)) return;
+    clearTimeout(kept.grace);
+    kept.gone.resolve();
+    kept.generation.close().catch(reportBug);
+  }
+
+  function reportBug(cause: unknown): void {
+    observe({ kind: "internal-error", requestId: undefined, cause });
   }
 
   function pin(): Pinned | undefined {
@@ -77,9 +123,9 @@ export function createGenerations(o: {
       if (!kept || released) return;
       released = true;
       kept.pins--;
-      retireIfIdle(kept);
+      if (kept.pins === 0 && kept !== current) end(kept);
     }
-    return { ...kept.generation, release };
+    return { generation: kept.generation, release };
   }
 
   return {
@@ -89,9 +135,26 @@ export function createGenerations(o: {
       return current?.generation;
     },
     async close() {
+      closed = true;
+      for (const kept of retired) end(kept);
       const last = current;
       current = undefined;
       await last?.generation.close();
     },
   };
+}
+
+/** Rejects as `warm` of the generation does. */
+async function warm(next: Generation, old: Generation | undefined, warmMsMax: number): Promise<void> {
+  const operations = old?.listMostUsed(operationsWarmedMax) ?? [];
+  if (operations.length === 0) return;
+  const enough = new AbortController();
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, warmMsMax);
+  try {
+    await Promise.race([next.warm(operations, enough.signal), late]);
+  } finally {
+    clearTimeout(timer);
+    enough.abort();
+  }
 }

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { createBoundedMap } from "./bounded-map.ts";
+
+test("what was not used is dropped when there are too many", () => {
+  const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100 });
+  map.set("a", 1, 1);
+  map.set("b", 2, 1);
+  map.get("a");
+  map.set("c", 3, 1);
+  expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
+});
+
+test("when everything was used, the oldest goes", () => {
+  const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100 });
+  map.set("a", 1, 1);
+  map.set("b", 2, 1);
+  for (const key of ["a", "b"]) map.get(key);
+  map.set("c", 3, 1);
+  map.get("c");
+  map.set("d", 4, 1);
+  expect(["a", "b", "c", "d"].filter((key) => map.get(key) !== undefined)).toHaveLength(2);
+  expect(map.get("d")).toBe(4);
+});
+
+test("a flood is held to a weight", () => {
+  const map = createBoundedMap<string>({ entriesMax: 1_000, weightMax: 100 });
+  for (let i = 0; i < 500; i++) map.set(String(i), "x", 20);
+  expect(Array.from({ length: 500 }, (_, i) => map.get(String(i))).filter(Boolean)).toHaveLength(5);
+  expect(map.get("499")).toBe("x");
+});
+
+test("what is heavier than the whole map is not kept and drops nothing", () => {
+  const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 10 });
+  map.set("a", 1, 2);
+  map.set("b", 2, 51);
+  expect([map.get("a"), map.get("b")]).toEqual([1, undefined]);
+});
+
+test("what is set again or deleted is weighed once", () => {
+  const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 6 });
+  for (let i = 0; i < 5; i++) map.set("a", i, 3);
+  map.set("b", 2, 3);
+  expect([map.get("a"), map.get("b")]).toEqual([4, 2]);
+  expect([map.delete("a"), map.delete("a")]).toEqual([true, false]);
+  map.set("c", 3, 3);
+  expect([map.get("b"), map.get("c")]).toEqual([2, 3]);
+});

@@ -1,0 +1,56 @@
+// Stage 5 of 5: say it. What a client reads when its whole request is refused.
+import type { GraphQLError } from "graphql";
+import type { AnswerType } from "../admit/negotiation.ts";
+import { type ClientCode, codes, Refusal, refusalBody } from "../errors.ts";
+import type { Observe } from "../telemetry/observations.ts";
+import { maskError } from "./mask.ts";
+import type { Answer } from "./write.ts";
+
+interface Asker {
+  readonly requestId: string;
+}
+
+/** A refusal is JSON in a GraphQL answer's shape, whatever was asked for. A bug is masked, and goes whole to the log. */
+export function refuse(observe: Observe, { requestId }: Asker, answerType: AnswerType, error: unknown): Answer {
+  const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL_SERVER_ERROR");
+  const { code, message, status } = refusal;
+  if (refusal === error) observe({ kind: "request-refused", requestId, code, status });
+  else observe({ kind: "internal-error", requestId, cause: error });
+  return {
+    status: isWellFormed(code) ? statusFor(status, answerType) : status,
+    contentType: contentTypeOf(answerType),
+    headers: Object.entries(refusal.headers).flat(),
+    body: Buffer.from(refusalBody(code, message)),
+  };
+}
+
+/** What is wrong with variables, each with its place. */
+export function refuseVariables(problems: readonly GraphQLError[], answerType: AnswerType): Answer {
+  const code = "BAD_USER_INPUT";
+  const errors = problems.map((problem) =>
+    maskError({ ...problem.toJSON(), extensions: { code } }, problem, () => undefined),
+  );
+  return {
+    status: statusFor(codes[code].status, answerType),
+    contentType: contentTypeOf(answerType),
+    body: Buffer.from(JSON.stringify({ errors })),
+  };
+}
+
+/** What came as far as `parse` is a well-formed request; a client of plain JSON reads from `errors[]` that it was refused. */
+export function statusFor(status: number, answerType: AnswerType): number {
+  return status === 400 && answerType === "application/json" ? 200 : status;
+}
+
+const contentTypes: Readonly<Record<AnswerType, string>> = {
+  "application/json": "application/json; charset=utf-8",
+  "application/graphql-response+json": "application/graphql-response+json; charset=utf-8",
+};
+
+export function contentTypeOf(answerType: AnswerType): string {
+  return contentTypes[answerType];
+}
+
+function isWellFormed(code: ClientCode): boolean {
+  return codes[code].stage !== "admit";
+}
