@@ -20,7 +20,7 @@ export interface Planner {
 
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
-  const { document, synthetics, aliasPrefix } = writePlannerSupergraph(supergraphSdl);
+  const { document, aliasPrefix, ...additions } = writePlannerSupergraph(supergraphSdl);
   const supergraph = Supergraph.build(document, { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false });
   const schema = supergraph.apiSchema();
@@ -29,7 +29,7 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
     aliasPrefix,
     plan(operationText) {
       const operation = operationFromDocument(schema, parse(operationText), { validate: false });
-      return repairPlan(planner.buildQueryPlan(operation), synthetics);
+      return repairPlan(planner.buildQueryPlan(operation), additions);
     },
   };
 }

@@ -1,12 +1,14 @@
 // Stage 3 of 5: how to answer? The supergraph as the planner sees it, which is not the one that clients see.
 import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
-import { argumentOf, closeSupergraph, isNamed, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
+import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
+import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
 import { addSyntheticFields, type Synthetics } from "./synthetic-fields.ts";
 
 export interface PlannerSupergraph {
   readonly document: DocumentNode;
   readonly synthetics: Synthetics;
+  readonly virtuals: VirtualSubgraphs;
   /** No field of the supergraph begins with it, and none that was added. */
   readonly aliasPrefix: string;
 }
@@ -17,7 +19,8 @@ export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph
   const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
   putResolvableKeysFirst(draft);
   const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
-  return { document: closeSupergraph(draft), synthetics, aliasPrefix: chooseAliasPrefix(fieldNames) };
+  const virtuals = separateRequires(draft, synthetics);
+  return { document: closeSupergraph(draft), synthetics, virtuals, aliasPrefix: chooseAliasPrefix(fieldNames) };
 }
 
 /** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */
@@ -30,7 +33,3 @@ function putResolvableKeysFirst(draft: SupergraphDraft): void {
 }
 
 const isJoinType = isNamed("join__type");
-
-function isResolvable(joinType: Parameters<typeof isJoinType>[0]): boolean {
-  return argumentOf(joinType, "resolvable") !== false;
-}

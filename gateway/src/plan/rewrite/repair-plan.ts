@@ -8,23 +8,30 @@ import type {
   SubscriptionNode,
 } from "@apollo/query-planner";
 import { Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import type { VirtualSubgraphs } from "./separate-requires.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
 
-/** @returns plain JSON that subgraphs and the real supergraph understand. */
-export function repairPlan(plan: QueryPlan, synthetics: Synthetics): QueryPlan {
-  return synthetics.size === 0 || !plan.node ? plan : { ...plan, node: repairNode(plan.node, synthetics) };
+/** What the planner's supergraph has more than the real one. */
+export interface Additions {
+  readonly synthetics: Synthetics;
+  readonly virtuals: VirtualSubgraphs;
 }
 
-function repairNode<N extends PlanNode | SubscriptionNode>(node: N, synthetics: Synthetics): N;
-function repairNode(node: PlanNode | SubscriptionNode, synthetics: Synthetics): PlanNode | SubscriptionNode {
+/** @returns plain JSON that is about the real subgraphs and their fields. */
+export function repairPlan(plan: QueryPlan, additions: Additions): QueryPlan {
+  return plan.node ? { ...plan, node: repairNode(plan.node, additions) } : plan;
+}
+
+function repairNode<N extends PlanNode | SubscriptionNode>(node: N, additions: Additions): N;
+function repairNode(node: PlanNode | SubscriptionNode, additions: Additions): PlanNode | SubscriptionNode {
   switch (node.kind) {
     case "Fetch":
-      return repairFetch(node, synthetics);
+      return repairFetch(node, additions);
     case "Flatten":
-      return { ...node, node: repairNode(node.node, synthetics) };
+      return { ...node, node: repairNode(node.node, additions) };
     case "Sequence":
     case "Parallel":
-      return { ...node, nodes: node.nodes.map((child) => repairNode(child, synthetics)) };
+      return { ...node, nodes: node.nodes.map((child) => repairNode(child, additions)) };
     case "Defer":
     case "Condition":
     case "Subscription":
@@ -33,11 +40,12 @@ function repairNode(node: PlanNode | SubscriptionNode, synthetics: Synthetics): 
   }
 }
 
-function repairFetch(fetch: FetchNode, synthetics: Synthetics): FetchNode {
+function repairFetch(fetch: FetchNode, { synthetics, virtuals }: Additions): FetchNode {
   const renamers = renamersOf(fetch.requires ?? [], synthetics, []);
   return {
     ...fetch,
-    operation: writeBack(fetch.operation, synthetics),
+    serviceName: virtuals.get(fetch.serviceName) ?? fetch.serviceName,
+    operation: synthetics.size === 0 ? fetch.operation : writeBack(fetch.operation, synthetics),
     // Rewrites that set __typename come last: the paths of renamers have type conditions.
     ...(renamers.length > 0 && { inputRewrites: [...renamers, ...(fetch.inputRewrites ?? [])] }),
   };

@@ -8,6 +8,7 @@ import {
   type InputValueDefinitionNode,
   isTypeDefinitionNode,
   Kind,
+  OperationTypeNode,
   type SelectionSetNode,
   parse,
   print,
@@ -20,6 +21,7 @@ import {
 export interface SupergraphDraft {
   readonly document: DocumentNode;
   readonly types: ReadonlyMap<string, TypeDraft>;
+  readonly queryType: string;
 }
 
 export interface TypeDraft {
@@ -40,7 +42,13 @@ type MemberNode = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefi
 export function openSupergraph(supergraphSdl: string): SupergraphDraft {
   const document = parse(supergraphSdl, { noLocation: true });
   const types = document.definitions.filter(isTypeDefinitionNode);
-  return { document, types: new Map(types.map((node) => [node.name.value, openType(node)])) };
+  const schema = document.definitions.find((node) => node.kind === Kind.SCHEMA_DEFINITION);
+  const query = schema?.operationTypes.find(({ operation }) => operation === OperationTypeNode.QUERY);
+  return {
+    document,
+    types: new Map(types.map((node) => [node.name.value, openType(node)])),
+    queryType: query?.type.name.value ?? "Query",
+  };
 }
 
 function openType(node: TypeDefinitionNode): TypeDraft {
@@ -119,4 +127,13 @@ export function printFieldSet(selectionSet: SelectionSetNode): string {
 /** The name of the type within all lists and non-nulls. */
 export function namedTypeOf(type: TypeNode): string {
   return type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
+}
+
+export function fieldNodeOf(member: MemberDraft | undefined): FieldDefinitionNode | undefined {
+  return member?.node.kind === Kind.FIELD_DEFINITION ? member.node : undefined;
+}
+
+/** Whether the key of a `@join__type` is one that the subgraph can be entered by. */
+export function isResolvable(joinType: DirectiveNode): boolean {
+  return argumentOf(joinType, "resolvable") !== false;
 }

@@ -2,7 +2,6 @@
 // alone, so that it would take the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
-  type FieldDefinitionNode,
   type FieldNode,
   Kind,
   print,
@@ -10,9 +9,9 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import {
+  fieldNodeOf,
   fieldSetOf,
   isNamed,
-  type MemberDraft,
   namedTypeOf,
   parseFieldSet,
   printFieldSet,
@@ -105,10 +104,6 @@ function rewriteSelection(
   if (!field.arguments?.length) return { ...selection, ...below };
   const name = { kind: Kind.NAME, value: twinOf(typeName, selection) } as const;
   return { ...selection, ...below, name, arguments: [] };
-}
-
-function fieldNodeOf(member: MemberDraft | undefined): FieldDefinitionNode | undefined {
-  return member?.node.kind === Kind.FIELD_DEFINITION ? member.node : undefined;
 }
 
 /** What an interface has, the types that implement it must have. */

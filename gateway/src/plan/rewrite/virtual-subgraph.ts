@@ -1,0 +1,197 @@
+// Stage 3 of 5: how to answer? A second face of a subgraph in the planner's supergraph: the same service, with some fields moved to it.
+import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
+import {
+  argumentOf,
+  fieldSetOf,
+  isNamed,
+  isResolvable,
+  type MemberDraft,
+  namedTypeOf,
+  parseFieldSet,
+  type SupergraphDraft,
+  type TypeDraft,
+  withArgument,
+} from "./supergraph-draft.ts";
+
+/** Fields by type that the virtual subgraph has. True: external there. */
+type Wanted = Map<string, Map<string, boolean>>;
+
+export interface MovedField {
+  readonly typeName: string;
+  readonly fieldName: string;
+  /** The value of `join__Graph` for the subgraph that has the field. */
+  readonly graph: string;
+}
+
+/**
+ * Adds a subgraph to which the fields move, all of them of one subgraph. It has beside them what their keys, requirements and values
+ * need; of entities below them only the keys, so that the planner goes back to the subgraph they come from.
+ */
+export function addVirtualSubgraph(
+  draft: SupergraphDraft,
+  graph: string,
+  virtual: string,
+  moved: readonly MovedField[],
+) {
+  const wanted = collectWanted(draft, graph, moved);
+  const query = draft.types.get(draft.queryType);
+  if (query) joinType(query, graph, virtual, new Map());
+  for (const [typeName, members] of wanted) {
+    const type = draft.types.get(typeName);
+    if (type && typeName !== draft.queryType) joinType(type, graph, virtual, members);
+  }
+  for (const type of draft.types.values()) joinAbstract(type, graph, virtual, wanted);
+  for (const { typeName, fieldName } of moved) leaveExternal(draft.types.get(typeName)?.members.get(fieldName), graph);
+}
+
+function collectWanted(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): Wanted {
+  const wanted: Wanted = new Map();
+
+  /** Entities by their keys, other types whole, abstract types with all that they can be. */
+  function reach(typeName: string): void {
+    const type = draft.types.get(typeName);
+    if (!type?.directives.some(isOf("join__type", graph)) || wanted.has(typeName) || typeName === draft.queryType)
+      return;
+    wanted.set(typeName, new Map());
+    const keys = keysOf(type, graph);
+    for (const key of keys) wantSet(typeName, parseFieldSet(key), true);
+    for (const possible of possibleTypes(draft, type, graph)) reach(possible);
+    if (keys.length === 0) for (const name of type.members.keys()) want(typeName, name);
+  }
+
+  /** `isOwn`: not external, whatever the subgraph says; federation 1 has external keys. @returns the type of the field. */
+  function want(typeName: string, name: string, isOwn = false): string | undefined {
+    const member = draft.types.get(typeName)?.members.get(name);
+    const members = wanted.get(typeName);
+    if (!member || !members || !isIn(member, graph) || member.node.kind === Kind.ENUM_VALUE_DEFINITION)
+      return undefined;
+    const below = namedTypeOf(member.node.type);
+    const isNew = !members.has(name);
+    members.set(name, !isOwn && members.get(name) !== false && isForeign(member, graph));
+    if (isNew) [below, ...argumentTypesOf(member)].forEach(reach);
+    return below;
+  }
+
+  function wantSet(typeName: string, { selections }: SelectionSetNode, isOwn = false): void {
+    for (const selection of selections) {
+      if (selection.kind === Kind.INLINE_FRAGMENT)
+        wantSet(selection.typeCondition?.name.value ?? typeName, selection.selectionSet, isOwn);
+      else if (selection.kind === Kind.FIELD) {
+        const below = want(typeName, selection.name.value, isOwn);
+        if (below !== undefined && selection.selectionSet) wantSet(below, selection.selectionSet, isOwn);
+      }
+    }
+  }
+
+  for (const { typeName, fieldName } of moved) {
+    const directive = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isOf("join__field", graph));
+    reach(typeName);
+    const below = want(typeName, fieldName, true);
+    wantSet(typeName, parseFieldSet((directive && fieldSetOf(directive, "requires")) ?? "__typename"));
+    const provides = directive && fieldSetOf(directive, "provides");
+    if (below !== undefined && provides !== undefined) wantSet(below, parseFieldSet(provides));
+  }
+  return wanted;
+}
+
+function argumentTypesOf({ node }: MemberDraft): readonly string[] {
+  return "arguments" in node ? (node.arguments ?? []).map(({ type }) => namedTypeOf(type)) : [];
+}
+
+function isIn({ directives }: MemberDraft, graph: string): boolean {
+  return !directives.some(isNamed("join__field")) || directives.some(isOf("join__field", graph));
+}
+
+/** The key field sets by which the subgraph can be entered. */
+export function keysOf(type: TypeDraft | undefined, graph: string): readonly string[] {
+  const resolvable = (type?.directives ?? []).filter(isOf("join__type", graph)).filter(isResolvable);
+  return resolvable.flatMap((directive) => fieldSetOf(directive, "key") ?? []);
+}
+
+function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): readonly string[] {
+  const name = type.node.name.value;
+  const members = type.directives
+    .filter(isOf("join__unionMember", graph))
+    .flatMap((one) => fieldSetOf(one, "member") ?? []);
+  const implementations = [...draft.types].filter(([, { directives }]) =>
+    directives.some((one) => isOf("join__implements", graph)(one) && argumentOf(one, "interface") === name),
+  );
+  return [...members, ...implementations.map(([implementation]) => implementation)];
+}
+
+/** Gives the type, and those of its fields that are wanted, to the virtual subgraph. */
+function joinType(type: TypeDraft, graph: string, virtual: string, wanted: ReadonlyMap<string, boolean>): void {
+  const graphs = new Set(type.directives.filter(isNamed("join__type")).map((one) => argumentOf(one, "graph")));
+  for (const [name, member] of type.members) {
+    const external = wanted.get(name);
+    if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyFor(member, "join__enumValue", graph, virtual);
+    else if (member.directives.some(isNamed("join__field"))) {
+      if (external !== undefined) joinField(member, graph, virtual, external);
+    }
+    // A field that says nothing is in all subgraphs of its type; now there is one that it may not be in.
+    else if (external === undefined) member.directives = [...member.directives, ...[...graphs].map(joinFieldOf)];
+  }
+  const joins = type.directives.filter(isOf("join__type", graph));
+  const resolvable = joins.filter((one) => isResolvable(one) && fieldSetOf(one, "key") !== undefined);
+  const [first] = joins;
+  const copied = resolvable.length > 0 || !first ? resolvable : [withoutKey(first)];
+  type.directives = [...type.directives, ...copied.map((one) => withGraph(one, virtual))];
+}
+
+function withoutKey(directive: ConstDirectiveNode): ConstDirectiveNode {
+  return withArgument(withArgument(directive, "key", undefined), "resolvable", undefined);
+}
+
+function joinFieldOf(graph: unknown): ConstDirectiveNode {
+  const directive: ConstDirectiveNode = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: "join__field" } };
+  return withGraph(directive, String(graph));
+}
+
+function joinField(member: MemberDraft, graph: string, virtual: string, external: boolean): void {
+  const own = member.directives.find(isOf("join__field", graph));
+  if (!own) return;
+  const copy = external ? asExternal(own) : withArgument(own, "external", undefined);
+  member.directives = [...member.directives, withGraph(copy, virtual)];
+}
+
+function joinAbstract(type: TypeDraft, graph: string, virtual: string, wanted: Wanted): void {
+  if (!wanted.has(type.node.name.value)) return;
+  copyFor(type, "join__unionMember", graph, virtual);
+  const implemented = type.directives.filter(isOf("join__implements", graph));
+  const kept = implemented.filter((one) => wanted.has(String(argumentOf(one, "interface"))));
+  type.directives = [...type.directives, ...kept.map((one) => withGraph(one, virtual))];
+}
+
+function copyFor(owner: MemberDraft | TypeDraft, directiveName: string, graph: string, virtual: string): void {
+  const own = owner.directives.filter(isOf(directiveName, graph));
+  owner.directives = [...owner.directives, ...own.map((one) => withGraph(one, virtual))];
+}
+
+/** The subgraph itself knows the moved field still, as one that others resolve. */
+function leaveExternal(member: MemberDraft | undefined, graph: string): void {
+  if (!member) return;
+  const isOwn = isOf("join__field", graph);
+  member.directives = member.directives.map((one) => (isOwn(one) ? asExternal(one) : one));
+}
+
+function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
+  const bare = ["requires", "provides", "override", "overrideLabel"].reduce(
+    (directive, name) => withArgument(directive, name, undefined),
+    joinField,
+  );
+  return withArgument(bare, "external", { kind: Kind.BOOLEAN, value: true });
+}
+
+/** Whether the subgraph cannot tell the field by itself. */
+function isForeign({ directives }: MemberDraft, graph: string): boolean {
+  const own = directives.find(isOf("join__field", graph));
+  return own !== undefined && (argumentOf(own, "external") === true || fieldSetOf(own, "requires") !== undefined);
+}
+
+function isOf(name: string, graph: string): (directive: ConstDirectiveNode) => boolean {
+  return (directive) => directive.name.value === name && argumentOf(directive, "graph") === graph;
+}
+
+function withGraph(directive: ConstDirectiveNode, graph: string): ConstDirectiveNode {
+  return withArgument(directive, "graph", { kind: Kind.ENUM, value: graph });
+}
