@@ -150,7 +150,7 @@ function readPlanning(env: EnvironmentReader) {
       max: 16,
       why: "threads that plan operations nobody asked for before; each takes some 100 MB",
     }),
-    timeoutMs: env.integer("PLAN_TIMEOUT_MS", {
+    planTimeoutMs: env.integer("PLAN_TIMEOUT_MS", {
       fallback: 5_000,
       min: 50,
       max: 300_000,
