@@ -1,9 +1,10 @@
 // Stage 3 of 5: how to answer? The query planner with all that makes its plans right. Synchronous and slow: for worker threads.
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
-import { type QueryPlan, QueryPlanner } from "@apollo/query-planner";
-import { parse, printSchema } from "graphql";
+import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
+import { Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
+import { splitMutation } from "./split-mutation.ts";
 
 export interface Planner {
   /** What clients see: the supergraph without its directives and hidden parts. */
@@ -24,12 +25,31 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
   const supergraph = Supergraph.build(document, { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false });
   const schema = supergraph.apiSchema();
+  function planOne(definition: OperationDefinitionNode): QueryPlan {
+    const operation = operationFromDocument(
+      schema,
+      { kind: Kind.DOCUMENT, definitions: [definition] },
+      { validate: false },
+    );
+    return repairPlan(planner.buildQueryPlan(operation), additions);
+  }
   return {
     apiSdl: printSchema(Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema()),
     aliasPrefix,
-    plan(operationText) {
-      const operation = operationFromDocument(schema, parse(operationText), { validate: false });
-      return repairPlan(planner.buildQueryPlan(operation), additions);
-    },
+    plan: (operationText) => inSequence(splitMutation(parseOperation(operationText)).map(planOne)),
   };
+}
+
+function parseOperation(text: string): OperationDefinitionNode {
+  const [operation, ...others] = parse(text, { noLocation: true }).definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.name || others.length > 0)
+    throw new Error("Only one anonymous operation can be planned");
+  return operation;
+}
+
+function inSequence(plans: readonly QueryPlan[]): QueryPlan {
+  const [first, ...others] = plans;
+  if (first && others.length === 0) return first;
+  const nodes = plans.flatMap(({ node }) => (node ? [node as PlanNode] : []));
+  return { kind: "QueryPlan", node: { kind: "Sequence", nodes } };
 }
