@@ -14,13 +14,14 @@
  * Two lanes are put together from these functions and the stages' own; neither has a rule of its own. lanes/full.ts takes every request,
  * through Express and Apollo Server. lanes/fast.ts stands before it and takes the operations that the full lane has admitted already.
  */
+import type { Engine, EngineAnswer } from "./engine.ts";
 import { parseJson, receiveBody } from "./admit/body.ts";
 import type { Exchange } from "./admit/exchange.ts";
 import type { AnswerType } from "./admit/negotiation.ts";
+import type { AdmittedOperation } from "./parse/admitted-operation.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
 import { createDeadline } from "./run/deadline.ts";
-import type { AdmittedOperation, Engine, EngineAnswer } from "./run/engine.ts";
 import { createRequestScope } from "./run/request-scope.ts";
 import { withQueryPlan, writeServerTiming } from "./shape/developer.ts";
 import { contentTypeOf, refuse, refuseVariables, statusFor } from "./shape/refuse.ts";
@@ -61,9 +62,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       const variables = graphql.variables ?? {};
       const problems = findVariableProblems(engine.apiSchema, admitted.operation, variables);
       if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));
-      return execute(engine, admitted, variables, asked).catch((error: unknown) =>
-        refuse(o.observe, exchange, answerType, error),
-      );
+      return execute(engine, admitted, variables, asked);
     },
   };
 
@@ -85,6 +84,8 @@ export function createPipeline(o: PipelineOptions): Pipeline {
         asksPlan && engine.explain ? withQueryPlan(said.body, await engine.explain(admitted, variables)) : said.body;
       const headers = listTimings(said, startedMs - exchange.startedMs);
       return { status: statusFor(said.status, answerType), contentType: contentTypeOf(answerType), headers, body };
+    } catch (error) {
+      return refuse(o.observe, exchange, answerType, error);
     } finally {
       deadline.clear();
     }

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 export type AbortReason = "late" | "gone";
 
 export interface Deadline {
-  /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener (5 µs of its 40). */
+  /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */
   readonly signal: AbortSignal;
   /** Must be called when the work is done: frees the timer. */
   clear(): void;
