@@ -4,6 +4,7 @@ import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-plann
 import { Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
+import { servedFeatures } from "./supergraph-features.ts";
 import { splitMutation } from "./split-mutation.ts";
 
 export interface Planner {
@@ -22,7 +23,8 @@ export interface Planner {
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
   const { document, aliasPrefix, ...additions } = writePlannerSupergraph(supergraphSdl);
-  const supergraph = Supergraph.build(document, { validateSupergraph: false });
+  const supportedFeatures = new Set(servedFeatures);
+  const supergraph = Supergraph.build(document, { supportedFeatures, validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false });
   const schema = supergraph.apiSchema();
   function planOne(definition: OperationDefinitionNode): QueryPlan {
@@ -34,7 +36,7 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
     return repairPlan(planner.buildQueryPlan(operation), additions);
   }
   return {
-    apiSdl: printSchema(Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema()),
+    apiSdl: printSchema(Supergraph.build(supergraphSdl, { supportedFeatures }).apiSchema().toGraphQLJSSchema()),
     aliasPrefix,
     plan: (operationText) => inSequence(splitMutation(parseOperation(operationText)).map(planOne)),
   };

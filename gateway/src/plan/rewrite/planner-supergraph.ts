@@ -3,6 +3,7 @@ import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
+import { refuseUnservedFeatures } from "./supergraph-features.ts";
 import { addSyntheticFields, type Synthetics } from "./synthetic-fields.ts";
 
 export interface PlannerSupergraph {
@@ -13,9 +14,10 @@ export interface PlannerSupergraph {
   readonly aliasPrefix: string;
 }
 
-/** @throws Error when the supergraph is not SDL. */
+/** @throws Error when the supergraph is not SDL, or has features that are not served. */
 export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
   const draft = openSupergraph(supergraphSdl);
+  refuseUnservedFeatures(draft.document);
   const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
   putResolvableKeysFirst(draft);
   const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));

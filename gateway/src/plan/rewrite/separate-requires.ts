@@ -3,7 +3,7 @@ import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import {
   argumentOf,
   fieldNodeOf,
-  fieldSetOf,
+  stringOf,
   isNamed,
   namedTypeOf,
   parseFieldSet,
@@ -97,7 +97,7 @@ function findRequirers({ types }: SupergraphDraft): readonly Requirer[] {
   return [...types].flatMap(([typeName, { members }]) =>
     [...members].flatMap(([fieldName, { directives }]) =>
       directives.filter(isNamed("join__field")).flatMap((directive) => {
-        const [graph, requires] = [argumentOf(directive, "graph"), fieldSetOf(directive, "requires")];
+        const [graph, requires] = [argumentOf(directive, "graph"), stringOf(directive, "requires")];
         if (typeof graph !== "string" || requires === undefined) return [];
         return [{ typeName, fieldName, graph, requires: parseFieldSet(requires) }];
       }),

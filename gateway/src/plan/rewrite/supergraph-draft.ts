@@ -86,8 +86,7 @@ export function argumentOf(directive: DirectiveNode, name: string): string | boo
   return value !== undefined && "value" in value ? value.value : undefined;
 }
 
-/** The text of a field set argument, such as the `key` of a `@join__type`. */
-export function fieldSetOf(directive: DirectiveNode, name: string): string | undefined {
+export function stringOf(directive: DirectiveNode, name: string): string | undefined {
   const value = argumentOf(directive, name);
   return typeof value === "string" ? value : undefined;
 }

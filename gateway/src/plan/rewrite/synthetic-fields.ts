@@ -10,7 +10,7 @@ import {
 } from "graphql";
 import {
   fieldNodeOf,
-  fieldSetOf,
+  stringOf,
   isNamed,
   namedTypeOf,
   parseFieldSet,
@@ -66,7 +66,7 @@ function rewriteRequires(draft: SupergraphDraft, twinOf: TwinOf): void {
   for (const [typeName, type] of draft.types) {
     for (const member of type.members.values()) {
       member.directives = member.directives.map((directive) => {
-        const requires = isJoinField(directive) ? fieldSetOf(directive, "requires") : undefined;
+        const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
         if (requires === undefined) return directive;
         const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), twinOf));
         return withArgument(directive, "requires", { kind: Kind.STRING, value });

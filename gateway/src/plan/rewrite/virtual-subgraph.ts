@@ -2,7 +2,7 @@
 import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
 import {
   argumentOf,
-  fieldSetOf,
+  stringOf,
   isNamed,
   isResolvable,
   type MemberDraft,
@@ -87,8 +87,8 @@ function collectWanted(draft: SupergraphDraft, graph: string, moved: readonly Mo
     const directive = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isOf("join__field", graph));
     reach(typeName);
     const below = want(typeName, fieldName, true);
-    wantSet(typeName, parseFieldSet((directive && fieldSetOf(directive, "requires")) ?? "__typename"));
-    const provides = directive && fieldSetOf(directive, "provides");
+    wantSet(typeName, parseFieldSet((directive && stringOf(directive, "requires")) ?? "__typename"));
+    const provides = directive && stringOf(directive, "provides");
     if (below !== undefined && provides !== undefined) wantSet(below, parseFieldSet(provides));
   }
   return wanted;
@@ -105,14 +105,14 @@ function isIn({ directives }: MemberDraft, graph: string): boolean {
 /** The key field sets by which the subgraph can be entered. */
 export function keysOf(type: TypeDraft | undefined, graph: string): readonly string[] {
   const resolvable = (type?.directives ?? []).filter(isOf("join__type", graph)).filter(isResolvable);
-  return resolvable.flatMap((directive) => fieldSetOf(directive, "key") ?? []);
+  return resolvable.flatMap((directive) => stringOf(directive, "key") ?? []);
 }
 
 function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): readonly string[] {
   const name = type.node.name.value;
   const members = type.directives
     .filter(isOf("join__unionMember", graph))
-    .flatMap((one) => fieldSetOf(one, "member") ?? []);
+    .flatMap((one) => stringOf(one, "member") ?? []);
   const implementations = [...draft.types].filter(([, { directives }]) =>
     directives.some((one) => isOf("join__implements", graph)(one) && argumentOf(one, "interface") === name),
   );
@@ -132,7 +132,7 @@ function joinType(type: TypeDraft, graph: string, virtual: string, wanted: Reado
     else if (external === undefined) member.directives = [...member.directives, ...[...graphs].map(joinFieldOf)];
   }
   const joins = type.directives.filter(isOf("join__type", graph));
-  const resolvable = joins.filter((one) => isResolvable(one) && fieldSetOf(one, "key") !== undefined);
+  const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
   const [first] = joins;
   const copied = resolvable.length > 0 || !first ? resolvable : [withoutKey(first)];
   type.directives = [...type.directives, ...copied.map((one) => withGraph(one, virtual))];
@@ -185,7 +185,7 @@ function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
 /** Whether the subgraph cannot tell the field by itself. */
 function isForeign({ directives }: MemberDraft, graph: string): boolean {
   const own = directives.find(isOf("join__field", graph));
-  return own !== undefined && (argumentOf(own, "external") === true || fieldSetOf(own, "requires") !== undefined);
+  return own !== undefined && (argumentOf(own, "external") === true || stringOf(own, "requires") !== undefined);
 }
 
 function isOf(name: string, graph: string): (directive: ConstDirectiveNode) => boolean {
