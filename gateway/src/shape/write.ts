@@ -34,7 +34,7 @@ export function createWriter({ responseTimeoutMs, observe }: WriterOptions): Wri
     response.writeHead(answer.status, listHeaders(exchange, answer, body, encoding));
     if (request.method === "HEAD") response.end();
     else if (body.length > joinedBytesMax) response.end(body);
-    else response.end(body.latin1Slice(), "latin1");
+    else response.end(body.toString("latin1"), "latin1");
     if (isHeld(response)) cutSlowReader(response, responseTimeoutMs, () => observe({ kind: "answer-cut", requestId }));
   }
 
