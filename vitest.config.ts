@@ -5,7 +5,7 @@ export default defineConfig({
   // Two copies of graphql in one process are "another realm": everybody gets the CommonJS one that Apollo's packages load.
   resolve: { alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve("graphql") }] },
   test: {
-    include: ["{kit,services,gateway,rest-proxy,supergraph,scripts,infra,test}/**/*.test.ts"],
+    include: ["{kit,services,gateway,rest-proxy,supergraph,scripts,infra,test,bench}/**/*.test.ts"],
     exclude: ["**/node_modules/**"],
     globalSetup: ["kit/src/testing/postgres-global-setup.ts"],
     pool: "forks",

@@ -1,0 +1,69 @@
+import { parseArgs } from "node:util";
+import { type ContenderName, contenderNames } from "./contenders/contenders.ts";
+import { type WorkloadName, workloadNames } from "./workloads/workloads.ts";
+
+export interface Arguments {
+  readonly contenders: readonly ContenderName[];
+  readonly workloads: readonly WorkloadName[];
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly windowMs: number;
+  /** One contender's profile under one workload instead of a comparison. */
+  readonly profile: ContenderName | undefined;
+  /** Everything was asked for, for long enough: worth a RESULTS.md. */
+  readonly official: boolean;
+}
+
+export const usage = `npm run bench [-- options]
+  --quick                one round, short windows; for development
+  --contenders a,b       of ${contenderNames.join(", ")}
+  --only a,b             of the workloads ${workloadNames.join(", ")}
+  --rounds n             how often each is measured, one after the other (default 3, quick 1)
+  --seconds n            how long each window is (default 8, quick 3)
+  --profile contender    prints where the time goes instead; with --workload (default heavy)
+RESULTS.md is written only when nothing of this is given.`;
+
+const options = {
+  quick: { type: "boolean", default: false },
+  contenders: { type: "string" },
+  only: { type: "string" },
+  rounds: { type: "string" },
+  seconds: { type: "string" },
+  profile: { type: "string" },
+  workload: { type: "string" },
+} as const;
+
+/** @throws Error that says which argument is wrong, and what there is. */
+export function readArguments(words: readonly string[]): Arguments {
+  const { values } = parseArgs({ args: [...words], options });
+  const { quick, profile } = values;
+  const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 8) * 1_000;
+  const names = Object.keys(values).filter((name) => values[name as keyof typeof values] !== undefined);
+  return {
+    contenders: readNames("--contenders", values.contenders, contenderNames),
+    workloads: readNames("--only", values.workload ?? values.only ?? (profile && "heavy"), workloadNames),
+    rounds: readNumber("--rounds", values.rounds, quick ? 1 : 3),
+    warmUpMs: quick ? 2_500 : 5_000,
+    windowMs,
+    profile: readNames("--profile", profile ?? "", contenderNames)[0],
+    official: !quick && names.length === 1,
+  };
+}
+
+function readNames<Name extends string>(option: string, text: string | undefined, known: readonly Name[]) {
+  if (text === undefined) return known;
+  return text
+    .split(",")
+    .filter((word) => word !== "")
+    .map((word) => {
+      const name = known.find((candidate) => candidate === word);
+      if (name === undefined) throw new Error(`${option}: there is no "${word}". There are ${known.join(", ")}.`);
+      return name;
+    });
+}
+
+function readNumber(option: string, text: string | undefined, fallback: number): number {
+  const number = Number(text ?? fallback);
+  if (!(number >= 1 && number <= 600)) throw new Error(`${option} takes a number from 1 to 600, not "${text}".`);
+  return Math.ceil(number);
+}

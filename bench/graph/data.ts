@@ -1,0 +1,122 @@
+// Data that is the same in every process and every run: each value follows from a number.
+
+const peopleCount = 400;
+const booksCount = 1_200;
+
+const words =
+  "amber anchor birch candle canvas cellar cinder clover copper cradle current delta ember estuary fern ferry flint garden granite harbour hazel heather island juniper lantern ledger linen marsh meadow mill orchard paper pebble pepper quarry raven reed ridge river saddle salt shingle slate spring stone thistle timber valley willow winter".split(
+    " ",
+  );
+const countries = ["Iceland", "Japan", "Kenya", "Norway", "Peru", "Portugal", "Switzerland", "Uruguay"];
+
+export interface PersonRow {
+  readonly id: string;
+  readonly name: string;
+  readonly country: string;
+  readonly memberSince: number;
+}
+
+export interface BookRow {
+  readonly isbn: string;
+  readonly title: string;
+  readonly writer: string;
+  readonly pages: number;
+  readonly priceMinor: number;
+  readonly weightGrams: number;
+  /** Every third book has none, so that answers hold nulls too. */
+  readonly subtitle: string | null;
+}
+
+export interface ReviewRow {
+  readonly id: string;
+  readonly text: string;
+  readonly stars: number;
+  readonly personId: string;
+  readonly isbn: string;
+}
+
+export function personAt(index: number): PersonRow {
+  const n = index % peopleCount;
+  return {
+    id: `p${n}`,
+    name: `${capital(word(n, 1))} ${capital(word(n, 2))}`,
+    country: countries[n % countries.length] ?? "",
+    memberSince: 1990 + (n % 35),
+  };
+}
+
+export function bookAt(index: number): BookRow {
+  const n = index % booksCount;
+  return {
+    isbn: `978-${n}`,
+    title: `The ${capital(word(n, 3))} of ${capital(word(n, 4))}`,
+    writer: `${capital(word(n, 5))} ${capital(word(n, 6))}`,
+    pages: 80 + (n % 700),
+    priceMinor: 500 + ((n * 37) % 4_000),
+    weightGrams: 120 + ((n * 53) % 1_500),
+    subtitle: n % 3 === 0 ? null : sentence(n, 5),
+  };
+}
+
+function reviewAt(index: number): ReviewRow {
+  return {
+    id: `r${index}`,
+    text: sentence(index, 9),
+    stars: 1 + (index % 5),
+    personId: `p${scatter(index, 7) % peopleCount}`,
+    isbn: `978-${scatter(index, 8) % booksCount}`,
+  };
+}
+
+export function findPerson(id: string): PersonRow | null {
+  const n = numberIn(id, "p", peopleCount);
+  return n === undefined ? null : personAt(n);
+}
+
+export function findBook(isbn: string): BookRow | null {
+  const n = numberIn(isbn, "978-", booksCount);
+  return n === undefined ? null : bookAt(n);
+}
+
+/** Each of a person's reviews is of some book, and each of a book's is by some person. */
+export function reviewsByPerson(id: string, first: number): readonly ReviewRow[] {
+  const n = numberIn(id, "p", peopleCount) ?? 0;
+  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(1_000_000 + n * 100 + i), personId: id }));
+}
+
+export function reviewsOfBook(isbn: string, first: number): readonly ReviewRow[] {
+  const n = numberIn(isbn, "978-", booksCount) ?? 0;
+  return Array.from({ length: first }, (_, i) => ({ ...reviewAt(2_000_000 + n * 100 + i), isbn }));
+}
+
+export function isOnShelf(isbn: string): boolean {
+  return (numberIn(isbn, "978-", booksCount) ?? 0) % 4 !== 0;
+}
+
+export function postageMinor(priceMinor: number, weightGrams: number): number {
+  return priceMinor > 4_000 ? 0 : Math.ceil(weightGrams / 2);
+}
+
+function numberIn(key: string, prefix: string, count: number): number | undefined {
+  const n = Number(key.slice(prefix.length));
+  return key.startsWith(prefix) && Number.isInteger(n) && n >= 0 && n < count ? n : undefined;
+}
+
+function sentence(n: number, length: number): string {
+  return capital(Array.from({ length }, (_, i) => word(n, 10 + i)).join(" ")) + ".";
+}
+
+function word(n: number, salt: number): string {
+  return words[scatter(n, salt) % words.length] ?? "";
+}
+
+/** A number that looks like chance and is none: Knuth's multiplicative hash with two rounds. */
+function scatter(n: number, salt: number): number {
+  let mixed = Math.imul(n + salt * 40_503 + 1, 2_654_435_761);
+  mixed ^= mixed >>> 15;
+  return Math.imul(mixed, 2_246_822_519) >>> 3;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,35 @@
+import { buildSchema, graphqlSync, type GraphQLFieldResolver, parse, print, visit } from "graphql";
+import { monolithResolvers } from "./resolvers.ts";
+import { subgraphSdl } from "./schemas.ts";
+
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** Answers like a gateway over the same data, by graphql-js and one schema: what every contender's answer has to equal. */
+export function createOracle(): (request: GraphqlRequest) => unknown {
+  const schema = buildSchema(mergeSdl());
+  const fieldResolver: GraphQLFieldResolver<unknown, unknown> = (source, args, _context, info) => {
+    const resolve = monolithResolvers[info.parentType.name]?.[info.fieldName];
+    if (resolve) return resolve(source as never, args as never);
+    return (source as Record<string, unknown> | undefined)?.[info.fieldName];
+  };
+  return ({ query, variables }) => {
+    const { data, errors } = graphqlSync({ schema, source: query, variableValues: variables ?? {}, fieldResolver });
+    if (errors) throw new Error(`The oracle cannot answer: ${errors.join("\n")}\n${query}`);
+    return JSON.parse(JSON.stringify(data));
+  };
+}
+
+/** Federation's directives and the fields that a subgraph only borrows taken out, what remains is a plain schema. */
+function mergeSdl(): string {
+  const document = parse(Object.values(subgraphSdl).join("\n"));
+  const plain = visit(document, {
+    FieldDefinition: (field) =>
+      field.directives?.some(({ name }) => name.value === "external") ? null : { ...field, directives: [] },
+    ObjectTypeExtension: (type) => ({ ...type, directives: [] }),
+    ObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
+  });
+  return `type Query\n${print(plain)}`;
+}

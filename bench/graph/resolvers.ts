@@ -1,0 +1,76 @@
+import {
+  bookAt,
+  findBook,
+  findPerson,
+  isOnShelf,
+  personAt,
+  postageMinor,
+  type ReviewRow,
+  reviewsByPerson,
+  reviewsOfBook,
+} from "./data.ts";
+import type { SubgraphName } from "./schemas.ts";
+
+type Resolver = (parent: never, args: never) => unknown;
+type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+
+interface Page {
+  readonly skip: number;
+  readonly first: number;
+}
+
+const toPerson = ({ personId }: ReviewRow) => findPerson(personId);
+const toBook = ({ isbn }: ReviewRow) => findBook(isbn);
+
+const fieldResolvers = {
+  people: {
+    Query: {
+      people: (_: unknown, { skip, first }: Page) => Array.from({ length: first }, (_, i) => personAt(skip + i)),
+    },
+  },
+  books: {
+    Query: {
+      books: (_: unknown, { skip, first }: Page) => Array.from({ length: first }, (_, i) => bookAt(skip + i)),
+      book: (_: unknown, { isbn }: { isbn: string }) => findBook(isbn),
+    },
+  },
+  shelves: {
+    Book: {
+      onShelf: ({ isbn }: { isbn: string }) => isOnShelf(isbn),
+      postageMinor: (book: { priceMinor: number; weightGrams: number }) =>
+        postageMinor(book.priceMinor, book.weightGrams),
+    },
+  },
+  reviews: {
+    Review: { reader: toPerson, book: toBook },
+    Person: { reviews: ({ id }: { id: string }, { first }: { first: number }) => reviewsByPerson(id, first) },
+    Book: { reviews: ({ isbn }: { isbn: string }, { first }: { first: number }) => reviewsOfBook(isbn, first) },
+  },
+} satisfies Record<SubgraphName, Resolvers>;
+
+/** What each subgraph knows of an entity whose key it is given. Shelves knows only what is in the representation. */
+const references: Readonly<Record<SubgraphName, Resolvers>> = {
+  people: { Person: { __resolveReference: ({ id }: { id: string }) => findPerson(id) } },
+  books: { Book: { __resolveReference: ({ isbn }: { isbn: string }) => findBook(isbn) } },
+  shelves: { Book: { __resolveReference: (book: object) => book } },
+  reviews: {
+    Person: { __resolveReference: (person: object) => person },
+    Book: { __resolveReference: (book: object) => book },
+  },
+};
+
+/** One subgraph's resolvers, entity references included. */
+export function resolversOf(name: SubgraphName): Resolvers {
+  return merge([fieldResolvers[name], references[name]]);
+}
+
+/** Every field's resolver in one map: rows hold all that their type's fields in any subgraph need. */
+export const monolithResolvers: Resolvers = merge(Object.values<Resolvers>(fieldResolvers));
+
+function merge(maps: readonly Resolvers[]): Resolvers {
+  const merged: Record<string, Record<string, Resolver>> = {};
+  for (const [type, fields] of maps.flatMap((map) => Object.entries(map))) {
+    merged[type] = { ...merged[type], ...fields };
+  }
+  return merged;
+}

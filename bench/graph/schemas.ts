@@ -1,0 +1,62 @@
+/**
+ * The benchmark's own graph: readers, books, what is on the shelf, and reviews. Written in federation 1's words, because
+ * Mercurius speaks no other; composition upgrades them for everybody else.
+ */
+export const subgraphSdl = {
+  people: /* GraphQL */ `
+    extend type Query {
+      people(skip: Int!, first: Int!): [Person!]!
+    }
+    type Person @key(fields: "id") {
+      id: ID!
+      name: String!
+      country: String!
+      memberSince: Int!
+    }
+  `,
+  books: /* GraphQL */ `
+    extend type Query {
+      books(skip: Int!, first: Int!): [Book!]!
+      book(isbn: ID!): Book
+    }
+    type Book @key(fields: "isbn") {
+      isbn: ID!
+      title: String!
+      writer: String!
+      pages: Int!
+      priceMinor: Int!
+      weightGrams: Int!
+      subtitle: String
+    }
+  `,
+  shelves: /* GraphQL */ `
+    extend type Book @key(fields: "isbn") {
+      isbn: ID! @external
+      priceMinor: Int! @external
+      weightGrams: Int! @external
+      postageMinor: Int! @requires(fields: "priceMinor weightGrams")
+      onShelf: Boolean!
+    }
+  `,
+  reviews: /* GraphQL */ `
+    type Review @key(fields: "id") {
+      id: ID!
+      text: String!
+      stars: Int!
+      reader: Person!
+      book: Book!
+    }
+    extend type Person @key(fields: "id") {
+      id: ID! @external
+      reviews(first: Int!): [Review!]!
+    }
+    extend type Book @key(fields: "isbn") {
+      isbn: ID! @external
+      reviews(first: Int!): [Review!]!
+    }
+  `,
+} as const;
+
+export type SubgraphName = keyof typeof subgraphSdl;
+
+export const subgraphNames = Object.keys(subgraphSdl) as readonly SubgraphName[];

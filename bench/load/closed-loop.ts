@@ -1,0 +1,70 @@
+import { type Answered, openConnection, toPost } from "./connection.ts";
+
+export interface ClosedLoopOptions {
+  readonly port: number;
+  readonly bodies: readonly string[];
+  readonly connections: number;
+  readonly onAnswer: (answer: Answered, bodyIndex: number) => void;
+}
+
+export interface ClosedLoop {
+  /** Sends bodies in turn until told to stop. */
+  run(): void;
+  /** Sends each body from this one on once. Resolves when all are answered, or when it is told to stop. */
+  runOnce(): Promise<void>;
+  /** Resolves when what was sent is answered. */
+  stop(): Promise<void>;
+  close(): void;
+}
+
+/** A fixed number of connections, each of which sends its next request when it has its answer. */
+export function createClosedLoop({ port, bodies, connections, onAnswer }: ClosedLoopOptions): ClosedLoop {
+  const requests = bodies.map((body) => toPost(port, body));
+  let lost = (error: Error): void => {
+    throw error;
+  };
+  const lines = Array.from({ length: connections }, () => openConnection(port, (error) => lost(error)));
+  let running = false;
+  let next = 0;
+  let toSend = Number.POSITIVE_INFINITY;
+  let inFlight = 0;
+  let idle = (): void => {};
+
+  const sendNext = (line: (typeof lines)[number]): void => {
+    if (!running || toSend === 0) return void (inFlight === 0 && idle());
+    const index = next++ % requests.length;
+    toSend -= 1;
+    inFlight += 1;
+    line.send(requests[index] as Buffer, (answer) => {
+      inFlight -= 1;
+      onAnswer(answer, index);
+      sendNext(line);
+    });
+  };
+  const start = (count: number): void => {
+    running = true;
+    toSend = count;
+    for (const line of lines) sendNext(line);
+  };
+  const untilIdle = () =>
+    new Promise<void>((resolve, reject) => {
+      idle = resolve;
+      lost = reject;
+      if (inFlight === 0) resolve();
+    });
+
+  return {
+    run: () => start(Number.POSITIVE_INFINITY),
+    runOnce() {
+      start(requests.length);
+      return untilIdle();
+    },
+    stop() {
+      running = false;
+      return untilIdle();
+    },
+    close() {
+      for (const line of lines) line.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { readVersion } from "../contenders/install-peers.ts";
+
+/** What a reader needs in order to compare these numbers with others, a line each. */
+export function describeMachine(): readonly string[] {
+  const [core] = cpus();
+  const memory = (totalmem() / 2 ** 30).toFixed(0);
+  const root = ["@apollo/gateway", "@apollo/server", "graphql", "undici"];
+  const peers = [
+    "@graphql-hive/gateway",
+    "@graphql-hive/router-runtime",
+    "@mercuriusjs/gateway",
+    "mercurius",
+    "fastify",
+  ];
+  const versions = [
+    ...root.map((name) => `${name} ${readVersion(name, "root")}`),
+    ...peers.map((name) => `${name} ${readVersion(name, "peers")}`),
+    `graphql ${readVersion("graphql", "peers")} (peers)`,
+  ];
+  return [
+    `${cpus().length} × ${core?.model.trim()}, ${memory} GiB, Linux ${release()}`,
+    `Node ${process.versions.node} for every contender; ours at ${readCommit()}`,
+    versions.join(", "),
+  ];
+}
+
+function readCommit(): string {
+  const git = (...words: string[]) =>
+    execFileSync("git", words, { cwd: join(import.meta.dirname, "../.."), encoding: "utf8" }).trim();
+  try {
+    const changed = git("status", "--porcelain", "--", "gateway", "kit") === "" ? "" : " with changes on top";
+    return `commit ${git("rev-parse", "--short", "HEAD")}${changed}`;
+  } catch {
+    return "an unknown commit";
+  }
+}

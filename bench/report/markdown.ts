@@ -1,0 +1,6 @@
+/** A table: the first column to the left, numbers to the right. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const rule = head.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
+}

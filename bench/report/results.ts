@@ -1,0 +1,42 @@
+import { describeMachine } from "./machine.ts";
+import type { Tabled } from "./tables.ts";
+
+/** Above this part of the gateway's core, taken by others, figures are those of a disturbed run. */
+const quietMax = 0.03;
+
+export interface Run {
+  readonly command: string;
+  readonly rounds: number;
+  readonly windowMs: number;
+  readonly warmUpMs: number;
+  readonly skipped: readonly string[];
+}
+
+/** RESULTS.md: where the numbers come from, what to think of them, and the tables. */
+export function printResults(tabled: Tabled, report: string, run: Run): string {
+  const { rounds, windowMs, warmUpMs } = run;
+  return [
+    "# What the benchmark measured",
+    "Written by `npm run bench`; how it measures, and how to read the tables, is in README.md beside this file.",
+    describeNoise(tabled),
+    [
+      `- ${new Date().toISOString().slice(0, 10)}, \`${run.command}\``,
+      `- ${rounds} rounds, each with ${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured, medians of the rounds`,
+      ...describeMachine().map((line) => `- ${line}`),
+      ...run.skipped.map((line) => `- **Skipped:** ${line}`),
+    ].join("\n"),
+    report,
+    "",
+  ].join("\n\n");
+}
+
+function describeNoise({ workloads, contenders, summaries }: Tabled): string {
+  const parts = workloads.flatMap(({ name }) =>
+    contenders.map((contender) => summaries.find(name, contender.name)?.neighbours ?? 0),
+  );
+  const worst = Math.max(0, ...parts);
+  const percent = `${(worst * 100).toFixed(0)} %`;
+  return worst <= quietMax
+    ? `A quiet run: other processes took at most ${percent} of the gateways' core in any window.`
+    : `**A noisy run:** other processes took up to ${percent} of the gateways' core in a window. Do not quote these numbers.`;
+}

@@ -1,0 +1,46 @@
+import type { Profiler } from "node:inspector";
+
+export interface SelfTime {
+  readonly name: string;
+  /** The file's last parts and the line; empty for what V8 and Node do by themselves. */
+  readonly place: string;
+  /** Of all the time in which the thread was not idle. */
+  readonly part: number;
+}
+
+/** Where a thread spent its time itself, what it called left out; the most first. */
+export function listSelfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): readonly SelfTime[] {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const microseconds = new Map<string, number>();
+  let busy = 0;
+  for (const [index, id] of samples.entries()) {
+    const frame = frames.get(id);
+    if (!frame || frame.functionName === "(idle)") continue;
+    const spent = timeDeltas[index] ?? 0;
+    busy += spent;
+    const key = `${frame.functionName || "(anonymous)"}\n${toPlace(frame)}`;
+    microseconds.set(key, (microseconds.get(key) ?? 0) + spent);
+  }
+  return Array.from(microseconds, ([key, spent]) => {
+    const [name = "", place = ""] = key.split("\n");
+    return { name, place, part: spent / busy };
+  }).sort((a, b) => b.part - a.part);
+}
+
+/** Parts by folder: whose code it is. */
+export function listByOwner(selfTimes: readonly SelfTime[]): readonly SelfTime[] {
+  const parts = new Map<string, number>();
+  for (const { place, name, part } of selfTimes) {
+    const owner = place === "" ? name : (/^(?:@[^/]+\/)?[^/]+/.exec(place)?.[0] ?? place);
+    parts.set(owner, (parts.get(owner) ?? 0) + part);
+  }
+  return Array.from(parts, ([name, part]) => ({ name, place: "", part })).sort((a, b) => b.part - a.part);
+}
+
+function toPlace({ url, lineNumber }: { readonly url: string; readonly lineNumber: number }): string {
+  if (url === "") return "";
+  const file = url.replace(/^.*\/node_modules\//, "").replace(new RegExp(`^file://${repository}`), "");
+  return `${file}:${lineNumber + 1}`;
+}
+
+const repository = new URL("../..", import.meta.url).pathname;
