@@ -42,6 +42,13 @@ describe("an operation", () => {
     expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(1);
   });
 
+  test("that was planned in time is not refused because the main thread was late", async () => {
+    const { plan } = await setUp({ planTimeoutMs: 100 });
+    const planned = plan("{ a }");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    expect(await planned).toMatchObject({ operationText: "{ a }" });
+  });
+
   test("that fills the thread's memory is refused", async () => {
     const { plan } = await setUp({ planTimeoutMs: 60_000, threadHeapMbMax: 20 });
     await expect(plan("fill")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });

@@ -37,7 +37,7 @@ export interface ThreadLost {
 }
 
 /** Nobody took the task. */
-export interface NotTaken {
+interface NotTaken {
   readonly kind: "not-taken";
   readonly reason: "queue-full" | "waited-too-long" | "closed";
 }

@@ -53,14 +53,18 @@ export function startThread({ file, heapMbMax, onSaid, onLost }: ThreadOptions):
   return {
     run(task, timeoutMs) {
       return new Promise((resolve) => {
-        const late = () => lose("deadline", new Error(`The planner was at it for more than ${timeoutMs} ms`));
-        const timer = setTimeout(late, timeoutMs);
-        finish = (outcome) => {
+        const late = () => {
+          if (finish === settle) lose("deadline", new Error(`The planner was at it for more than ${timeoutMs} ms`));
+        };
+        // When it was this thread that slept, the answer is here already, and is read before `setImmediate` calls back.
+        const timer = setTimeout(() => setImmediate(late), timeoutMs);
+        const settle = (outcome: TaskAnswer | ThreadLost): void => {
           finish = undefined;
           clearTimeout(timer);
           worker.unref();
           resolve(outcome);
         };
+        finish = settle;
         worker.ref();
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
         worker.postMessage(task);
