@@ -21,8 +21,9 @@ export interface PlannerOptions {
   readonly observe: Observe;
   /** The thread's entry; another one in tests. */
   readonly threadFile?: URL;
-  /** Operations that may wait for a thread, beside those that one is at. */
-  readonly operationsWaitingMax?: number;
+  /** Operations that may wait for a thread, beside those that one is at; and how long. */
+  readonly waitingMax?: number;
+  readonly waitMsMax?: number;
   readonly loadTimeoutMs?: number;
   /** A planner of a large supergraph lives in 100 MB; what needs more than this is an operation that never ends. */
   readonly threadHeapMbMax?: number;
@@ -31,11 +32,11 @@ export interface PlannerOptions {
 const ownThreadFile = new URL("planner-worker.ts", import.meta.url);
 
 export function createPlanner(o: PlannerOptions): Planner {
-  const { operationsWaitingMax: jobsMax = 1_000, loadTimeoutMs = 60_000 } = o;
+  const { waitingMax = 1_000, waitMsMax = 2 * o.planTimeoutMs, loadTimeoutMs = 60_000 } = o;
   const { threadFile: file = ownThreadFile, threadHeapMbMax: heapMbMax = 512 } = o;
   /** Those in use: a new thread loads them all. */
   const inUse = new Map<number, string>();
-  const queue = createJobQueue({ jobsMax, waitMsMax: 2 * o.planTimeoutMs });
+  const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax });
   let lastId = 0;
 
   const seats = Array.from({ length: o.workers }, () =>
