@@ -13,6 +13,7 @@ import { createFastLane } from "./lanes/fast.ts";
 import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
 import { createBoundedMap } from "./parse/bounded-map.ts";
 import { createPipeline } from "./pipeline.ts";
+import { createPlanner } from "./plan/planner/planner.ts";
 import { refuse } from "./shape/refuse.ts";
 import { type Answer, createWriter, type WriteAnswer } from "./shape/write.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
@@ -44,7 +45,8 @@ const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 export function createGateway({ config, observe, graphiqlFolder, apolloPlugins = [] }: GatewayOptions): Gateway {
   const { subgraphUrls, pollMs } = config.supergraph;
   const persistedQueries = createBoundedMap<string>(persistedQueryBounds);
-  const about = { ...config, subgraphUrls, persistedQueries, plugins: apolloPlugins, observe };
+  const planner = createPlanner({ ...config.planning, observe });
+  const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
@@ -61,9 +63,10 @@ export function createGateway({ config, observe, graphiqlFolder, apolloPlugins =
   return {
     handler: (request, response) => fastLane(introduce(request, response)),
     isReady: () => generations.current !== undefined,
-    close() {
+    async close() {
       unwatch();
-      return generations.close();
+      await generations.close();
+      await planner.close();
     },
   };
 }

@@ -117,7 +117,9 @@ describe.each(faults)("a subgraph that %s", (_, code, fault) => {
     library.people.fault = fault;
     await gateway.ask("{ person(id: 1) { name } }");
     const kinds = gateway.observations.map(({ kind }) => kind).filter((kind) => kind !== "retried");
-    expect(kinds).toEqual([expect.stringMatching(/^subgraph-(fetch-failed|errors|answer-misshapen)$/)]);
+    expect(kinds).toEqual([
+      expect.stringMatching(/^(subgraph-(fetch-failed|errors|answer-misshapen)|values-refused)$/),
+    ]);
   });
 });
 

@@ -12,7 +12,8 @@ beforeEach(async () => {
   second = await startRatings();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
-    environment: { SUBGRAPH_URL_RATINGS: `${library.ratings.url}, ${second.url}` },
+    // Shared fetches would be fewer than requests.
+    environment: { FETCH_SHARING: "false", SUBGRAPH_URL_RATINGS: `${library.ratings.url}, ${second.url}` },
   });
 });
 afterEach(async () => {

@@ -74,28 +74,29 @@ test("any other error is masked and goes whole to the log", async () => {
   ]);
 });
 
-test("an entity's error stands at its place in the client's answer, past entities that are missing", async () => {
+test("an entity's error stands at its place in the client's answer, and at all that share the entity", async () => {
   library.people.fault = answer({
-    data: { _entities: [{ name: "Ada", email: null }, { name: "Grace", email: "g" }, null] },
+    data: { _entities: [{ name: "Ada", email: null }, null] },
     errors: [
       { message: "Not yours.", path: ["_entities", 0, "email"], extensions: { code: "FORBIDDEN" } },
-      { message: "Gone.", path: ["_entities", 2], extensions: { code: "GONE" } },
+      { message: "Gone.", path: ["_entities", 1], extensions: { code: "GONE" } },
     ],
   });
   const { body } = await gateway.ask("{ books { author { name email } } }");
   expect(body.data.books.map(({ author }: { author: object }) => author)).toEqual([
     { name: "Ada", email: null },
-    { name: "Grace", email: "g" },
     null,
     null,
+    { name: "Ada", email: null },
   ]);
   expect(
     body.errors.map(({ path, extensions }: { path: unknown; extensions: { code: string } }) => [path, extensions.code]),
   ).toEqual([
+    // books[2] has no author and so no representation; books[3] has the first one's, and is sent with it.
     [["books", 0, "author", "email"], "FORBIDDEN"],
-    // books[2] has no author and so no representation: the third entity belongs to books[3].
-    [["books", 3, "author", "name"], "GONE"],
-    [["books", 3, "author", "email"], "GONE"],
+    [["books", 3, "author", "email"], "FORBIDDEN"],
+    [["books", 1, "author", "name"], "GONE"],
+    [["books", 1, "author", "email"], "GONE"],
   ]);
 });
 
@@ -245,7 +246,7 @@ test("errors without a place stand for all that is missing, or at the list they 
   });
 
   library.people.fault = answer({
-    data: { _entities: [null, null, null] },
+    data: { _entities: [null, null] },
     errors: [{ message: "Odd." }, { message: "Odder.", path: ["_entities", 77] }],
   });
   const odd = await gateway.ask("{ books { author { name } } }");

@@ -16,7 +16,7 @@ import { createDocumentCheck } from "../parse/document-check.ts";
 import type { GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { requireOperation } from "../parse/operation.ts";
-import type { AdmittedOperation } from "../run/engine.ts";
+import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import { maskError } from "../shape/mask.ts";
 import { contentTypeOf, statusFor } from "../shape/refuse.ts";
 import type { Answer } from "../shape/write.ts";

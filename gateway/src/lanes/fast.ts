@@ -7,7 +7,7 @@ import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
 import type { BoundedMap } from "../parse/bounded-map.ts";
 import { type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
 import type { Asked, Pipeline } from "../pipeline.ts";
-import type { AdmittedOperation } from "../run/engine.ts";
+import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import { refuse } from "../shape/refuse.ts";
 import type { WriteAnswer } from "../shape/write.ts";
 import type { Generations, Pinned } from "../supergraph/generations.ts";

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { createIntroduction } from "../admit/exchange.ts";
 import { Refusal } from "../errors.ts";
 import { createPipeline } from "../pipeline.ts";
-import type { Engine } from "../run/engine.ts";
+import type { Engine } from "../engine.ts";
 import { createWriter } from "../shape/write.ts";
 import type { Generation, Generations } from "../supergraph/generations.ts";
 import type { Observation } from "../telemetry/observations.ts";
@@ -72,7 +72,7 @@ function createFakeGenerations(
   const engine: Engine = {
     apiSchema: buildSchema("type Query { a: Int }"),
     execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
-    close: () => Promise.resolve(),
+    explain: () => Promise.resolve(undefined),
   };
   const generation: Generation = {
     apiSdl: "",

@@ -1,7 +1,7 @@
 // What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
 import { createBoundedMap } from "../parse/bounded-map.ts";
-import type { AdmittedOperation } from "../run/engine.ts";
+import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
 export interface Operations {
   /** Undefined when the full lane has not admitted it, or it was dropped since. */

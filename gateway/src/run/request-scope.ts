@@ -1,6 +1,5 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
 import type { TraceContext } from "@tributary/kit/trace-context";
-import type { FieldLoss } from "./field-loss.ts";
 
 export interface RequestScope {
   readonly requestId: string;
@@ -11,10 +10,6 @@ export interface RequestScope {
   readonly signal: AbortSignal;
   /** Whether somebody wants to know where the time goes. */
   readonly isTimed: boolean;
-  /** What was lost on the way, with paths in the client's answer. Bounded per fetch, see field-loss.ts. */
-  readonly losses: FieldLoss[];
-  /** The data of root fetches in order of arrival: the engine joins its answer from these very objects. */
-  readonly rootAnswers: Readonly<Record<string, unknown>>[];
 }
 
 export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed"> {
@@ -30,7 +25,5 @@ export function createRequestScope({ requestId, trace, authorization, isTimed, d
     get signal() {
       return deadline.signal;
     },
-    losses: [],
-    rootAnswers: [],
   };
 }

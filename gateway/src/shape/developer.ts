@@ -1,5 +1,11 @@
 // Stage 5 of 5: say it. What a developer asks to know beside the answer.
-import type { EngineTimings } from "../run/engine.ts";
+
+/** Where the time went, in milliseconds. */
+export interface EngineTimings {
+  readonly planMs: number;
+  readonly runMs: number;
+  readonly shapeMs: number;
+}
 
 /** The answer with `extensions.queryPlan`. Spliced in: the engine writes a whole object, and no `extensions`. */
 export function withQueryPlan(body: Buffer, queryPlan: unknown): Buffer {

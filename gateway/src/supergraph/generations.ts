@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Admission } from "../lanes/admission.ts";
 import type { Operations } from "../lanes/operations.ts";
-import type { Engine } from "../run/engine.ts";
+import type { Engine } from "../engine.ts";
 import type { Observe } from "../telemetry/observations.ts";
 
 /** All that is derived from one supergraph. Immutable, but for what it keeps. */

@@ -17,6 +17,8 @@ export type Observation =
   | SubgraphReplicas
   | SubgraphErrors
   | SubgraphAnswerMisshapen
+  | PlanCompiled
+  | ValuesRefused
   | PlanObservation
   | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
   | { readonly kind: "client-gone"; readonly requestId: string }
@@ -67,6 +69,20 @@ type PlanObservation =
   | { readonly kind: "plan-cache-hit" }
   | { readonly kind: "plan-cache-miss" };
 
+/** A plan was made ready to run. `isMerged`: on the general path, which is slower than joining. */
+interface PlanCompiled {
+  readonly kind: "plan-compiled";
+  readonly isMerged: boolean;
+  readonly fetchCount: number;
+}
+
+/** Values of an answer that do not fit the schema, by their paths in it; each became null. */
+interface ValuesRefused {
+  readonly kind: "values-refused";
+  readonly requestId: string;
+  readonly problems: readonly { readonly path: readonly (string | number)[]; readonly code: string }[];
+}
+
 export type Observe = (observation: Observation) => void;
 
 type Level = "debug" | "info" | "warn" | "error";
@@ -89,6 +105,8 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "planner-replaced": ["warn", "a thread that plans operations was replaced"],
   "plan-cache-hit": ["debug", "a plan was kept from before"],
   "plan-cache-miss": ["debug", "a plan was not kept, or never made"],
+  "plan-compiled": ["debug", "a query plan was made ready to run"],
+  "values-refused": ["warn", "values of subgraphs do not fit the schema"],
   "request-refused": ["debug", "a request was refused"],
   "client-gone": ["debug", "a client went away; its fetches were aborted"],
   "answer-cut": ["debug", "a client did not read its answer in time"],

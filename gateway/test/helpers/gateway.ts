@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "@tributary/kit/lifecycle";
@@ -7,6 +8,8 @@ import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createGateway } from "../../src/server.ts";
 import type { Observation } from "../../src/telemetry/observations.ts";
+import { watchLane } from "./lanes.ts";
+import { createTwins, type Twin } from "./twins.ts";
 
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
@@ -40,37 +43,84 @@ export interface GatewayTestOptions {
   readonly supergraphSdl?: string;
   readonly environment?: Record<string, string>;
   readonly graphiqlFolder?: string;
+  /** Undoes what one request has changed in the subgraphs, where it changes anything. */
+  readonly reset?: () => void;
 }
+
+/** Whether each request is also sent through both lanes of twins; see twins.ts. */
+const comparesLanes = process.env["COMPARE_LANES"] === "true";
 
 /** A gateway in this process, on a free port, ready when it was given a supergraph. */
 export async function startGateway(o: GatewayTestOptions): Promise<RunningGateway> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-test-"));
   const file = join(folder, "supergraph.graphql");
   if (o.supergraphSdl !== undefined) writeFileSync(file, o.supergraphSdl);
-  const source = o.environment?.["SUPERGRAPH_URL"] === undefined ? { SUPERGRAPH_FILE: file } : {};
-  const config = readConfig({ ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ...o.environment });
-  const { observations, observe, seen } = createRecorder();
-  const gateway = createGateway({ config, observe, graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql") });
-  const server = await startServer({
-    ...config,
-    ...gateway,
-    name: "gateway",
-    log: silentLog,
-    prepare: answerBrokenRequests,
-  });
-  if (o.supergraphSdl !== undefined) await seen("supergraph-loaded");
+  const source: { SUPERGRAPH_FILE?: string } =
+    o.environment?.["SUPERGRAPH_URL"] === undefined ? { SUPERGRAPH_FILE: file } : {};
+  const environment = { ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ...o.environment };
+  const about = { environment, graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql") };
+  const recorder = createRecorder();
+  const twins = comparesLanes && source.SUPERGRAPH_FILE ? await startTwins(o, about, recorder.supergraphId) : undefined;
+  const { server, isReady } = await listen(about, recorder.observe, twins?.watch);
+  if (o.supergraphSdl !== undefined) await recorder.seen("supergraph-loaded");
   return {
     ...server,
-    isReady: gateway.isReady,
-    observations,
+    ...recorder,
+    isReady,
     file,
-    seen,
     ask: (query, options) => ask(`${server.url}/graphql`, query, options),
     drain: async () => {
       await server.drain();
       rmSync(folder, { recursive: true, force: true });
+      await twins?.drain();
     },
   };
+}
+
+interface ListenOptions {
+  readonly environment: Record<string, string>;
+  readonly graphiqlFolder: string;
+}
+
+async function listen(
+  { environment, graphiqlFolder }: ListenOptions,
+  observe: (observation: Observation) => void,
+  wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
+) {
+  const config = readConfig(environment);
+  const gateway = createGateway({ config, observe, graphiqlFolder });
+  const server = await startServer({
+    ...config,
+    ...gateway,
+    handler: wrap(gateway.handler),
+    name: "gateway",
+    log: silentLog,
+    prepare: answerBrokenRequests,
+  });
+  return { server, isReady: gateway.isReady };
+}
+
+/** A gateway like the one under test, beside it. */
+export async function startTwin(about: ListenOptions, isLoaded: boolean): Promise<Twin> {
+  const { observe, seen, supergraphId } = createRecorder();
+  let tookFastLane = () => false;
+  const { server } = await listen(about, observe, (handler) => {
+    const watched = watchLane(handler);
+    ({ tookFastLane } = watched);
+    return watched.handler;
+  });
+  if (isLoaded) await seen("supergraph-loaded");
+  const { port, drain } = server;
+  return { port, drain, tookFastLane: () => tookFastLane(), supergraphId };
+}
+
+async function startTwins(o: GatewayTestOptions, about: ListenOptions, supergraphId: () => string | undefined) {
+  // A subgraph that a test holds silent answers nobody: copies need not wait for long.
+  const hasty = { SUBGRAPH_TIMEOUT_MS: "400", ...about.environment };
+  const start = (lane: string) =>
+    startTwin({ ...about, environment: { ...hasty, FAST_LANE: lane } }, o.supergraphSdl !== undefined);
+  const [full, fast] = await Promise.all([start("false"), start("true")]);
+  return createTwins({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
 }
 
 export async function ask(
@@ -104,9 +154,15 @@ function parseJson(text: string): unknown {
 function createRecorder() {
   const observations: Observation[] = [];
   const waiting = new Set<() => void>();
+  let supergraphId: string | undefined;
   return {
     observations,
+    /** Of the last one that was loaded. Tests clear the list. */
+    supergraphId: () => supergraphId,
     observe(observation: Observation): void {
+      // How an operation was planned is no matter of these tests.
+      if (observation.kind.startsWith("plan-")) return;
+      if (observation.kind === "supergraph-loaded") supergraphId = observation.id;
       observations.push(observation);
       for (const check of waiting) check();
     },

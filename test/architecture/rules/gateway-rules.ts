@@ -7,6 +7,8 @@ const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 /** Where stages meet. */
 const assembly: readonly string[] = [
   "gateway/src/pipeline.ts",
+  // Plan, run and shape over one supergraph.
+  "gateway/src/engine.ts",
   "gateway/src/lanes/",
   // It admits a request before a lane is chosen.
   "gateway/src/server.ts",

@@ -24,8 +24,8 @@ interface Requirer extends MovedField {
 
 /**
  * Moves to virtual subgraphs
- * - fields that require something and are required themselves: the planner asks them together with what leads to them, before what
- *   they require is there, when that is of the same subgraph;
+ * - fields whose requirements have requirements: the planner asks fields of one subgraph together, although one is needed for what the
+ *   other requires, and takes fields that are external in a subgraph for its own;
  * - fields that require one field with other arguments than another field does: a representation has room for one.
  * Supergraphs of federation 1 are left as they are.
  */
@@ -110,12 +110,17 @@ function findMoved(
   requirers: readonly Requirer[],
   synthetics: Synthetics,
 ): readonly Requirer[] {
-  const required = new Set(requirers.flatMap((one) => requiredBy(draft, one, requirers)));
+  const chained = new Set(
+    requirers.flatMap((one) => {
+      const required = requiredBy(draft, one, requirers);
+      return required.length === 0 ? [] : [one, ...required];
+    }),
+  );
   const kept: Requirer[] = [];
   return requirers.filter((requirer) => {
     // What cannot be entered has no way back to the field.
     if (keysOf(draft.types.get(requirer.typeName), requirer.graph).length === 0) return false;
-    const moves = required.has(requirer) || kept.some((other) => clash(requirer, other, synthetics));
+    const moves = chained.has(requirer) || kept.some((other) => clash(requirer, other, synthetics));
     if (!moves) kept.push(requirer);
     return moves;
   });

@@ -1,0 +1,93 @@
+// The stages plan, run and shape over one supergraph. `pipeline.ts` says where they stand in the life of a request.
+import type { QueryPlan } from "@apollo/query-planner";
+import { buildASTSchema, type GraphQLSchema, isObjectType, parse } from "graphql";
+import type { AdmittedOperation } from "./parse/admitted-operation.ts";
+import { createCompiler } from "./plan/compile.ts";
+import type { CompiledPlan } from "./plan/compiled-plan.ts";
+import { createPlanStage } from "./plan/plan.ts";
+import { createSupergraphTypes } from "./plan/supergraph-types.ts";
+import { createSharing } from "./run/in-flight.ts";
+import type { RequestScope } from "./run/request-scope.ts";
+import { createRunStage } from "./run/run.ts";
+import type { SubgraphClient } from "./run/subgraph-client.ts";
+import { writeAnswerBody } from "./shape/answer.ts";
+import type { EngineTimings } from "./shape/developer.ts";
+import { createIntrospect } from "./shape/introspect.ts";
+import type { Observe } from "./telemetry/observations.ts";
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface Engine {
+  /** What clients see. */
+  readonly apiSchema: GraphQLSchema;
+  /**
+   * Plans, fetches and writes. Rejects with a Refusal (such as OPERATION_TOO_COMPLEX) or with a bug.
+   * @param variables as provided, already found acceptable.
+   */
+  execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope): Promise<EngineAnswer>;
+  /** The query plan as JSON, for a developer who asks for it. */
+  explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown>;
+}
+
+/** `body` is the whole JSON answer, `{"data":…}` with masked `errors` in it and no `extensions`. */
+export interface EngineAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+  /** Told when the scope is timed. */
+  readonly timings?: EngineTimings;
+}
+
+export interface EngineOptions {
+  readonly apiSchema: GraphQLSchema;
+  /** The supergraph's own, with what clients do not see. */
+  readonly supergraphSchema: GraphQLSchema;
+  readonly aliasPrefix: string;
+  /** The planner: takes the text of a normalized operation. */
+  readonly plan: (operationText: string) => Promise<QueryPlan>;
+  readonly clientOf: (service: string) => SubgraphClient;
+  /** Whether equal reads under way are one. */
+  readonly fetchSharing: boolean;
+  readonly observe: Observe;
+}
+
+/** A supergraph's types, those included that clients do not see. Its directives are read by us, not checked. */
+export function buildSupergraphSchema(supergraphSdl: string): GraphQLSchema {
+  return buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true, assumeValidSDL: true });
+}
+
+export function createEngine(o: EngineOptions): Engine {
+  const types = createSupergraphTypes(o.supergraphSchema);
+  const compile = createCompiler({ types, ...o });
+  const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
+    o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
+  const plan = createPlanStage({ ...o, compile, onCompiled });
+  const isObjectTypeName = (name: unknown) =>
+    typeof name === "string" && isObjectType(o.supergraphSchema.getType(name));
+  const run = createRunStage({
+    clientOf: o.clientOf,
+    sharing: o.fetchSharing ? createSharing() : undefined,
+    mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
+    observe: o.observe,
+  });
+  const introspect = createIntrospect(o.apiSchema);
+
+  async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
+    const startedMs = scope.isTimed ? performance.now() : 0;
+    const planned = plan(admitted, variables);
+    const compiled = planned instanceof Promise ? await planned : planned;
+    const plannedMs = scope.isTimed ? performance.now() : 0;
+    const result = await run(compiled, variables, scope, introspect(compiled, admitted, variables));
+    const ranMs = scope.isTimed ? performance.now() : 0;
+    const { body, problems } = writeAnswerBody(compiled, result);
+    if (problems.length > 0) o.observe({ kind: "values-refused", requestId: scope.requestId, problems });
+    if (!scope.isTimed) return { status: 200, body };
+    const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };
+    return { status: 200, body, timings };
+  }
+
+  async function explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown> {
+    return (await plan(admitted, variables)).explained;
+  }
+
+  return { apiSchema: o.apiSchema, execute, explain };
+}

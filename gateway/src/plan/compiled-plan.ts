@@ -1,0 +1,146 @@
+// Stage 3 of 5: how to answer? What the planner's answer becomes: data that `run` follows and `shape` writes from.
+import type { QueryPlan } from "@apollo/query-planner";
+import type { OperationTypeNode, SelectionSetNode } from "graphql";
+
+/** One operation, ready to run any number of times. Immutable, but for layouts that are added when a type is first met. */
+export interface CompiledPlan {
+  readonly kind: OperationTypeNode;
+  /** Undefined when no subgraph is needed. */
+  readonly steps: Step | undefined;
+  readonly fetches: readonly CompiledFetch[];
+  readonly root: Position;
+  /** Two fetches provide one composite field: answers are merged into one tree of copies instead of being joined. */
+  readonly isMerged: boolean;
+  /** The client's `__schema` and `__type` fields, as an operation of their own. */
+  readonly introspection: SelectionSetNode | undefined;
+  /** The planner's own JSON, for developers. */
+  readonly explained: QueryPlan;
+}
+
+export type Step =
+  | { readonly kind: "sequence" | "parallel"; readonly steps: readonly Step[] }
+  | { readonly kind: "fetch"; readonly fetch: CompiledFetch };
+
+export interface CompiledFetch {
+  /** Its slot among the joins of a run. */
+  readonly slot: number;
+  readonly service: string;
+  readonly isMutation: boolean;
+  /** Planner keys from the root to the objects it is about; lists are not part of it. */
+  readonly path: readonly string[];
+  /** The request's JSON up to its variables: `{"query":"…"`. */
+  readonly requestHead: string;
+  /** The variables that it uses, by their names in its text and in the client's. */
+  readonly variables: readonly { readonly planned: string; readonly client: string }[];
+  /** What it selects: at its root, or of an entity. */
+  readonly selected: SelectionSetNode;
+  /** Undefined for a fetch of root fields. */
+  readonly representations: RepresentationPlan | undefined;
+  /** The data's keys that the plan renames, for answers that are merged. */
+  readonly renames: readonly KeyRename[];
+  /** Key fields that an entity of this type must bring with the values that it was asked for by. */
+  keyChecks(layout: ObjectLayout): readonly KeyCheck[];
+  /** Whether an entity that calls itself `typename` can stand for such an object. */
+  acceptsEntity(layout: ObjectLayout, typename: string): boolean;
+}
+
+export interface KeyRename {
+  /** Keys, and `... on Type` where it holds for that type only. */
+  readonly path: readonly string[];
+  readonly to: string;
+}
+
+export interface KeyCheck {
+  readonly key: string;
+  readonly access: Access;
+}
+
+/** How an object becomes a representation. */
+export interface RepresentationPlan {
+  /** Fetches of one plan with the same group send the same representations. */
+  readonly group: number;
+  readonly fieldsOf: FieldsOf;
+}
+
+/** What is sent of an object, by its type; undefined when it is not of a type that the fetch is about. */
+export type FieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
+
+export interface RepresentationField {
+  /** `"name":` as it stands in the request. */
+  readonly text: string;
+  readonly name: string;
+  readonly value:
+    | { readonly kind: "constant"; readonly value: unknown }
+    | { readonly kind: "leaf"; readonly access: Access }
+    | { readonly kind: "object"; readonly access: Access; readonly of: FieldsOf };
+}
+
+/** Where in the answer objects stand: planner keys from the root, and the fetches whose answers make them up. */
+export interface Position {
+  /** What is known of an object here: by its type, as far as the fetches so far tell it. Undefined for a type that cannot be here. */
+  layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
+  /** Planner keys and list indexes below this position, in the client's response names; cut before the first step that clients do not see. */
+  toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
+}
+
+/** The objects of one type at one position. */
+export interface ObjectLayout {
+  readonly typename: string;
+  /** Clients may see this type: it is in the API schema, and no interface. */
+  readonly isVisible: boolean;
+  /** The client's fields, in the client's order. */
+  readonly fields: readonly ClientField[];
+  /** How to read a field by its planner key; undefined when no fetch provides it. */
+  access(plannerKey: string): Access | undefined;
+  /** The client's response names that a fetch provides here. */
+  namesFrom(fetch: CompiledFetch): readonly string[];
+}
+
+export interface ClientField {
+  readonly responseName: string;
+  /** `"name":` as it stands in the answer. */
+  readonly text: string;
+  /** JSON that needs no fetch: a `__typename`. */
+  readonly constant: string | undefined;
+  /** Undefined when no fetch provides it. */
+  readonly access: Access | undefined;
+  readonly shape: OutputShape;
+}
+
+/** From where a value is read: the object itself, or what a fetch joined to it. */
+export interface Access {
+  /** The field's value; undefined when no fetch brought it. */
+  read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
+  /** The slot of the fetch that it is read from; `ownSlot` for the object's own fields. */
+  readonly slot: number;
+  /** The subgraph that it is read from; undefined where several may have brought it. */
+  readonly service: string | undefined;
+  /** Of the objects below, for a composite field. */
+  readonly position: Position | undefined;
+}
+
+/** The slot of an object's own fields. */
+export const ownSlot = -1;
+
+/** How many slots there are: one for each fetch, and one for the schema's answer about itself. */
+export function slotCount({ fetches }: CompiledPlan): number {
+  return fetches.length + 1;
+}
+
+export type OutputShape =
+  | { readonly kind: "leaf"; readonly isNonNull: boolean; readonly leaf: LeafKind }
+  | { readonly kind: "enum"; readonly isNonNull: boolean; readonly values: ReadonlySet<string> }
+  | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
+  | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position };
+
+/** Custom scalars may hold anything. */
+export type LeafKind = "String" | "ID" | "Int" | "Float" | "Boolean" | "custom";
+
+/** What the fetches of a run have brought so far, by slot. */
+export type Joins = readonly (Join | undefined)[];
+
+/** One fetch's data, found by the object that it belongs to. */
+export interface Join {
+  /** What belongs to an object: undefined when the fetch brought nothing for it. */
+  find(object: object): Readonly<Record<string, unknown>> | undefined;
+}

@@ -1,0 +1,54 @@
+// Stage 3 of 5: how to answer? What a client's field must look like in the answer.
+import {
+  type FieldNode,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  isCompositeType,
+  isEnumType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  specifiedScalarTypes,
+} from "graphql";
+import type { Access, LeafKind, OutputShape } from "./compiled-plan.ts";
+import type { SupergraphTypes } from "./supergraph-types.ts";
+
+interface ShapeOptions {
+  readonly types: SupergraphTypes;
+  readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
+}
+
+/** Anything: for fields that the schema does not know, such as those about itself. */
+const anything: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
+
+/** Clients' own view of a type counts: it has fewer enum values, and no hidden types. */
+export function createOutputShapes(typename: string, fallbackTypename: string, o: ShapeOptions) {
+  const candidates = [
+    o.findVisibleType(typename),
+    o.findVisibleType(fallbackTypename),
+    o.types.schema.getType(typename),
+  ].filter((type) => isObjectType(type) || isInterfaceType(type));
+
+  return (field: FieldNode, access: Access | undefined): OutputShape => {
+    const definitions = candidates.map((type) => type.getFields()[field.name.value]);
+    const definition = definitions.find((definition) => definition !== undefined);
+    return definition ? toShape(definition.type, access) : anything;
+  };
+}
+
+function toShape(type: GraphQLOutputType, access: Access | undefined, isNonNull = false): OutputShape {
+  if (isNonNullType(type)) return toShape(type.ofType, access, true);
+  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access) };
+  if (isEnumType(type)) {
+    return { kind: "enum", isNonNull, values: new Set(type.getValues().map(({ name }) => name)) };
+  }
+  if (isCompositeType(type)) {
+    return access?.position ? { kind: "object", isNonNull, position: access.position } : { ...anything, isNonNull };
+  }
+  return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
+}
+
+function toLeafKind(name: string): LeafKind {
+  return specifiedScalarTypes.some((type) => type.name === name) ? (name as LeafKind) : "custom";
+}

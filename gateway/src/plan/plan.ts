@@ -1,0 +1,102 @@
+// Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions.
+import type { QueryPlan } from "@apollo/query-planner";
+import { Kind, type OperationDefinitionNode, OperationTypeNode, print } from "graphql";
+import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import type { Compile } from "./compile.ts";
+import type { CompiledPlan } from "./compiled-plan.ts";
+import { collectFields, responseNameOf } from "./fields.ts";
+import { conditionVariables, normalize } from "./normalize.ts";
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface PlanOptions {
+  readonly aliasPrefix: string;
+  /** The planner: takes the text of a normalized operation. */
+  readonly plan: (operationText: string) => Promise<QueryPlan>;
+  readonly compile: Compile;
+  /** Told of each compilation. */
+  readonly onCompiled: (plan: CompiledPlan) => void;
+}
+
+/** At once for an operation that has been compiled; what is not fit to be planned is a Refusal. */
+export type PlanStage = (admitted: AdmittedOperation, variables: Variables) => CompiledPlan | Promise<CompiledPlan>;
+
+/** Combinations of conditions that one operation keeps; the oldest is forgotten. */
+const variantsMax = 32;
+
+interface Variants {
+  /** The variables that decide `@skip` and `@include`. */
+  readonly names: readonly string[];
+  readonly byValues: Map<string, CompiledPlan | Promise<CompiledPlan>>;
+}
+
+export function createPlanStage(o: PlanOptions): PlanStage {
+  const known = new WeakMap<AdmittedOperation, Variants>();
+
+  async function compileNew(admitted: AdmittedOperation, conditions: Variables): Promise<CompiledPlan> {
+    const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
+    const plans = await Promise.all(splitMutation(planned).map((operation) => o.plan(print(operation))));
+    const compiled = o.compile(client, inSequence(plans));
+    o.onCompiled(compiled);
+    return compiled;
+  }
+
+  function begin({ byValues }: Variants, values: string, compiling: Promise<CompiledPlan>): Promise<CompiledPlan> {
+    byValues.set(values, compiling);
+    const oldest = byValues.size > variantsMax ? byValues.keys().next().value : undefined;
+    if (oldest !== undefined) byValues.delete(oldest);
+    compiling.then(
+      (compiled) => byValues.set(values, compiled),
+      () => byValues.delete(values),
+    );
+    return compiling;
+  }
+
+  return (admitted, variables) => {
+    const variants = known.get(admitted) ?? createVariants(admitted);
+    known.set(admitted, variants);
+    const conditions = readConditions(admitted.operation, variants.names, variables);
+    const values = variants.names.map((name) => String(conditions[name])).join();
+    return variants.byValues.get(values) ?? begin(variants, values, compileNew(admitted, conditions));
+  };
+}
+
+/**
+ * One operation for each root field of a mutation: the planner would fetch two of one service at once, and the first one's details after
+ * the second has changed them (GraphQL spec, "Mutation": serially).
+ */
+function splitMutation(operation: OperationDefinitionNode | undefined): readonly OperationDefinitionNode[] {
+  if (operation?.operation !== OperationTypeNode.MUTATION) return operation ? [operation] : [];
+  const fields = collectFields([operation.selectionSet], () => true, responseNameOf);
+  return [...fields.values()].map((selections) => ({
+    ...operation,
+    selectionSet: { kind: Kind.SELECTION_SET, selections },
+  }));
+}
+
+function inSequence(plans: readonly QueryPlan[]): QueryPlan {
+  const [first] = plans;
+  if (first && plans.length === 1) return first;
+  const nodes = plans.flatMap(({ node }) => (node && node.kind !== "Subscription" ? node : []));
+  return { kind: "QueryPlan", ...(nodes.length > 0 && { node: { kind: "Sequence", nodes } }) };
+}
+
+function createVariants({ document, operation }: AdmittedOperation): Variants {
+  return { names: conditionVariables(document, operation), byValues: new Map() };
+}
+
+/** As coerced: a variable that was not sent has its default (GraphQL spec, "CoerceVariableValues"). */
+function readConditions(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  names: readonly string[],
+  variables: Variables,
+): Variables {
+  if (names.length === 0) return {};
+  const values = names.map((name) => {
+    if (Object.hasOwn(variables, name)) return [name, variables[name]];
+    const definition = variableDefinitions.find(({ variable }) => variable.name.value === name);
+    const byDefault = definition?.defaultValue;
+    return [name, byDefault?.kind === Kind.BOOLEAN ? byDefault.value : null];
+  });
+  return Object.fromEntries(values) as Variables;
+}

@@ -1,0 +1,101 @@
+// Stage 3 of 5: how to answer? What compiling asks of the supergraph's types, those included that clients do not see.
+import {
+  type ConstDirectiveNode,
+  type GraphQLSchema,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  parse,
+  type SelectionSetNode,
+} from "graphql";
+
+export interface SupergraphTypes {
+  readonly schema: GraphQLSchema;
+  /** Whether an object of type `typename` is one of `condition`; false when the schema does not know them. */
+  applies(condition: string, typename: string): boolean;
+  /** The object types that a type may stand for; only itself for a type that the schema does not know. */
+  runtimeTypes(typename: string): ReadonlySet<string>;
+  /** Fields at the top of any key by which this subgraph finds entities of this type. */
+  keyFields(service: string, typename: string): ReadonlySet<string>;
+}
+
+export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
+  const graphNames = readGraphNames(schema);
+  const runtimeTypesByName = new Map<string, ReadonlySet<string>>();
+  const keysByName = new Map<string, ReadonlySet<string>>();
+
+  function applies(condition: string, typename: string): boolean {
+    if (condition === typename) return true;
+    const abstract = schema.getType(condition);
+    const type = schema.getType(typename);
+    return (
+      isAbstractType(abstract) && (isObjectType(type) || isInterfaceType(type)) && schema.isSubType(abstract, type)
+    );
+  }
+
+  return {
+    schema,
+    applies,
+    runtimeTypes(typename) {
+      const known = runtimeTypesByName.get(typename) ?? readRuntimeTypes(schema, typename);
+      runtimeTypesByName.set(typename, known);
+      return known;
+    },
+    keyFields(service, typename) {
+      const cacheKey = `${service} ${typename}`;
+      const known = keysByName.get(cacheKey) ?? readKeyFields(schema, graphNames.get(service), typename);
+      keysByName.set(cacheKey, known);
+      return known;
+    },
+  };
+}
+
+function readRuntimeTypes(schema: GraphQLSchema, typename: string): ReadonlySet<string> {
+  const type = schema.getType(typename);
+  return new Set(isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [typename]);
+}
+
+/** By the subgraph's name: the enum value by which the join directives call it. */
+function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
+  const graphs = schema.getType("join__Graph")?.astNode;
+  const values = graphs?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphs.values ?? []) : [];
+  return new Map(
+    values.map((value) => {
+      const directive = value.directives?.find(({ name }) => name.value === "join__graph");
+      return [(directive && readString(directive, "name")) ?? value.name.value, value.name.value];
+    }),
+  );
+}
+
+function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
+  const directives = schema.getType(typename)?.astNode?.directives ?? [];
+  const keys = directives
+    .filter(({ name }) => name.value === "join__type")
+    .filter((directive) => enumValue(directive) === graph)
+    .flatMap((directive) => readString(directive, "key") ?? []);
+  return new Set(keys.flatMap((key) => topNames(parseFieldSet(key))));
+}
+
+function enumValue(directive: ConstDirectiveNode): string | undefined {
+  const value = readArgument(directive, "graph");
+  return value?.kind === Kind.ENUM ? value.value : undefined;
+}
+
+function readString(directive: ConstDirectiveNode, name: string): string | undefined {
+  const value = readArgument(directive, name);
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
+
+function readArgument(directive: ConstDirectiveNode, name: string) {
+  return directive.arguments?.find((argument) => argument.name.value === name)?.value;
+}
+
+function parseFieldSet(text: string): SelectionSetNode | undefined {
+  const [definition] = parse(`{ ${text} }`, { noLocation: true }).definitions;
+  return definition?.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet : undefined;
+}
+
+function topNames(set: SelectionSetNode | undefined): readonly string[] {
+  return (set?.selections ?? []).flatMap((selection) => (selection.kind === Kind.FIELD ? selection.name.value : []));
+}

@@ -1,0 +1,78 @@
+// Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
+import { createTraceParent } from "@tributary/kit/trace-context";
+import type { Sharing } from "./in-flight.ts";
+import type { RequestScope } from "./request-scope.ts";
+import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-answer.ts";
+import type { SubgraphClient } from "./subgraph-client.ts";
+
+export interface Question {
+  readonly service: string;
+  /** The request's JSON. */
+  readonly body: string;
+  readonly isMutation: boolean;
+}
+
+export interface AskOptions {
+  readonly clientOf: (service: string) => SubgraphClient;
+  /** Undefined: every read goes alone. */
+  readonly sharing: Sharing | undefined;
+}
+
+/** Asks subgraphs for one client request. Never rejects: what goes wrong is an answer too. */
+export type Ask = (question: Question) => Promise<AskedAnswer>;
+
+/**
+ * @param isReadOnly false within a mutation: what it reads must be younger than what it wrote, so its reads are neither shared with
+ * others nor remembered.
+ */
+export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
+  const remembered = new Map<string, Promise<AskedAnswer>>();
+
+  function send({ service, body, isMutation }: Question, signal: AbortSignal): Promise<AskedAnswer> {
+    return ask(clientOf(service), body, !isMutation, scope, signal);
+  }
+
+  function read(question: Question, key: string): Promise<AskedAnswer> {
+    if (!sharing) return send(question, scope.signal);
+    return sharing.share(key, scope.signal, (signal) => send(question, signal));
+  }
+
+  return (question) => {
+    if (scope.signal.aborted) return Promise.resolve(notSent(scope.signal));
+    if (!isReadOnly || question.isMutation) return send(question, scope.signal);
+    const key = toKey(question, scope);
+    const known = remembered.get(key);
+    if (known) return known;
+    const answer = read(question, key);
+    remembered.set(key, answer);
+    return answer;
+  };
+}
+
+/** Request id and trace are passed on too, but no answer depends on them. A line break can stand in no header and in no JSON text. */
+function toKey({ service, body }: Question, { authorization = "" }: RequestScope): string {
+  return `${service}\n${authorization}\n${body}`;
+}
+
+function notSent(signal: AbortSignal): AskedAnswer {
+  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${signal.reason}`) };
+}
+
+/** Only these three of the client's headers go further; everything else stays at the door. */
+async function ask(
+  client: SubgraphClient,
+  body: string,
+  isIdempotent: boolean,
+  scope: RequestScope,
+  signal: AbortSignal,
+): Promise<AskedAnswer> {
+  const headers = {
+    accept: "application/json",
+    "content-type": "application/json",
+    "x-request-id": scope.requestId,
+    traceparent: createTraceParent(scope.trace),
+    ...(scope.authorization === undefined ? {} : { authorization: scope.authorization }),
+  };
+  const reply = await client.post(body, { headers, isIdempotent, signal });
+  return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.text);
+}

@@ -1,0 +1,140 @@
+// Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
+import type { FieldsOf, Joins, ObjectLayout, RepresentationField, RepresentationPlan } from "../plan/compiled-plan.ts";
+import { type Tree, visitTargets } from "./targets.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface RepresentationSet {
+  /** JSON of the list's entries, separated by commas. */
+  readonly text: string;
+  readonly count: number;
+  /** By object of the answer: which representation stands for it. Objects without a key value have none. */
+  readonly indexOf: ReadonlyMap<object, number>;
+  /** By representation: the first object that it stands for. */
+  readonly examples: readonly { readonly object: Json; readonly layout: ObjectLayout }[];
+}
+
+/** The representations of all objects at a path. */
+export function writeRepresentations(tree: Tree, path: readonly string[], plan: RepresentationPlan): RepresentationSet {
+  const indexOf = new Map<object, number>();
+  const examples: { object: Json; layout: ObjectLayout }[] = [];
+  const texts: string[] = [];
+  const seen = createKeyIndex();
+
+  visitTargets(tree, path, (object, layout) => {
+    if (indexOf.has(object)) return;
+    const fields = plan.fieldsOf(layout);
+    const values = fields && readValues(fields, object, tree.joins);
+    if (!fields || !values) return;
+    const index = seen(layout, values, texts.length);
+    indexOf.set(object, index);
+    if (index < texts.length) return;
+    texts.push(writeObject(fields, values));
+    examples.push({ object, layout });
+  });
+  return { text: texts.join(","), count: texts.length, indexOf, examples };
+}
+
+/**
+ * What is sent for each field, objects written as JSON already. Undefined when one was not brought: its fetch has failed, and said so.
+ * A null is a value.
+ */
+function readValues(
+  fields: readonly RepresentationField[],
+  object: Json,
+  joins: Joins,
+): readonly unknown[] | undefined {
+  const values: unknown[] = [];
+  for (const { value } of fields) {
+    if (value.kind === "constant") continue;
+    const read = value.access.read(object, joins);
+    if (read === undefined) return undefined;
+    if (read === null || typeof read !== "object") {
+      values.push(read);
+      continue;
+    }
+    const json =
+      value.kind === "leaf" ? JSON.stringify(read) : writeValue(read, value.of, value.access.position, joins);
+    if (json === undefined) return undefined;
+    values.push({ json } satisfies Written);
+  }
+  return values;
+}
+
+/** Stands for an object or a list. */
+interface Written {
+  readonly json: string;
+}
+
+function isWritten(value: unknown): value is Written {
+  return typeof value === "object" && value !== null;
+}
+
+function writeObject(fields: readonly RepresentationField[], values: readonly unknown[]): string {
+  let text = "{";
+  let at = 0;
+  for (const field of fields) {
+    if (text.length > 1) text += ",";
+    const value = field.value.kind === "constant" ? field.value.value : values[at++];
+    text += field.text + (isWritten(value) ? value.json : JSON.stringify(value));
+  }
+  return `${text}}`;
+}
+
+function writeValue(
+  value: unknown,
+  of: FieldsOf,
+  position: { layoutOf(object: Json, joins: Joins): ObjectLayout | undefined } | undefined,
+  joins: Joins,
+): string | undefined {
+  if (value === null) return "null";
+  if (typeof value !== "object") return undefined;
+  if (Array.isArray(value)) {
+    const entries = (value as readonly unknown[]).map((entry) => writeValue(entry, of, position, joins));
+    return entries.includes(undefined) ? undefined : `[${entries.join(",")}]`;
+  }
+  const object = value as Json;
+  const layout = position?.layoutOf(object, joins);
+  // An object of a type of which nothing is required is sent empty, as the planner's own executor does.
+  const fields = (layout && of(layout)) ?? [];
+  const values = layout && readValues(fields, object, joins);
+  return values && writeObject(fields, values);
+}
+
+type KeyIndex = (layout: ObjectLayout, values: readonly unknown[], next: number) => number;
+
+/**
+ * Finds the same values again without writing them: one level of maps for each value (measured in the design: 2 µs for 465 objects,
+ * against 74 µs by their JSON). Gives `next` for values that are new.
+ */
+function createKeyIndex(): KeyIndex {
+  const byLayout = new Map<unknown, unknown>();
+  const writtenByJson = new Map<string, Written>();
+
+  /** Objects and lists are found by their JSON; the first one written stands for all that are equal. */
+  function toKey(value: unknown): unknown {
+    if (!isWritten(value)) return value;
+    const known = writtenByJson.get(value.json) ?? value;
+    writtenByJson.set(value.json, known);
+    return known;
+  }
+
+  return (layout, values, next) => {
+    let level = getMap(byLayout, layout);
+    const last = values.length - 1;
+    for (let i = 0; i < last; i++) level = getMap(level, toKey(values[i]));
+    const key = toKey(values[last]);
+    const known = level.get(key) as number | undefined;
+    if (known !== undefined) return known;
+    level.set(key, next);
+    return next;
+  };
+}
+
+function getMap(level: Map<unknown, unknown>, key: unknown): Map<unknown, unknown> {
+  const known = level.get(key) as Map<unknown, unknown> | undefined;
+  if (known) return known;
+  const made = new Map<unknown, unknown>();
+  level.set(key, made);
+  return made;
+}

@@ -1,0 +1,70 @@
+// Stage 5 of 5: say it. A run's result as the bytes of a client's answer: errors first, as the GraphQL spec advises ("Response Format").
+import { codes } from "../errors.ts";
+import type { CompiledPlan } from "../plan/compiled-plan.ts";
+import type { FieldLoss } from "../run/losses.ts";
+import type { RunResult } from "../run/run.ts";
+import type { Path } from "../run/subgraph-answer.ts";
+import { type ClientError, toClientError } from "./client-error.ts";
+import { type FieldProblem, writeData } from "./write-data.ts";
+
+export interface WrittenAnswer {
+  /** JSON in UTF-8. */
+  readonly body: Buffer;
+  /** Values that broke the schema: for the log. */
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Writes the whole answer at once: a large text that outlives a turn of the loop costs more in collection than in writing. */
+export function writeAnswerBody(plan: CompiledPlan, { root, joins, losses }: RunResult): WrittenAnswer {
+  const { text, problems, problemCount } = writeData(plan, root, joins);
+  if (losses.length === 0 && problemCount === 0) return { body: Buffer.from(`{"data":${text}}`), problems };
+  const news = withoutTold(problems, losses);
+  const errors = [...losses.map(toClientError), ...news.map(toProblemError)];
+  if (problemCount > problems.length) errors.push(toSummary(problemCount - problems.length));
+  const head = errors.length > 0 ? `"errors":${JSON.stringify(errors)},` : "";
+  return { body: Buffer.from(`{${head}"data":${text}}`), problems: news };
+}
+
+function toProblemError({ path, code, service }: FieldProblem): ClientError {
+  const { message } = codes[code];
+  return {
+    message,
+    ...(path.length > 0 ? { path } : {}),
+    extensions: { code, ...(service === undefined ? {} : { service }) },
+  };
+}
+
+function toSummary(count: number): ClientError {
+  const code = "INVALID_FIELD_VALUE";
+  return { message: `${count} more values do not fit the schema.`, extensions: { code } };
+}
+
+/**
+ * A null that only follows from a loss already told is not told again (GraphQL spec, "Handling Field Errors": one error for each
+ * field).
+ */
+function withoutTold(problems: readonly FieldProblem[], losses: readonly FieldLoss[]): readonly FieldProblem[] {
+  if (losses.length === 0 || problems.length === 0) return problems;
+  const told = createPathSet(losses);
+  return problems.filter(({ path }) => !told.touches(path));
+}
+
+/** Answers whether a path is one of these, lies below one, or above one. */
+function createPathSet(losses: readonly FieldLoss[]) {
+  const exact = new Set<string>();
+  const above = new Set<string>();
+  for (const { path, moreCount } of losses) {
+    if (path === undefined) continue;
+    const keys = prefixes(path);
+    exact.add(keys.at(-1) ?? "");
+    // The summary of a long list stands for everything below it, but says nothing of what is above.
+    if (moreCount === undefined) for (const key of keys) above.add(key);
+  }
+  return {
+    touches: (path: Path) => above.has(JSON.stringify(path)) || prefixes(path).some((key) => exact.has(key)),
+  };
+}
+
+function prefixes(path: Path): readonly string[] {
+  return path.map((_, i) => JSON.stringify(path.slice(0, i + 1)));
+}
