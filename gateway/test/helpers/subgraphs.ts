@@ -55,7 +55,7 @@ export async function startSubgraph({
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
-    subgraph.requests.push({ headers, body });
+    if (!isCopy(headers)) subgraph.requests.push({ headers, body });
     const answerTruly = (variableValues = body.variables) =>
       graphql({ schema, source: body.query, variableValues, contextValue: { headers } });
     if (subgraph.fault) subgraph.fault(response, body, request, answerTruly);

@@ -29,7 +29,8 @@ export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
     throw new AggregateError(composed.errors, `${animal.name} does not compose: ${composed.errors.join("\n")}`);
   }
   const { supergraphSdl, schema } = composed;
-  const gateway = await startGateway({ supergraphSdl });
+  const { reset } = animal;
+  const gateway = await startGateway({ supergraphSdl, ...(reset && { reset }) });
   const monolith = resolveBy(schema, animal.monolith);
   return {
     schema,
