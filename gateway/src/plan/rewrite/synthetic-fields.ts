@@ -1,7 +1,8 @@
-// Stage 3 of 5: how to answer? Required fields with arguments get names of their own. The planner keys a field by its response name
-// alone, so that it would take the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Stage 3 of 5: how to answer? Some required fields get names of their own, since the planner keys a field by its response name alone:
+// it would take the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
+  type FieldDefinitionNode,
   type FieldNode,
   Kind,
   print,
@@ -30,21 +31,23 @@ export interface SyntheticField {
 export type Synthetics = ReadonlyMap<string, SyntheticField>;
 
 /**
- * Gives each field that has arguments and stands in a `requires` an argument-less twin, and makes the `requires` ask the twin.
- * The same field with equal arguments has one twin, whatever the type.
+ * Gives each field that stands in a `requires` and has arguments, or has a selection and itself requires something, an argument-less
+ * twin, and makes the `requires` ask the twin. The same field with equal arguments has one twin, whatever the type. With requirements
+ * of its own it has one for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires
+ * `manager { salary }`, the planner would ask the second manager in the same breath as the first.
  */
 export function addSyntheticFields(draft: SupergraphDraft, prefix: string): Synthetics {
-  const twins = new Map<
-    string,
-    { readonly name: string; readonly stands: SyntheticField; readonly types: Set<string> }
-  >();
+  const twins = new Map<string, Twin>();
+  const requiring = namesOfRequiring(draft);
 
-  function twinOf(typeName: string, node: FieldNode): string {
+  /** `requirer`: the field whose `requires` this is. */
+  function twinOf(requirer: string, typeName: string, field: FieldDefinitionNode, node: FieldNode): string | undefined {
+    const isChained = node.selectionSet !== undefined && requiring.has(node.name.value);
+    if (!isChained && !field.arguments?.length) return undefined;
     const given = [...(node.arguments ?? [])].sort((one, other) => (one.name.value < other.name.value ? -1 : 1));
-    const text = `${node.name.value}(${given.map(print).join(",")})`;
-    const name = `${prefix}${node.name.value}_${twins.size}`;
+    const text = `${node.name.value}(${given.map(print).join(",")})${isChained ? ` of ${requirer}` : ""}`;
     const twin = twins.get(text) ?? {
-      name,
+      name: `${prefix}${node.name.value}_${twins.size}`,
       stands: { field: node.name.value, arguments: given as readonly ConstArgumentNode[] },
       types: new Set(),
     };
@@ -60,15 +63,36 @@ export function addSyntheticFields(draft: SupergraphDraft, prefix: string): Synt
   return new Map([...twins.values()].map(({ name, stands }) => [name, stands]));
 }
 
-type TwinOf = (typeName: string, node: FieldNode) => string;
+interface Twin {
+  readonly name: string;
+  readonly stands: SyntheticField;
+  readonly types: Set<string>;
+}
 
-function rewriteRequires(draft: SupergraphDraft, twinOf: TwinOf): void {
+/** Names of fields that require something on some type. */
+function namesOfRequiring({ types }: SupergraphDraft): ReadonlySet<string> {
+  const members = [...types.values()].flatMap((type) => [...type.members]);
+  const requiring = members.filter(([, { directives }]) =>
+    directives.some((one) => isJoinField(one) && stringOf(one, "requires") !== undefined),
+  );
+  return new Set(requiring.map(([name]) => name));
+}
+
+/** Undefined: the field needs no twin. */
+type TwinOf = (typeName: string, field: FieldDefinitionNode, node: FieldNode) => string | undefined;
+
+function rewriteRequires(
+  draft: SupergraphDraft,
+  twinOf: (requirer: string, ...of: Parameters<TwinOf>) => string | undefined,
+) {
   for (const [typeName, type] of draft.types) {
-    for (const member of type.members.values()) {
+    for (const [fieldName, member] of type.members) {
       member.directives = member.directives.map((directive) => {
         const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
         if (requires === undefined) return directive;
-        const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), twinOf));
+        const requirer = `${typeName}.${fieldName} in ${stringOf(directive, "graph")}`;
+        const twinHere: TwinOf = (...of) => twinOf(requirer, ...of);
+        const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), twinHere));
         return withArgument(directive, "requires", { kind: Kind.STRING, value });
       });
     }
@@ -101,9 +125,9 @@ function rewriteSelection(
   if (!field) return selection;
   const { selectionSet } = selection;
   const below = selectionSet && { selectionSet: rewriteSet(draft, namedTypeOf(field.type), selectionSet, twinOf) };
-  if (!field.arguments?.length) return { ...selection, ...below };
-  const name = { kind: Kind.NAME, value: twinOf(typeName, selection) } as const;
-  return { ...selection, ...below, name, arguments: [] };
+  const twin = twinOf(typeName, field, selection);
+  if (twin === undefined) return { ...selection, ...below };
+  return { ...selection, ...below, name: { kind: Kind.NAME, value: twin }, arguments: [] };
 }
 
 /** What an interface has, the types that implement it must have. */
