@@ -92,9 +92,10 @@ const framing = new Set(["content-length", "transfer-encoding", "connection", "e
 function readRaw({ method, url, httpVersion, rawHeaders, headers }: IncomingMessage, body: Buffer): RawRequest {
   const kept = rawHeaders.filter((_, i) => !framing.has((rawHeaders[i - (i % 2)] ?? "").toLowerCase()));
   const isChunked = headers["transfer-encoding"] !== undefined;
+  const traceparent = `00-${copyTraceId}-${"1".repeat(16)}-00`;
   return {
     line: `${method} ${url} HTTP/${httpVersion}`,
-    headers: [...kept, "traceparent", copyTrace],
+    headers: [...kept, "traceparent", traceparent],
     body,
     isChunked,
   };

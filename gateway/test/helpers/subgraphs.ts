@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { type ExecutionResult, graphql, parse } from "graphql";
+import { isCopy } from "./lanes.ts";
 
 /**
  * Takes a request over from the real subgraph. `body` is what the gateway sent, `answerTruly` gives what the subgraph would say, to
