@@ -61,7 +61,8 @@ export function startThread({ file, heapMbMax, onSaid, onLost }: ThreadOptions):
         const settle = (outcome: TaskAnswer | ThreadLost): void => {
           finish = undefined;
           clearTimeout(timer);
-          worker.unref();
+          // At the end the process waits for it: see there.
+          if (!over) worker.unref();
           resolve(outcome);
         };
         finish = settle;
@@ -72,7 +73,7 @@ export function startThread({ file, heapMbMax, onSaid, onLost }: ThreadOptions):
     },
     async end() {
       over = true;
-      // Else the process may end before the thread has.
+      // Else the process may end before the thread has, and before who waits for that goes on.
       worker.ref();
       await worker.terminate();
       finish?.({ kind: "thread-lost", reason: "died", cause: new Error("The planner was closed") });
