@@ -43,10 +43,10 @@ export const shapeFaults: readonly AnswerFault[] = [
     everywhere,
     replaceNamed(nonNullNames, () => null),
   ),
-  spoils("answers objects of another type", everywhere, replaceNamed(["__typename"], anotherType)),
+  spoils("answers objects of another type", exceptSibling, replaceNamed(["__typename"], anotherType)),
   spoils(
     "answers objects of no known type",
-    everywhere,
+    exceptSibling,
     replaceNamed(["__typename"], () => leak),
   ),
   spoils("answers an object of entities", ofEntities, replaceEntities(toObject)),

@@ -18,7 +18,7 @@ const book = (isbn: string, title: string) => ({
   isbn,
   title,
   stars: Number(isbn.slice(1)),
-  review: { best: `Best of ${isbn}`, lines: [`Line of ${isbn}`, "End"] },
+  review: { __typename: "Review", best: `Best of ${isbn}`, lines: [`Line of ${isbn}`, "End"] },
 });
 
 const books = [
@@ -45,7 +45,7 @@ export const faultPlaces: readonly FaultPlace[] = [
   {
     name: "an entity fetch",
     service: "ratings",
-    query: "{ books { isbn title stars review { best lines } } }",
+    query: "{ books { isbn title stars review { __typename best lines } } }",
     data: { books },
     mayBeNull: ["books.*.stars", "books.*.review"],
   },
@@ -72,7 +72,7 @@ export const faultPlaces: readonly FaultPlace[] = [
   {
     name: "an entity fetch of a mutation",
     service: "ratings",
-    query: `mutation { addBook(title: "T") { title stars review { best lines } } }`,
+    query: `mutation { addBook(title: "T") { title stars review { __typename best lines } } }`,
     data: { addBook: { title: "T", stars: 9, review: book("b9", "T").review } },
     mayBeNull: ["addBook.stars", "addBook.review"],
   },

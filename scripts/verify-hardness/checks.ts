@@ -1,0 +1,5 @@
+import { answersCheck } from "./answers.ts";
+import { attacksCheck } from "./attacks.ts";
+import type { Check } from "./check.ts";
+
+export const checks: readonly Check[] = [answersCheck, attacksCheck];

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { describeFailures, percentile, startLoad } from "./load.ts";
+
+test("a standstill counts for everybody who was to be served in it", async () => {
+  const standstill = Promise.withResolvers<undefined>();
+  let sent = 0;
+  const some = Promise.withResolvers<void>();
+  const load = startLoad({
+    perSecond: 1_000,
+    send: () => {
+      if (++sent === 50) some.resolve();
+      return standstill.promise;
+    },
+  });
+  await some.promise;
+  standstill.resolve(undefined);
+  const { count, latenciesMs } = await load.stop();
+  expect(count).toBeGreaterThanOrEqual(50);
+  expect(latenciesMs.at(-1)).toBeGreaterThanOrEqual(45);
+});
+
+test("what fails is counted by its words", async () => {
+  const enough = Promise.withResolvers<void>();
+  const load = startLoad({
+    perSecond: 1_000,
+    send: (count) => {
+      if (count === 4) enough.resolve();
+      return count % 2 === 0 ? Promise.reject(new Error("gone")) : Promise.resolve("null");
+    },
+  });
+  await enough.promise;
+  const { failures } = await load.stop();
+  expect([...failures.keys()].toSorted()).toEqual(["Error: gone", "null"]);
+  expect(describeFailures(new Map([["gone", 2]]))).toBe("2× gone");
+  expect(describeFailures(new Map())).toBe("none");
+});
+
+test("what came before a reset is forgotten, even when it ends later", async () => {
+  const first = Promise.withResolvers<string>();
+  const started = Promise.withResolvers<void>();
+  const load = startLoad({
+    perSecond: 100,
+    send: (count) => (started.resolve(), count === 1 ? first.promise : Promise.resolve(undefined)),
+  });
+  await started.promise;
+  load.reset();
+  first.resolve("late");
+  expect((await load.stop()).failures.size).toBe(0);
+});
+
+test("a percentile is a value that was measured", () => {
+  const values = Array.from({ length: 100 }, (_, i) => i + 1);
+  expect([50, 99, 100].map((percent) => percentile(values, percent))).toEqual([50, 99, 100]);
+  expect(percentile([], 99)).toBe(0);
+});
