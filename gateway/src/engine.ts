@@ -1,6 +1,6 @@
 // The stages plan, run and shape over one supergraph. `pipeline.ts` says where they stand in the life of a request.
 import type { QueryPlan } from "@apollo/query-planner";
-import { buildASTSchema, type GraphQLSchema, isObjectType, parse } from "graphql";
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { AdmittedOperation } from "./parse/admitted-operation.ts";
 import { createCompiler } from "./plan/compile.ts";
 import type { CompiledPlan } from "./plan/compiled-plan.ts";
@@ -51,8 +51,8 @@ export interface EngineOptions {
 }
 
 /** A supergraph's types, those included that clients do not see. Its directives are read by us, not checked. */
-export function buildSupergraphSchema(supergraphSdl: string): GraphQLSchema {
-  return buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true, assumeValidSDL: true });
+export function buildSupergraphSchema(supergraph: DocumentNode): GraphQLSchema {
+  return buildASTSchema(supergraph, { assumeValid: true, assumeValidSDL: true });
 }
 
 export function createEngine(o: EngineOptions): Engine {

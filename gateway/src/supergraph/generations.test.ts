@@ -128,7 +128,7 @@ interface Warming {
 }
 
 /** What is asked for of the generation "one". */
-const used: UsedOperation = { source: "{ one }", operationName: undefined, conditions: {} };
+const used: UsedOperation = { source: "{ one }", operationName: undefined };
 
 function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOperation[] } = {}) {
   const closed: string[] = [];

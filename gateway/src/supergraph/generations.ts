@@ -16,8 +16,8 @@ export interface Generation {
   /** What clients ask for most, the most asked first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
   /**
-   * Gets operations of another generation ready, one after the other, until the signal says that it took long enough. What is no longer
-   * valid is left out.
+   * Gets operations of another generation ready, one after the other, until the signal says that it took long enough: admitted, planned
+   * and compiled as without variables. What is no longer valid is left out.
    */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
   /** Frees what it holds; called once, when no request uses it any more. */
@@ -28,8 +28,6 @@ export interface Generation {
 export interface UsedOperation {
   readonly source: string;
   readonly operationName: string | undefined;
-  /** The values of variables that decide `@skip` and `@include`: each combination has a plan of its own. */
-  readonly conditions: Readonly<Record<string, unknown>>;
 }
 
 export interface Pinned {
