@@ -11,6 +11,7 @@ import { keysCompound } from "./animals/keys-compound.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
 import { keysNonResolvable } from "./animals/keys-non-resolvable.ts";
+import { loneMembers } from "./animals/lone-members.ts";
 import { missingEntities } from "./animals/missing-entities.ts";
 import { mutations } from "./animals/mutations.ts";
 import { override } from "./animals/override.ts";
@@ -41,6 +42,7 @@ export const animals: readonly Animal[] = [
   keysMultiple,
   keysNested,
   keysNonResolvable,
+  loneMembers,
   missingEntities,
   mutations,
   override,

@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? The supergraph as the planner sees it, which is not the one that clients see.
 import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
+import { completeUnions, type Strangers } from "./partial-unions.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
 import { refuseUnservedFeatures } from "./supergraph-features.ts";
@@ -10,6 +11,7 @@ export interface PlannerSupergraph {
   readonly document: DocumentNode;
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
+  readonly strangers: Strangers;
   /** No field of the supergraph begins with it, and none that was added. */
   readonly aliasPrefix: string;
 }
@@ -22,7 +24,9 @@ export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph
   putResolvableKeysFirst(draft);
   const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
   const virtuals = separateRequires(draft, synthetics);
-  return { document: closeSupergraph(draft), synthetics, virtuals, aliasPrefix: chooseAliasPrefix(fieldNames) };
+  const strangers = completeUnions(draft);
+  const aliasPrefix = chooseAliasPrefix(fieldNames);
+  return { document: closeSupergraph(draft), synthetics, virtuals, strangers, aliasPrefix };
 }
 
 /** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */

@@ -7,7 +7,8 @@ import type {
   QueryPlanSelectionNode,
   SubscriptionNode,
 } from "@apollo/query-planner";
-import { Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import { type DocumentNode, Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import type { Strangers } from "./partial-unions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
 
@@ -15,6 +16,7 @@ import type { Synthetics } from "./synthetic-fields.ts";
 export interface Additions {
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
+  readonly strangers: Strangers;
 }
 
 /** @returns plain JSON that is about the real subgraphs and their fields. */
@@ -40,20 +42,28 @@ function repairNode(node: PlanNode | SubscriptionNode, additions: Additions): Pl
   }
 }
 
-function repairFetch(fetch: FetchNode, { synthetics, virtuals }: Additions): FetchNode {
+function repairFetch(fetch: FetchNode, additions: Additions): FetchNode {
+  const { synthetics, virtuals } = additions;
   const renamers = renamersOf(fetch.requires ?? [], synthetics, []);
   return {
     ...fetch,
     serviceName: virtuals.get(fetch.serviceName) ?? fetch.serviceName,
-    operation: synthetics.size === 0 ? fetch.operation : writeBack(fetch.operation, synthetics),
+    operation: repairText(fetch, additions),
     // Rewrites that set __typename come last: the paths of renamers have type conditions.
     ...(renamers.length > 0 && { inputRewrites: [...renamers, ...(fetch.inputRewrites ?? [])] }),
   };
 }
 
+function repairText({ operation, serviceName }: FetchNode, { synthetics, strangers }: Additions): string {
+  const strange = strangers.get(serviceName);
+  if (synthetics.size === 0 && !strange) return operation;
+  const document = writeBack(parse(operation, { noLocation: true }), synthetics);
+  return stripIgnoredCharacters(print(strange ? withoutTypes(document, strange) : document));
+}
+
 /** `s_price_0` becomes `s_price_0: price(currency: EUR)`. */
-function writeBack(operation: string, synthetics: Synthetics): string {
-  const document = visit(parse(operation, { noLocation: true }), {
+function writeBack(document: DocumentNode, synthetics: Synthetics): DocumentNode {
+  return visit(document, {
     Field(node) {
       const stands = synthetics.get(node.name.value);
       if (!stands) return undefined;
@@ -61,7 +71,13 @@ function writeBack(operation: string, synthetics: Synthetics): string {
       return { ...node, alias: node.alias ?? node.name, name, arguments: stands.arguments };
     },
   });
-  return stripIgnoredCharacters(print(document));
+}
+
+/** A subgraph cannot be asked for types that it does not know; beside them the planner asks `__typename` wherever they may stand. */
+function withoutTypes(document: DocumentNode, types: ReadonlySet<string>): DocumentNode {
+  return visit(document, {
+    InlineFragment: ({ typeCondition }) => (typeCondition && types.has(typeCondition.name.value) ? null : undefined),
+  });
 }
 
 /** In representations the field bears its own name again; the deepest are renamed first, as paths have the names from before. */

@@ -1,5 +1,6 @@
 // Stage 3 of 5: how to answer? Fields with `@requires` that the planner gets wrong in the subgraph they stand in get one to themselves.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
+import { keysOf } from "./join-directives.ts";
 import {
   argumentOf,
   fieldNodeOf,
@@ -12,7 +13,7 @@ import {
   withArgument,
 } from "./supergraph-draft.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
-import { addVirtualSubgraph, keysOf, type MovedField } from "./virtual-subgraph.ts";
+import { addVirtualSubgraph, type MovedField } from "./virtual-subgraph.ts";
 
 /** Names of virtual subgraphs, with the name of the real one. */
 export type VirtualSubgraphs = ReadonlyMap<string, string>;

@@ -1,5 +1,6 @@
 // Stage 3 of 5: how to answer? A second face of a subgraph in the planner's supergraph: the same service, with some fields moved to it.
 import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
+import { isForeign, isIn, isOf, keysOf, sayWhere, withGraph } from "./join-directives.ts";
 import {
   argumentOf,
   stringOf,
@@ -98,16 +99,6 @@ function argumentTypesOf({ node }: MemberDraft): readonly string[] {
   return "arguments" in node ? (node.arguments ?? []).map(({ type }) => namedTypeOf(type)) : [];
 }
 
-function isIn({ directives }: MemberDraft, graph: string): boolean {
-  return !directives.some(isNamed("join__field")) || directives.some(isOf("join__field", graph));
-}
-
-/** The key field sets by which the subgraph can be entered. */
-export function keysOf(type: TypeDraft | undefined, graph: string): readonly string[] {
-  const resolvable = (type?.directives ?? []).filter(isOf("join__type", graph)).filter(isResolvable);
-  return resolvable.flatMap((directive) => stringOf(directive, "key") ?? []);
-}
-
 function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): readonly string[] {
   const name = type.node.name.value;
   const members = type.directives
@@ -121,15 +112,12 @@ function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): 
 
 /** Gives the type, and those of its fields that are wanted, to the virtual subgraph. */
 function joinType(type: TypeDraft, graph: string, virtual: string, wanted: ReadonlyMap<string, boolean>): void {
-  const graphs = new Set(type.directives.filter(isNamed("join__type")).map((one) => argumentOf(one, "graph")));
   for (const [name, member] of type.members) {
     const external = wanted.get(name);
     if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyFor(member, "join__enumValue", graph, virtual);
     else if (member.directives.some(isNamed("join__field"))) {
       if (external !== undefined) joinField(member, graph, virtual, external);
-    }
-    // A field that says nothing is in all subgraphs of its type; now there is one that it may not be in.
-    else if (external === undefined) member.directives = [...member.directives, ...[...graphs].map(joinFieldOf)];
+    } else if (external === undefined) sayWhere(member, type);
   }
   const joins = type.directives.filter(isOf("join__type", graph));
   const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
@@ -140,11 +128,6 @@ function joinType(type: TypeDraft, graph: string, virtual: string, wanted: Reado
 
 function withoutKey(directive: ConstDirectiveNode): ConstDirectiveNode {
   return withArgument(withArgument(directive, "key", undefined), "resolvable", undefined);
-}
-
-function joinFieldOf(graph: unknown): ConstDirectiveNode {
-  const directive: ConstDirectiveNode = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: "join__field" } };
-  return withGraph(directive, String(graph));
 }
 
 function joinField(member: MemberDraft, graph: string, virtual: string, external: boolean): void {
@@ -180,18 +163,4 @@ function asExternal(joinField: ConstDirectiveNode): ConstDirectiveNode {
     joinField,
   );
   return withArgument(bare, "external", { kind: Kind.BOOLEAN, value: true });
-}
-
-/** Whether the subgraph cannot tell the field by itself. */
-function isForeign({ directives }: MemberDraft, graph: string): boolean {
-  const own = directives.find(isOf("join__field", graph));
-  return own !== undefined && (argumentOf(own, "external") === true || stringOf(own, "requires") !== undefined);
-}
-
-function isOf(name: string, graph: string): (directive: ConstDirectiveNode) => boolean {
-  return (directive) => directive.name.value === name && argumentOf(directive, "graph") === graph;
-}
-
-function withGraph(directive: ConstDirectiveNode, graph: string): ConstDirectiveNode {
-  return withArgument(directive, "graph", { kind: Kind.ENUM, value: graph });
 }
