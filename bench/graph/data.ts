@@ -93,6 +93,10 @@ export function isOnShelf(isbn: string): boolean {
   return (numberIn(isbn, "978-", booksCount) ?? 0) % 4 !== 0;
 }
 
+export function countBorrowed(personId: string): number {
+  return (numberIn(personId, "p", peopleCount) ?? 0) % 7;
+}
+
 export function postageMinor(priceMinor: number, weightGrams: number): number {
   return priceMinor > 4_000 ? 0 : Math.ceil(weightGrams / 2);
 }

@@ -1,5 +1,6 @@
 import {
   bookAt,
+  countBorrowed,
   findBook,
   findPerson,
   isOnShelf,
@@ -40,6 +41,7 @@ const fieldResolvers = {
       postageMinor: (book: { priceMinor: number; weightGrams: number }) =>
         postageMinor(book.priceMinor, book.weightGrams),
     },
+    Person: { borrowed: ({ id }: { id: string }) => countBorrowed(id) },
   },
   reviews: {
     Review: { reader: toPerson, book: toBook },
@@ -52,7 +54,10 @@ const fieldResolvers = {
 const references: Readonly<Record<SubgraphName, Resolvers>> = {
   people: { Person: { __resolveReference: ({ id }: { id: string }) => findPerson(id) } },
   books: { Book: { __resolveReference: ({ isbn }: { isbn: string }) => findBook(isbn) } },
-  shelves: { Book: { __resolveReference: (book: object) => book } },
+  shelves: {
+    Book: { __resolveReference: (book: object) => book },
+    Person: { __resolveReference: (person: object) => person },
+  },
   reviews: {
     Person: { __resolveReference: (person: object) => person },
     Book: { __resolveReference: (book: object) => book },

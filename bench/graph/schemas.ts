@@ -1,5 +1,5 @@
 /**
- * The benchmark's own graph: readers, books, what is on the shelf, and reviews. Written in federation 1's words, because
+ * The benchmark's own graph: people, books, what is on the shelf and with whom, and reviews. Written in federation 1's words, because
  * Mercurius speaks no other; composition upgrades them for everybody else.
  */
 export const subgraphSdl = {
@@ -36,6 +36,10 @@ export const subgraphSdl = {
       weightGrams: Int! @external
       postageMinor: Int! @requires(fields: "priceMinor weightGrams")
       onShelf: Boolean!
+    }
+    extend type Person @key(fields: "id") {
+      id: ID! @external
+      borrowed: Int!
     }
   `,
   reviews: /* GraphQL */ `

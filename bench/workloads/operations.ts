@@ -47,6 +47,7 @@ export const heavyOperation = /* GraphQL */ `
     id
     name
     country
+    borrowed
   }
   fragment Review on Review {
     id
@@ -81,7 +82,11 @@ export const smallOperation = /* GraphQL */ `
   }
 `;
 
-export const trivialOperation = "{ __typename }";
+/** One field from one fetch: the least that a gateway is for. */
+export const trivialOperation = '{ book(isbn: "978-7") { title } }';
+
+/** Nothing to fetch: what a request costs by itself. */
+export const typenameOperation = "{ __typename }";
 
 /** Small operations with texts of their own: each asks under another alias for another part of another book. */
 export function documentInTurn(index: number): string {

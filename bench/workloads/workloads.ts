@@ -1,5 +1,12 @@
 import type { GraphqlRequest } from "../graph/oracle.ts";
-import { coldDocument, documentInTurn, heavyOperation, smallOperation, trivialOperation } from "./operations.ts";
+import {
+  coldDocument,
+  documentInTurn,
+  heavyOperation,
+  smallOperation,
+  trivialOperation,
+  typenameOperation,
+} from "./operations.ts";
 
 export const workloadNames = [
   "heavy",
@@ -7,6 +14,7 @@ export const workloadNames = [
   "small",
   "small-unshareable",
   "trivial",
+  "typename",
   "documents",
   "cold",
 ] as const;
@@ -19,7 +27,7 @@ export interface Workload {
   readonly requests: readonly GraphqlRequest[];
   readonly connections: number;
   readonly order: "in turn" | "once";
-  /** Other requests than those measured; without them the measured ones themselves are sent before. */
+  /** Sent once each before the warm-up, so that caches hold what they can hold; the measured requests in most workloads. */
   readonly primeRequests?: readonly GraphqlRequest[];
   readonly probeEveryMs?: number;
 }
@@ -38,6 +46,8 @@ const coldCount = 400;
 
 const list = (count: number, toRequest: (index: number) => GraphqlRequest) =>
   Array.from({ length: count }, (_, index) => toRequest(index));
+
+const documents = list(documentsCount, (n) => ({ query: documentInTurn(n) }));
 
 export const workloads: readonly Workload[] = [
   {
@@ -70,9 +80,18 @@ export const workloads: readonly Workload[] = [
   },
   { name: "trivial", title: "trivial", requests: [{ query: trivialOperation }], connections, order: "in turn" },
   {
+    name: "typename",
+    title: "`{__typename}`",
+    requests: [{ query: typenameOperation }],
+    connections,
+    order: "in turn",
+  },
+  {
     name: "documents",
     title: "2,000 documents in turn",
-    requests: list(documentsCount, (n) => ({ query: documentInTurn(n) })),
+    requests: documents,
+    // Three times: some compile an operation when it comes a second time.
+    primeRequests: [documents, documents, documents].flat(),
     connections,
     order: "in turn",
   },
