@@ -11,6 +11,7 @@ import { keysCompound } from "./animals/keys-compound.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
 import { keysNonResolvable } from "./animals/keys-non-resolvable.ts";
+import { keysReentry } from "./animals/keys-reentry.ts";
 import { loneMembers } from "./animals/lone-members.ts";
 import { missingEntities } from "./animals/missing-entities.ts";
 import { mutations } from "./animals/mutations.ts";
@@ -28,6 +29,7 @@ import { requiresOnInterface } from "./animals/requires-on-interface.ts";
 import { requiresSimple } from "./animals/requires-simple.ts";
 import { shareableRoots } from "./animals/shareable-roots.ts";
 import { skipInclude } from "./animals/skip-include.ts";
+import { unresolvableBranch } from "./animals/unresolvable-branch.ts";
 
 export const animals: readonly Animal[] = [
   abstractSpread,
@@ -42,6 +44,7 @@ export const animals: readonly Animal[] = [
   keysMultiple,
   keysNested,
   keysNonResolvable,
+  keysReentry,
   loneMembers,
   missingEntities,
   mutations,
@@ -59,4 +62,5 @@ export const animals: readonly Animal[] = [
   requiresSimple,
   shareableRoots,
   skipInclude,
+  unresolvableBranch,
 ];
