@@ -20,8 +20,10 @@ test("the quick mode measures once, what it is told to", () => {
   });
 });
 
-test("anything left out is not official", () => {
+test("anything left out is not official, longer windows are", () => {
   expect(readArguments(["--contenders", "stock"]).official).toBe(false);
+  expect(readArguments(["--rounds", "2"]).official).toBe(false);
+  expect(readArguments(["--rounds", "5", "--seconds", "10"])).toMatchObject({ official: true, windowMs: 10_000 });
 });
 
 test("a profile is of the heavy workload unless another is named", () => {

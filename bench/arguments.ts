@@ -10,7 +10,7 @@ export interface Arguments {
   readonly windowMs: number;
   /** One contender's profile under one workload instead of a comparison. */
   readonly profile: ContenderName | undefined;
-  /** Everything was asked for, for long enough: worth a RESULTS.md. */
+  /** Everything, often and long enough: worth a RESULTS.md. */
   readonly official: boolean;
 }
 
@@ -19,9 +19,11 @@ export const usage = `npm run bench [-- options]
   --contenders a,b       of ${contenderNames.join(", ")}
   --only a,b             of the workloads ${workloadNames.join(", ")}
   --rounds n             how often each is measured, one after the other (default 3, quick 1)
-  --seconds n            how long each window is (default 8, quick 3)
+  --seconds n            how long each window is (default 5, quick 3)
   --profile contender    prints where the time goes instead; with --workload (default heavy)
-RESULTS.md is written only when nothing of this is given.`;
+RESULTS.md is written when every contender and every workload was measured in three rounds or more.`;
+
+const officialRoundsMin = 3;
 
 const options = {
   quick: { type: "boolean", default: false },
@@ -37,16 +39,17 @@ const options = {
 export function readArguments(words: readonly string[]): Arguments {
   const { values } = parseArgs({ args: [...words], options });
   const { quick, profile } = values;
-  const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 8) * 1_000;
-  const names = Object.keys(values).filter((name) => values[name as keyof typeof values] !== undefined);
+  const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 5) * 1_000;
+  const rounds = readNumber("--rounds", values.rounds, quick ? 1 : 3);
+  const everything = (values.contenders ?? values.only ?? values.workload ?? profile) === undefined;
   return {
     contenders: readNames("--contenders", values.contenders, contenderNames),
     workloads: readNames("--only", values.workload ?? values.only ?? (profile && "heavy"), workloadNames),
-    rounds: readNumber("--rounds", values.rounds, quick ? 1 : 3),
-    warmUpMs: quick ? 2_500 : 5_000,
+    rounds,
+    warmUpMs: quick ? 2_500 : 4_000,
     windowMs,
     profile: readNames("--profile", profile ?? "", contenderNames)[0],
-    official: !quick && names.length === 1,
+    official: everything && !quick && rounds >= officialRoundsMin,
   };
 }
 
