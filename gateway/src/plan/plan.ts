@@ -5,7 +5,8 @@ import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import type { Compile } from "./compile.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import { collectFields, responseNameOf } from "./fields.ts";
-import { conditionVariables, normalize } from "./normalize.ts";
+import { normalize } from "./normalize.ts";
+import { conditionVariables } from "./resolve-conditions.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
