@@ -129,9 +129,17 @@ export function slotCount({ fetches }: CompiledPlan): number {
 
 export type OutputShape =
   | { readonly kind: "leaf"; readonly isNonNull: boolean; readonly leaf: LeafKind }
-  | { readonly kind: "enum"; readonly isNonNull: boolean; readonly values: ReadonlySet<string> }
+  | EnumShape
   | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
   | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position };
+
+export interface EnumShape {
+  readonly kind: "enum";
+  readonly isNonNull: boolean;
+  readonly values: ReadonlySet<unknown>;
+  /** Values that subgraphs may send and clients may not see. */
+  readonly hidden: ReadonlySet<unknown>;
+}
 
 /** Custom scalars may hold anything. */
 export type LeafKind = "String" | "ID" | "Int" | "Float" | "Boolean" | "custom";

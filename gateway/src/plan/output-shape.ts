@@ -33,20 +33,31 @@ export function createOutputShapes(typename: string, fallbackTypename: string, o
   return (field: FieldNode, access: Access | undefined): OutputShape => {
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((definition) => definition !== undefined);
-    return definition ? toShape(definition.type, access) : anything;
+    return definition ? toShape(definition.type, access, o.types) : anything;
   };
 }
 
-function toShape(type: GraphQLOutputType, access: Access | undefined, isNonNull = false): OutputShape {
-  if (isNonNullType(type)) return toShape(type.ofType, access, true);
-  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access) };
+function toShape(
+  type: GraphQLOutputType,
+  access: Access | undefined,
+  types: SupergraphTypes,
+  isNonNull = false,
+): OutputShape {
+  if (isNonNullType(type)) return toShape(type.ofType, access, types, true);
+  if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access, types) };
   if (isEnumType(type)) {
-    return { kind: "enum", isNonNull, values: new Set(type.getValues().map(({ name }) => name)) };
+    const values = new Set(valuesOf(type));
+    const known = valuesOf(types.schema.getType(type.name));
+    return { kind: "enum", isNonNull, values, hidden: new Set(known.filter((value) => !values.has(value))) };
   }
   if (isCompositeType(type)) {
     return access?.position ? { kind: "object", isNonNull, position: access.position } : { ...anything, isNonNull };
   }
   return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
+}
+
+function valuesOf(type: GraphQLNamedType | undefined): readonly string[] {
+  return isEnumType(type) ? type.getValues().map(({ name }) => name) : [];
 }
 
 function toLeafKind(name: string): LeafKind {

@@ -80,17 +80,16 @@ function isPresent(slot: number, object: Json, joins: Joins): boolean {
 }
 
 function writeValue(value: unknown, shape: OutputShape, writer: Writer): string | undefined {
-  if (value === null || value === undefined) {
-    return shape.isNonNull ? refuse("INVALID_FIELD_VALUE", undefined, shape, writer) : "null";
-  }
+  if (value === null || value === undefined) return writeNull(shape, writer);
   switch (shape.kind) {
     case "leaf": {
       const text = writeLeaf(value, shape.leaf);
       return text ?? refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
     }
     case "enum":
-      return typeof value === "string" && shape.values.has(value)
-        ? writeString(value)
+      if (shape.values.has(value)) return writeString(value as string);
+      return shape.hidden.has(value)
+        ? writeNull(shape, writer)
         : refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
     case "list":
       return writeList(value, shape, writer) ?? nullOf(shape);
@@ -125,9 +124,13 @@ function writeObject(value: unknown, position: Position, shape: OutputShape, wri
   }
   const layout = position.layoutOf(value as Json, writer.joins);
   if (!layout) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
-  // A type that clients do not know is not named to them.
-  if (!layout.isVisible) return refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
+  if (!layout.isVisible) return writeNull(shape, writer);
   return writeFields(layout, value as Json, writer);
+}
+
+/** Also for what is right, but not for clients to know: an error would tell that it is there. */
+function writeNull(shape: OutputShape, writer: Writer): string | undefined {
+  return shape.isNonNull ? refuse("INVALID_FIELD_VALUE", undefined, shape, writer) : "null";
 }
 
 /** Null where it may be; undefined, for the parent to become null, where not. */
