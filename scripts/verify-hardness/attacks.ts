@@ -10,7 +10,6 @@ import { type Client, createClient } from "./requests.ts";
 const refusedMsMax = 50;
 const innocentMsMax = 100;
 const refusalsEach = 100;
-const attackersCount = 4;
 const innocentPerSecond = 20;
 const rampMs = 3_000;
 
@@ -37,7 +36,7 @@ export const attacksCheck: Check = {
     for (const client of [innocent, attacker]) scene.onEnd(() => client.close());
     const siege: Siege = { scene, gateway, innocent, attacker, library };
     for (const [name, text] of Object.entries(excesses)) scene.find(await tryExcess(siege, name, text));
-    for (const [name, write] of Object.entries(attacks)) await tryAttack(siege, name, write);
+    for (const attack of attacks) await tryAttack(siege, attack);
   },
 };
 
@@ -50,15 +49,33 @@ const excesses: Readonly<Record<string, string>> = {
 };
 
 /** What is sent over and over while innocents ask. `count` makes each document one that nobody has seen. */
-const attacks: Readonly<Record<string, (count: number) => string>> = {
-  "fragment bombs": (count) => writeFragmentBomb(30).replace("query", `query Bomb${count}`),
-  "deep documents": (count) => `{ a${count}: people { ${"books { author { ".repeat(30)} name ${"} }".repeat(30)} } }`,
-  "deeper than any stack": (count) => `{ a${count}: people ${"{ books ".repeat(4_900)} `,
-  "big lists": (count) => `{ a${count}: person(id: [${"[1] ".repeat(2_000)}]) { name } }`,
-  "many fields": (count) => `{ books { a${count}: title ${"title ".repeat(1_900)} } }`,
-  "operations that take long to plan": (count) => writeHeavyOperation(count, 2),
-  "operations that nobody can plan": (count) => writeHeavyOperation(count, 4),
-};
+const attacks: readonly Attack[] = [
+  { name: "fragment bombs", perSecond: 50, write: (count) => `${writeFragmentBomb(30)} #${count}` },
+  {
+    name: "deep documents",
+    perSecond: 50,
+    write: (count) => `{ a${count}: people { ${"books { author { ".repeat(30)} name ${"} }".repeat(30)} } }`,
+  },
+  { name: "braces without end", perSecond: 50, write: (count) => `{ a${count}: people ${"{ books ".repeat(4_900)}` },
+  {
+    name: "big lists",
+    perSecond: 50,
+    write: (count) => `{ a${count}: person(id: [${"[1] ".repeat(2_000)}]) { name } }`,
+  },
+  {
+    name: "fields that overlap",
+    perSecond: 5,
+    write: (count) => `{ a${count}: books { ${"author { books { title } } ".repeat(600)} } }`,
+  },
+  { name: "operations that take long to plan", perSecond: 4, write: (count) => writeHeavyOperation(count, 2) },
+  { name: "operations that nobody can plan", perSecond: 1, write: (count) => writeHeavyOperation(count, 4) },
+];
+
+interface Attack {
+  readonly name: string;
+  readonly perSecond: number;
+  write(count: number): string;
+}
 
 function writeFragmentBomb(levels: number): string {
   const fragment = (_: unknown, level: number) =>
@@ -104,17 +121,26 @@ async function tryExcess({ attacker, library }: Siege, name: string, text: strin
   };
 }
 
-/** Attackers send one after the other without a rest; innocents keep their times. */
-async function tryAttack(siege: Siege, name: string, write: (count: number) => string): Promise<void> {
-  const { scene, innocent, gateway } = siege;
+/** Attackers and innocents keep their times, whatever becomes of the others. */
+async function tryAttack(siege: Siege, { name, perSecond, write }: Attack): Promise<void> {
+  const { scene, innocent, attacker, gateway } = siege;
+  const codes = new Map<string, number>();
   const innocents = startLoad({ perSecond: innocentPerSecond, send: () => askInnocently(innocent) });
-  const attack = startAttack(siege, write);
+  const attack = startLoad({
+    perSecond,
+    async send(count) {
+      const code = await readCode(attacker, write(count));
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+      return undefined;
+    },
+  });
   await sleep(rampMs);
   innocents.reset();
+  await gateway.askLoop();
   await sleep(scene.options.seconds * 1_000);
-  const [report, { sent, answers }] = await Promise.all([innocents.stop(), attack.stop()]);
+  const [report] = await Promise.all([innocents.stop(), attack.stop()]);
   scene.find(describeInnocents(name, report));
-  scene.note(`${sent.toLocaleString("en")} sent: ${describeFailures(answers)}`);
+  scene.note(`${perSecond} a second were answered ${describeFailures(codes)}`);
   const { ownMaxMs, maxMs } = await gateway.askLoop();
   scene.note(`the loop stood still ${maxMs.toFixed(0)} ms at the longest, ${ownMaxMs.toFixed(0)} ms of its own making`);
 }
@@ -131,26 +157,6 @@ async function askInnocently(client: Client): Promise<string | undefined> {
   const { status, text } = await client.ask("{ books { title stars author { name } } }");
   const isWhole = status === 200 && !text.includes('"errors"') && text.includes("Engines II");
   return isWhole ? undefined : `${status} ${text}`;
-}
-
-function startAttack({ attacker }: Siege, write: (count: number) => string) {
-  const ending = new AbortController();
-  const answers = new Map<string, number>();
-  let sent = 0;
-  async function attackOnAndOn(): Promise<void> {
-    while (!ending.signal.aborted) {
-      const code = await readCode(attacker, write(++sent));
-      answers.set(code, (answers.get(code) ?? 0) + 1);
-    }
-  }
-  const attackers = Array.from({ length: attackersCount }, attackOnAndOn);
-  return {
-    async stop() {
-      ending.abort();
-      await Promise.all(attackers);
-      return { sent, answers };
-    },
-  };
 }
 
 /** The code of the first error, "data" without one; an error when no answer came. */

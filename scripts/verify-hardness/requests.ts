@@ -18,7 +18,7 @@ export interface AskOptions {
 }
 
 /** Longer than any deadline of ours: what takes more hangs. */
-const timeoutMs = 5_000;
+const timeoutMs = 15_000;
 
 /** GraphQL over kept connections, as many as are needed. */
 export function createClient(gatewayUrl: string): Client {
