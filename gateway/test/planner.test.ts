@@ -104,6 +104,14 @@ describe("operations that wait for a thread", () => {
     expect(await plan("{ b }")).toMatchObject({ operationText: "{ b }" });
   });
 
+  test("go by their length, because a long one takes longer, and then in the order they came", async () => {
+    const { plan } = await setUp();
+    const order: string[] = [];
+    const operations = ["{ first }", "{ long long }", "{ a }", "{ b }"];
+    await Promise.all(operations.map((operation) => plan(operation).then(() => order.push(operation))));
+    expect(order).toEqual(["{ first }", "{ a }", "{ b }", "{ long long }"]);
+  });
+
   test("do not wait for ever", async () => {
     const { plan } = await setUp({ planTimeoutMs: 100, waitMsMax: 150 });
     const hanging = [plan("hang 1"), plan("hang 2")];
@@ -172,7 +180,7 @@ async function setUp(o: Partial<PlannerOptions> = {}) {
 
 /** The unruly planner's plans are none, but tell of it. */
 async function ask(loaded: LoadedPlanner, operationText: string): Promise<Told> {
-  return (await loaded.plan(operationText)) as unknown as Told;
+  return (await loaded.plan(operationText)).plan as unknown as Told;
 }
 
 function kinds(): string[] {

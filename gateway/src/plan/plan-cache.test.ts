@@ -1,8 +1,8 @@
-import type { QueryPlan } from "@apollo/query-planner";
 import { expect, test } from "vitest";
 import { createPlanCache } from "./plan-cache.ts";
+import type { MeasuredPlan } from "./planner/loaded-planner.ts";
 
-/** Of one plan and its operation: `{"kind":"QueryPlan"}` and a text of one character. */
+/** Of one plan and its operation, a text of one character. */
 const bytesEach = 21;
 
 test("an operation is planned once, and its plan is kept", async () => {
@@ -45,9 +45,11 @@ test("a failure is not kept", async () => {
 function setUp(bounds: { plansMax?: number; bytesMax?: number } = {}) {
   const planned: string[] = [];
   const kinds: string[] = [];
-  const plan = (operation: string): Promise<QueryPlan> => {
+  const plan = (operation: string): Promise<MeasuredPlan> => {
     planned.push(operation);
-    return operation === "failing" ? Promise.reject(new Error(operation)) : Promise.resolve({ kind: "QueryPlan" });
+    return operation === "failing"
+      ? Promise.reject(new Error(operation))
+      : Promise.resolve({ plan: { kind: "QueryPlan" }, jsonCharacters: 20 });
   };
   const observe = ({ kind }: { kind: string }) => void kinds.push(kind);
   const cache = createPlanCache({ planner: { plan }, plansMax: 100, bytesMax: 10_000, observe, ...bounds });

@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? The plans of one supergraph that are kept, the least recently used ones dropped first.
 import type { QueryPlan } from "@apollo/query-planner";
 import type { Observe } from "../telemetry/observations.ts";
+import type { LoadedPlanner, MeasuredPlan } from "./planner/loaded-planner.ts";
 
 export interface PlanCache {
   /** The plan that is kept, or a new one. Fails as the planner does; a failure is not kept here. */
@@ -8,7 +9,7 @@ export interface PlanCache {
 }
 
 export interface PlanCacheOptions {
-  readonly planner: { plan(operationText: string): Promise<QueryPlan> };
+  readonly planner: Pick<LoadedPlanner, "plan">;
   readonly plansMax: number;
   /** Of plans as JSON and of the operations they are for; in memory they take a few times as much. */
   readonly bytesMax: number;
@@ -30,8 +31,8 @@ export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCa
     kept.delete(operationText);
   }
 
-  function keep(operationText: string, plan: QueryPlan): void {
-    const size = operationText.length + JSON.stringify(plan).length;
+  function keep(operationText: string, { plan, jsonCharacters }: MeasuredPlan): void {
+    const size = operationText.length + jsonCharacters;
     if (kept.has(operationText) || size > bytesMax) return;
     kept.set(operationText, { plan, bytes: size });
     bytes += size;
@@ -50,9 +51,9 @@ export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCa
         kept.set(operationText, found);
         return found.plan;
       }
-      const plan = await planner.plan(operationText);
-      keep(operationText, plan);
-      return plan;
+      const measured = await planner.plan(operationText);
+      keep(operationText, measured);
+      return measured.plan;
     },
   };
 }

@@ -10,9 +10,15 @@ export interface LoadedPlanner extends LoadedFacts {
    * The plan of an operation. Whoever asks for the same one meanwhile gets the same plan.
    * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE when too many operations wait; Error for a bug.
    */
-  plan(operationText: string): Promise<QueryPlan>;
+  plan(operationText: string): Promise<MeasuredPlan>;
   /** Frees what the threads keep for it. Nothing can be planned any more. */
   release(): void;
+}
+
+export interface MeasuredPlan {
+  readonly plan: QueryPlan;
+  /** Its length as JSON. */
+  readonly jsonCharacters: number;
 }
 
 export interface LoadedPlannerOptions {
@@ -25,16 +31,17 @@ export interface LoadedPlannerOptions {
 const refusedBounds = { entriesMax: 1_000, ttlMs: 10 * 60_000 };
 
 export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlannerOptions): LoadedPlanner {
-  const underWay = new Map<string, Promise<QueryPlan>>();
+  const underWay = new Map<string, Promise<MeasuredPlan>>();
   const refused = createRefusedOperations({ ...refusedBounds, clock: () => performance.now() });
 
-  async function planOnce(operationText: string): Promise<QueryPlan> {
+  async function planOnce(operationText: string): Promise<MeasuredPlan> {
     const startedMs = performance.now();
     const outcome = await ask(operationText);
     if (outcome.kind === "planned") {
       const tookMs = Math.round(performance.now() - startedMs);
-      observe({ kind: "plan-built", tookMs, jsonCharacters: outcome.planJson.length });
-      return JSON.parse(outcome.planJson) as QueryPlan;
+      const jsonCharacters = outcome.planJson.length;
+      observe({ kind: "plan-built", tookMs, jsonCharacters });
+      return { plan: JSON.parse(outcome.planJson) as QueryPlan, jsonCharacters };
     }
     const { reason, error, cause } = explainFailure(outcome);
     observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });

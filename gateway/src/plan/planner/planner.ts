@@ -3,7 +3,7 @@ import type { Observe } from "../../telemetry/observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
 import { createSeat, type Seat } from "./seat.ts";
-import type { Job, Outcome, Task } from "./tasks.ts";
+import type { Job, Outcome, PlanTask, Task } from "./tasks.ts";
 import { startThread } from "./thread.ts";
 
 export interface Planner {
@@ -74,14 +74,14 @@ export function createPlanner(o: PlannerOptions): Planner {
   }
 
   /** A thread that died while it planned need not have died of that; the second time it has. */
-  async function askAny(task: Task): Promise<Outcome> {
+  async function askAny(task: PlanTask): Promise<Outcome> {
     const outcome = await enqueue(task);
     return outcome.kind === "thread-lost" && outcome.reason === "died" ? enqueue(task) : outcome;
   }
 
-  function enqueue(task: Task): Promise<Outcome> {
+  function enqueue(task: PlanTask): Promise<Outcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: o.planTimeoutMs, settle });
+      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, task.operationText.length);
       for (const seat of seats) seat.wake();
     });
   }

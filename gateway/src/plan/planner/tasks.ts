@@ -4,8 +4,14 @@
 export type Task =
   | { readonly kind: "start" }
   | { readonly kind: "load"; readonly id: number; readonly supergraphSdl: string }
-  | { readonly kind: "plan"; readonly id: number; readonly operationText: string }
+  | PlanTask
   | { readonly kind: "drop"; readonly id: number };
+
+export interface PlanTask {
+  readonly kind: "plan";
+  readonly id: number;
+  readonly operationText: string;
+}
 
 export type TaskAnswer =
   | { readonly kind: "done" }
