@@ -6,7 +6,7 @@ export type AbortReason = "late" | "gone";
 
 export interface Deadline {
   /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */
-  readonly signal: AbortSignal;
+  signal(): AbortSignal;
   /** Must be called when the work is done: frees the timer. */
   clear(): void;
 }
@@ -34,9 +34,7 @@ export function createDeadline(response: ServerResponse, timeoutMs: number, onGo
   }
 
   return {
-    get signal() {
-      return (controller ?? arm()).signal;
-    },
+    signal: () => (controller ?? arm()).signal,
     clear() {
       if (!controller) return;
       clearTimeout(timer);
