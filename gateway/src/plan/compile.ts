@@ -1,5 +1,5 @@
 // Stage 3 of 5: how to answer? The planner's answer made ready to run: texts printed, readers and positions built, once for each operation.
-import type { FetchNode, PlanNode, QueryPlan } from "@apollo/query-planner";
+import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import {
   type FieldNode,
   type GraphQLSchema,
@@ -8,12 +8,14 @@ import {
   OperationTypeNode,
   type SelectionSetNode,
 } from "graphql";
-import type { CompiledFetch, CompiledPlan, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
 import { clientVariableOf, plannerKeyOf } from "./normalize.ts";
+import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
 import { createRootPosition } from "./positions.ts";
 import { createFieldsOf } from "./representation-plan.ts";
+import { type FetchNames, nameFetch, writeRequestText } from "./request-text.ts";
 import { sharesComposites } from "./shared-composites.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
@@ -30,7 +32,8 @@ export function createCompiler(o: CompilerOptions): Compile {
     const fetches: CompiledFetch[] = [];
     const renamed = new Map<FieldNode, string>();
     const fetchKeyOf = (field: FieldNode) => renamed.get(field) ?? responseNameOf(field);
-    const steps = plan.node && compileNode(readPlanNode(plan.node), [], createFetchCompiler(o, fetches, renamed));
+    const compileBatch = createBatchCompiler(o, fetches, renamed);
+    const steps = plan.node && compileOutline(outlinePlan(readPlanNode(plan.node)), compileBatch);
     const isMerged = sharesComposites(fetches, o.types, fetchKeyOf);
     const type = o.types.schema.getRootType(client.operation);
     if (!type) throw new Error(`The supergraph has no ${client.operation}s`);
@@ -57,60 +60,37 @@ function readPlanNode(node: NonNullable<QueryPlan["node"]>): PlanNode {
   return node;
 }
 
-type CompileFetch = (node: FetchNode, path: readonly string[]) => CompiledFetch;
+type CompileBatch = (fetches: readonly PlannedFetch[]) => CompiledRequest;
 
-function compileNode(node: PlanNode, path: readonly string[], compileFetch: CompileFetch): Step {
-  switch (node.kind) {
-    case "Fetch":
-      return { kind: "fetch", fetch: compileFetch(node, path) };
-    case "Flatten": {
-      const steps = node.path.filter((step): step is string => typeof step === "string" && step !== "@");
-      return compileNode(node.node, [...path, ...steps], compileFetch);
-    }
-    case "Sequence":
-    case "Parallel":
-      return {
-        kind: node.kind === "Sequence" ? "sequence" : "parallel",
-        steps: node.nodes.map((child) => compileNode(child, path, compileFetch)),
-      };
-    case "Condition":
-    case "Defer":
-      throw new Error(`Operations are normalized before they are planned: ${node.kind} is not expected`);
-  }
+function compileOutline(outline: Outline, compileBatch: CompileBatch): Step {
+  if (outline.kind === "batch") return { kind: "request", request: compileBatch(outline.fetches) };
+  return { kind: outline.kind, steps: outline.parts.map((part) => compileOutline(part, compileBatch)) };
 }
 
-/** Fetches are numbered in the plan's order; `renamed` gets the fields whose key in the data is not the planner's. */
-function createFetchCompiler(
+/** A fetch, with all the places whose objects it is about. */
+interface Member extends Pick<PlannedFetch, "node"> {
+  readonly paths: (readonly string[])[];
+}
+
+/** Fetches are numbered in the order in which they are sent; `renamed` gets the fields whose key in the data is not the planner's. */
+function createBatchCompiler(
   { types, aliasPrefix }: CompilerOptions,
   fetches: CompiledFetch[],
   renamed: Map<FieldNode, string>,
-): CompileFetch {
-  const groups = new Map<string, number>();
+): CompileBatch {
+  const groupOf = createGroups();
 
-  function groupOf(node: FetchNode, path: readonly string[]): number {
-    const text = JSON.stringify([path, node.requires, node.inputRewrites]);
-    const group = groups.get(text) ?? groups.size;
-    groups.set(text, group);
-    return group;
-  }
-
-  return (node, path) => {
-    if (node.contextRewrites) throw new Error("Contexts (@fromContext) are not served");
-    const document = createFetchDocument(node, types);
+  function compileMember(member: Member, document: FetchDocument, names: FetchNames): CompiledFetch {
+    const { node, paths } = member;
     for (const [field, key] of findRenamedFields(document.selected, node.outputRewrites ?? [])) renamed.set(field, key);
     const fetch: CompiledFetch = {
       slot: fetches.length,
       service: node.serviceName,
-      isMutation: node.operationKind === OperationTypeNode.MUTATION,
-      path,
-      requestHead: `{"query":${JSON.stringify(document.text)}`,
-      variables: (node.variableUsages ?? []).map((planned) => ({
-        planned,
-        client: clientVariableOf(planned, aliasPrefix),
-      })),
+      paths,
       selected: document.selected,
       representations: node.requires && {
-        group: groupOf(node, path),
+        ...names,
+        group: groupOf(member),
         fieldsOf: createFieldsOf(node.requires, node.inputRewrites ?? [], types),
       },
       renames: (node.outputRewrites ?? []).flatMap((rewrite) =>
@@ -122,6 +102,49 @@ function createFetchCompiler(
     };
     fetches.push(fetch);
     return fetch;
+  }
+
+  return (batch) => {
+    const members = uniteEqual(batch);
+    const [first] = members;
+    if (!first) throw new Error("A batch has fetches");
+    const documents = members.map(({ node }) => createFetchDocument(node, types));
+    const text = writeRequestText(documents.map(({ operation }) => operation));
+    const variables = new Set(members.flatMap(({ node }) => node.variableUsages ?? []));
+    return {
+      service: first.node.serviceName,
+      isMutation: first.node.operationKind === OperationTypeNode.MUTATION,
+      head: `{"query":${JSON.stringify(text)}`,
+      variables: [...variables].map((planned) => ({ planned, client: clientVariableOf(planned, aliasPrefix) })),
+      fetches: members.map((member, i) =>
+        compileMember(member, documents[i] as FetchDocument, nameFetch(i, members.length)),
+      ),
+    };
+  };
+}
+
+/** Fetches that ask for the same of the objects of several places are one: an entity that stands at two of them is sent once. */
+function uniteEqual(batch: readonly PlannedFetch[]): readonly Member[] {
+  const members = new Map<string, Member>();
+  for (const { node, path } of batch) {
+    if (node.contextRewrites) throw new Error("Contexts (@fromContext) are not served");
+    const { operation, requires, inputRewrites, outputRewrites } = node;
+    const key = JSON.stringify([operation, requires, inputRewrites, outputRewrites]);
+    const member = members.get(key);
+    if (member && requires) member.paths.push(path);
+    else members.set(key, { node, paths: [path] });
+  }
+  return [...members.values()];
+}
+
+/** Numbers what is about the same objects and needs the same of them. */
+function createGroups(): (member: Member) => number {
+  const groups = new Map<string, number>();
+  return ({ node, paths }) => {
+    const key = JSON.stringify([paths, node.requires, node.inputRewrites]);
+    const group = groups.get(key) ?? groups.size;
+    groups.set(key, group);
+    return group;
   };
 }
 

@@ -19,19 +19,25 @@ export interface CompiledPlan {
 
 export type Step =
   | { readonly kind: "sequence" | "parallel"; readonly steps: readonly Step[] }
-  | { readonly kind: "fetch"; readonly fetch: CompiledFetch };
+  | { readonly kind: "request"; readonly request: CompiledRequest };
+
+/** One request to a subgraph: one fetch, or entity fetches that are sent together. */
+export interface CompiledRequest {
+  readonly service: string;
+  readonly isMutation: boolean;
+  /** Its JSON up to the variables: `{"query":"…"`. */
+  readonly head: string;
+  readonly fetches: readonly CompiledFetch[];
+  /** The client's variables that it uses, by their names in its text and in the client's. */
+  readonly variables: readonly { readonly planned: string; readonly client: string }[];
+}
 
 export interface CompiledFetch {
   /** Its slot among the joins of a run. */
   readonly slot: number;
   readonly service: string;
-  readonly isMutation: boolean;
-  /** Planner keys from the root to the objects it is about; lists are not part of it. */
-  readonly path: readonly string[];
-  /** The request's JSON up to its variables: `{"query":"…"`. */
-  readonly requestHead: string;
-  /** The variables that it uses, by their names in its text and in the client's. */
-  readonly variables: readonly { readonly planned: string; readonly client: string }[];
+  /** Planner keys from the root to the objects it is about; lists are not part of it. Entities may stand at several places. */
+  readonly paths: readonly (readonly string[])[];
   /** What it selects: at its root, or of an entity. */
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. */
@@ -57,6 +63,9 @@ export interface KeyCheck {
 
 /** How an object becomes a representation. */
 export interface RepresentationPlan {
+  /** The variable that holds the list, and the response name under which the entities come. */
+  readonly variable: string;
+  readonly entitiesKey: string;
   /** Fetches of one plan with the same group send the same representations. */
   readonly group: number;
   readonly fieldsOf: FieldsOf;

@@ -9,15 +9,14 @@ import {
   Kind,
   type OperationDefinitionNode,
   parse,
-  print,
   type SelectionSetNode,
-  stripIgnoredCharacters,
 } from "graphql";
 import { responseNameOf } from "./fields.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
+/** One fetch's operation. */
 export interface FetchDocument {
-  readonly text: string;
+  readonly operation: OperationDefinitionNode;
   /** What is selected at the root, or of an entity, without the keys that are only checked. */
   readonly selected: SelectionSetNode;
   /** By type: key fields that its entities bring along, so that another entity's row is noticed. */
@@ -30,16 +29,11 @@ const comparableTypes: ReadonlySet<string> = new Set(["ID", "String", "Int"]);
 export function createFetchDocument(node: FetchNode, types: SupergraphTypes): FetchDocument {
   const operation = readOperation(node.operation);
   const entities = node.requires && findEntities(operation);
-  if (!node.requires || !entities?.selectionSet) {
-    return { text: toText(operation), selected: operation.selectionSet, checkedKeys: new Map() };
-  }
+  if (!node.requires || !entities) return { operation, selected: operation.selectionSet, checkedKeys: new Map() };
   const checkedKeys = findCheckedKeys(node.requires, node.serviceName, types);
-  const selectionSet = withKeys(entities.selectionSet, checkedKeys);
-  const selections = operation.selectionSet.selections.map((selection) =>
-    selection === entities ? { ...entities, selectionSet } : selection,
-  );
+  const withChecks = { ...entities, selectionSet: withKeys(entities.selectionSet, checkedKeys) };
   return {
-    text: toText({ ...operation, selectionSet: { ...operation.selectionSet, selections } }),
+    operation: { ...operation, selectionSet: { ...operation.selectionSet, selections: [withChecks] } },
     selected: entities.selectionSet,
     checkedKeys,
   };
@@ -51,14 +45,13 @@ function readOperation(text: string): OperationDefinitionNode {
   return operation;
 }
 
-function toText(operation: OperationDefinitionNode): string {
-  return stripIgnoredCharacters(print(operation));
-}
+type EntitiesField = FieldNode & { readonly selectionSet: SelectionSetNode };
 
-function findEntities({ selectionSet }: OperationDefinitionNode): FieldNode | undefined {
-  return selectionSet.selections
-    .filter((selection) => selection.kind === Kind.FIELD)
-    .find(({ name }) => name.value === "_entities");
+export function findEntities({ selectionSet }: OperationDefinitionNode): EntitiesField | undefined {
+  return selectionSet.selections.find(
+    (selection): selection is EntitiesField =>
+      selection.kind === Kind.FIELD && selection.name.value === "_entities" && selection.selectionSet !== undefined,
+  );
 }
 
 /** The fields at the top of a representation that are keys in this subgraph, by the type of the fragment that they stand in. */

@@ -67,7 +67,7 @@ export function createRootPosition(
 /** In a merged tree everything is an object's own. */
 function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly Source[] {
   return fetches
-    .filter((fetch) => fetch.path.length === path.length && fetch.path.every((key, i) => key === path[i]))
+    .filter(({ paths }) => paths.some((at) => at.length === path.length && at.every((key, i) => key === path[i])))
     .map(({ slot, service, selected }) =>
       isMerged ? { slot: ownSlot, service: undefined, sets: [selected] } : { slot, service, sets: [selected] },
     );

@@ -26,7 +26,7 @@ export function sharesComposites(
 ): boolean {
   const fetchesAt = (path: readonly string[]): readonly Source[] =>
     fetches
-      .filter((fetch) => fetch.path.length === path.length && fetch.path.every((key, i) => key === path[i]))
+      .filter(({ paths }) => paths.some((at) => at.length === path.length && at.every((key, i) => key === path[i])))
       .map(({ slot, selected }) => ({ slot, set: selected }));
 
   function sharesBelow(sources: readonly Source[], path: readonly string[]): boolean {

@@ -40,9 +40,9 @@ export function createLossRecorder(
   let dropped = 0;
   let all: readonly Placed[] | undefined;
   let groups: ReadonlyMap<number, readonly Placed[]> | undefined;
-  const allPlaces = () => (all ??= findPlaces(tree, fetch.path));
+  const allPlaces = () => (all ??= findPlaces(tree, fetch.paths));
   const placesOf = () => (groups ??= groupPlaces(allPlaces(), representations));
-  const shared = () => tree.position.toClientPath(sharedPath(tree, fetch.path));
+  const shared = () => tree.position.toClientPath(sharedPath(tree, fetch.paths[0] ?? []));
 
   function add(path: Path | undefined, reason: LossReason): void {
     const told = path && path.length > 0 ? path : undefined;

@@ -14,14 +14,18 @@ export interface RepresentationSet {
   readonly examples: readonly { readonly object: Json; readonly layout: ObjectLayout }[];
 }
 
-/** The representations of all objects at a path. */
-export function writeRepresentations(tree: Tree, path: readonly string[], plan: RepresentationPlan): RepresentationSet {
+/** The representations of all objects at these paths. */
+export function writeRepresentations(
+  tree: Tree,
+  paths: readonly (readonly string[])[],
+  plan: RepresentationPlan,
+): RepresentationSet {
   const indexOf = new Map<object, number>();
   const examples: { object: Json; layout: ObjectLayout }[] = [];
   const texts: string[] = [];
   const seen = createKeyIndex();
 
-  visitTargets(tree, path, (object, layout) => {
+  visitTargets(tree, paths, (object, layout) => {
     if (indexOf.has(object)) return;
     const fields = plan.fieldsOf(layout);
     const values = fields && readValues(fields, object, tree.joins);
@@ -108,7 +112,7 @@ type KeyIndex = (layout: ObjectLayout, values: readonly unknown[], next: number)
  * against 74 µs by their JSON). Gives `next` for values that are new.
  */
 function createKeyIndex(): KeyIndex {
-  const byLayout = new Map<unknown, unknown>();
+  const byTypename = new Map<unknown, unknown>();
   const writtenByJson = new Map<string, Written>();
 
   /** Objects and lists are found by their JSON; the first one written stands for all that are equal. */
@@ -120,7 +124,7 @@ function createKeyIndex(): KeyIndex {
   }
 
   return (layout, values, next) => {
-    let level = getMap(byLayout, layout);
+    let level = getMap(byTypename, layout.typename);
     const last = values.length - 1;
     for (let i = 0; i < last; i++) level = getMap(level, toKey(values[i]));
     const key = toKey(values[last]);

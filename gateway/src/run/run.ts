@@ -1,11 +1,13 @@
 // Stage 4 of 5: fetch it. Follows a compiled plan: each fetch is sent once what it needs is there.
 import { OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, Join, Step } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, Join, Step } from "../plan/compiled-plan.ts";
 import { type Ask, type AskOptions, createAsk } from "./ask.ts";
 import { joinToAll } from "./joins.ts";
 import type { FieldLoss } from "./losses.ts";
+import { createReport } from "./report.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
+import type { AskedAnswer } from "./subgraph-answer.ts";
 import { type RunData, take, type TakeOptions } from "./take.ts";
 import { visitTargets } from "./targets.ts";
 
@@ -54,7 +56,7 @@ export function createRunStage(o: RunOptions): RunStage {
 }
 
 async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
-  if (step.kind === "fetch") return fetchAndJoin(step.fetch, run, o);
+  if (step.kind === "request") return send(step.request, run, o);
   if (step.kind === "parallel") {
     await Promise.all(step.steps.map((child) => follow(child, run, o)));
     return;
@@ -62,34 +64,50 @@ async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
   for (const child of step.steps) await follow(child, run, o);
 }
 
-async function fetchAndJoin(fetch: CompiledFetch, run: Run, o: RunOptions): Promise<void> {
-  const representations = representationsOf(fetch, run);
-  if (representations ? representations.count === 0 : !hasTarget(fetch, run)) return;
-  const body = writeBody(fetch, representations, run.variables);
-  const { service, isMutation } = fetch;
-  take(await run.ask({ service, body, isMutation }), { fetch, representations }, run, o);
+async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
+  const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
+  if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
+  const { service, isMutation, fetches } = request;
+  const answer = await run.ask({ service, isMutation, body: writeBody(request, sets, run.variables) });
+  report(answer, service, run, o);
+  fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
+}
+
+/** Once for each request, whatever it brings. */
+function report(answer: AskedAnswer, service: string, { scope }: Run, { observe }: RunOptions): void {
+  if (answer.kind !== "graphql") createReport(observe, service, scope).failure(answer);
+  else if (answer.errors.length > 0) createReport(observe, service, scope).errors(answer.errors);
 }
 
 /** A nested fetch of root fields needs an object to belong to. */
-function hasTarget({ path }: CompiledFetch, run: Run): boolean {
-  if (path.length === 0) return true;
+function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
+  if (representations) return representations.count > 0;
+  if (paths.some(({ length }) => length === 0)) return true;
   let isFound = false;
-  visitTargets({ ...run, position: run.plan.root }, path, () => void (isFound = true));
+  visitTargets({ ...run, position: run.plan.root }, paths, () => void (isFound = true));
   return isFound;
 }
 
 /** Fetches of one group are about the same objects and need the same of them. */
-function representationsOf({ representations: plan, path }: CompiledFetch, run: Run): RepresentationSet | undefined {
+function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
-  return (run.representations[plan.group] ??= writeRepresentations({ ...run, position: run.plan.root }, path, plan));
+  return (run.representations[plan.group] ??= writeRepresentations({ ...run, position: run.plan.root }, paths, plan));
 }
 
 /** A variable that the client did not send is not sent on: its default is the subgraph's to apply, and the same. */
-function writeBody(fetch: CompiledFetch, representations: RepresentationSet | undefined, variables: Json): string {
-  let members = representations ? `"representations":[${representations.text}]` : "";
-  for (const { planned, client } of fetch.variables) {
-    if (!Object.hasOwn(variables, client)) continue;
-    members += `${members === "" ? "" : ","}${JSON.stringify(planned)}:${JSON.stringify(variables[client])}`;
+function writeBody(
+  { head, fetches, variables }: CompiledRequest,
+  sets: readonly (RepresentationSet | undefined)[],
+  values: Json,
+): string {
+  let members = "";
+  for (const [i, set] of sets.entries()) {
+    const plan = fetches[i]?.representations;
+    if (set && plan) members += `${members === "" ? "" : ","}"${plan.variable}":[${set.text}]`;
   }
-  return members === "" ? `${fetch.requestHead}}` : `${fetch.requestHead},"variables":{${members}}}`;
+  for (const { planned, client } of variables) {
+    if (!Object.hasOwn(values, client)) continue;
+    members += `${members === "" ? "" : ","}${JSON.stringify(planned)}:${JSON.stringify(values[client])}`;
+  }
+  return members === "" ? `${head}}` : `${head},"variables":{${members}}}`;
 }

@@ -35,23 +35,19 @@ export interface Fetched {
   readonly representations: RepresentationSet | undefined;
 }
 
-/** Joins what came, and records what was lost. */
+/** Joins what came, and records what was lost. `came` is the answer to the whole request. */
 export function take(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
   const { fetch, representations } = fetched;
-  const answer = withoutEmptyData(came, representations);
+  const answer = withoutEmptyData(findOwnPart(came, fetch), representations);
   if (answer.kind === "graphql" && answer.errors.length === 0 && answer.data) {
     if (join(answer.data, fetched, run, o, undefined)) return;
   }
   const losses = createLossRecorder(fetch, { ...run, position: run.plan.root }, representations);
-  const report = createReport(o.observe, fetch.service, run.scope);
   if (answer.kind === "graphql") {
-    report.errors(answer.errors);
+    const report = createReport(o.observe, fetch.service, run.scope);
     recordErrors(answer, fetched, losses);
     if (answer.data) join(answer.data, fetched, run, o, { losses, report });
-  } else {
-    report.failure(answer);
-    losses.loseAll({ kind: "fetch-failed", code: answer.code });
-  }
+  } else losses.loseAll({ kind: "fetch-failed", code: answer.code });
   run.losses.push(...losses.finish());
 }
 
@@ -94,7 +90,7 @@ function mergeIntoTargets(
   find: (object: object) => Json | undefined,
 ): void {
   const targets = new Set<Record<string, unknown>>();
-  visitTargets({ ...run, position: run.plan.root }, fetch.path, (object) => void targets.add(object));
+  visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
   for (const target of targets) {
     const data = find(target);
     if (data) mergeCopy(target, data, fetch.renames, o.mergeRules);
@@ -107,6 +103,22 @@ function recordRefused(refused: readonly number[] | undefined, recording: Record
   recording.report.misshapen(refused?.map((index) => ["_entities", index]) ?? [["_entities"]]);
   if (!refused) recording.losses.loseAll(reason);
   else for (const index of refused) recording.losses.lose(["_entities", index], reason);
+}
+
+/**
+ * What of a request's answer is about one of its fetches, as if it had been sent alone: its entities, the errors in them, and the errors
+ * without a place.
+ */
+function findOwnPart(answer: AskedAnswer, { representations }: CompiledFetch): AskedAnswer {
+  if (answer.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return answer;
+  const { entitiesKey } = representations;
+  const { data, errors } = answer;
+  const own = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  return {
+    kind: "graphql",
+    data: data && { _entities: data[entitiesKey] ?? null },
+    errors: own.map(({ path, ...error }) => ({ ...error, path: path && ["_entities", ...path.slice(1)] })),
+  };
 }
 
 /** `_entities: null` beside errors is no data at all. */

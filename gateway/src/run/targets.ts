@@ -12,8 +12,14 @@ export interface Tree {
   readonly joins: Joins;
 }
 
-/** Visits all objects at a path of planner keys, lists opened, nulls and what has no shape to go on left out; one object may come often. */
-export function visitTargets({ root, position, joins }: Tree, path: readonly string[], visit: Visit): void {
+type Paths = readonly (readonly string[])[];
+
+/** Visits all objects at paths of planner keys, lists opened, nulls and what has no shape to go on left out; one object may come often. */
+export function visitTargets(tree: Tree, paths: Paths, visit: Visit): void {
+  for (const path of paths) visitAt(tree, path, visit);
+}
+
+function visitAt({ root, position, joins }: Tree, path: readonly string[], visit: Visit): void {
   const walk = (value: unknown, at: Position, depth: number): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
@@ -40,7 +46,11 @@ export interface Placed {
 }
 
 /** As visitTargets, with the path of each object. Slower: only for when something went wrong. */
-export function findPlaces({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
+export function findPlaces(tree: Tree, paths: Paths): readonly Placed[] {
+  return paths.flatMap((path) => findPlacesAt(tree, path));
+}
+
+function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
   const places: Placed[] = [];
   const walk = (value: unknown, at: Position, depth: number, steps: readonly (string | number)[]): void => {
     if (typeof value !== "object" || value === null) return;
