@@ -28,10 +28,14 @@ export interface RunningGateway extends RunningServer {
   /** Resolves once there are so many observations of a kind. */
   seen(kind: Observation["kind"], count?: number): Promise<void>;
   isReady(): boolean;
+  /** Whether the last request did. */
+  tookFastLane(): boolean;
   ask(query: string, o?: AskOptions): Promise<GraphqlAnswer>;
 }
 
 export interface AskOptions {
+  /** `/graphql` when there is none. */
+  readonly path?: string;
   readonly variables?: object;
   readonly operationName?: string;
   readonly headers?: Record<string, string>;
@@ -61,14 +65,20 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const about = { environment, graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql") };
   const recorder = createRecorder();
   const twins = comparesLanes && source.SUPERGRAPH_FILE ? await startTwins(o, about, recorder.supergraphId) : undefined;
-  const { server, isReady } = await listen(about, recorder.observe, twins?.watch);
+  let tookFastLane = () => false;
+  const { server, isReady } = await listen(about, recorder.observe, (handler) => {
+    const watched = watchLane(handler);
+    ({ tookFastLane } = watched);
+    return twins ? twins.watch(watched.handler) : watched.handler;
+  });
   if (o.supergraphSdl !== undefined) await recorder.seen("supergraph-loaded");
   return {
     ...server,
     ...recorder,
     isReady,
     file,
-    ask: (query, options) => ask(`${server.url}/graphql`, query, options),
+    tookFastLane: () => tookFastLane(),
+    ask: (query, options) => ask(`${server.url}${options?.path ?? "/graphql"}`, query, options),
     drain: async () => {
       await server.drain();
       rmSync(folder, { recursive: true, force: true });

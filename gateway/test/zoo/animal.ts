@@ -11,7 +11,12 @@ export interface Animal {
   readonly reset?: () => void;
   /** Values for generated arguments, by argument name: some that are found, some that are not. */
   readonly argumentValues?: Readonly<Record<string, readonly unknown[]>>;
-  /** How stock answers generated operations wrongly: with harmless aliases, or with aliases that are names of other fields. */
+  /** Why errors of generated operations stand for other nulls than the monolith's. */
+  readonly errorsDiffer?: string;
+  /**
+   * How stock answers generated operations wrongly: with harmless aliases, or with aliases that are names of other fields. Held against
+   * stock; where nothing is said, nothing is known.
+   */
   readonly stockDiffers?: { readonly plain?: string; readonly colliding?: string };
 }
 
@@ -31,7 +36,7 @@ export interface Case {
   readonly query: string;
   readonly variables?: object;
   readonly expected: Expected;
-  /** What stock answers instead, in one line. The test then wants the answer to be another than the expected one. */
+  /** What stock answers instead, in one line. Held against stock: with this it answers otherwise, without it it gives the same data. */
   readonly stockIsWrong?: string;
 }
 

@@ -1,14 +1,15 @@
 import {
   astFromValue,
   getNamedType,
-  type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
   isRequiredArgument,
+  isRequiredInputField,
   print,
 } from "graphql";
 import type { Dice } from "./dice.ts";
@@ -23,19 +24,32 @@ const scalarValues: ArgumentValues = {
   Boolean: [true, false],
 };
 
+/** Names that the engine or the planner gives to variables of its own, and names on the object prototype. */
+const oddNames = ["representations", "a_v", "a_a_v", "contextualArgument_1_0", "constructor", "toString", "then"];
+
 /** Writes arguments and directives, and collects the variables they need. */
 export function createArgumentWriter(dice: Dice, values: ArgumentValues) {
   const definitions: string[] = [];
   const variables: Record<string, unknown> = {};
+  /** Names by what they stand for: a variable may be used many times. */
+  const known = new Map<string, string>();
 
-  /** A variable of this type that may be given, given by its default only, or (where it may be) not given at all. */
+  function nameVariable(): string {
+    const name = dice.chance(20) ? dice.pick(oddNames) : `v${definitions.length}`;
+    return definitions.some((definition) => definition.startsWith(`$${name}:`)) ? `v${definitions.length}` : name;
+  }
+
+  /** A variable that may be given, given by its default only, or (where it may be) not given at all. */
   function addVariable(type: GraphQLInputType, argument: string): string {
-    const name = `v${definitions.length}`;
+    const same = known.get(`${argument}: ${String(type)}`);
+    if (same !== undefined && dice.chance(40)) return same;
+    const name = nameVariable();
     const withDefault = dice.chance(40);
     const defaultText = withDefault ? ` = ${toLiteral(makeValue(type, argument), type)}` : "";
     definitions.push(`$${name}: ${String(type)}${defaultText}`);
     const mayBeLeftOut = withDefault || !isNonNullType(type);
     if (!mayBeLeftOut || dice.chance(60)) variables[name] = makeValue(type, argument);
+    known.set(`${argument}: ${String(type)}`, `$${name}`);
     return `$${name}`;
   }
 
@@ -46,32 +60,52 @@ export function createArgumentWriter(dice: Dice, values: ArgumentValues) {
 
   function makePresent(type: GraphQLInputType, argument: string): unknown {
     if (isListType(type)) return Array.from({ length: dice.roll(3) }, () => makeValue(type.ofType, argument));
-    if (isInputObjectType(type)) return makeObject(Object.values(type.getFields()));
+    if (isInputObjectType(type)) {
+      return Object.fromEntries(choose(type.getFields()).map(({ name, type }) => [name, makeValue(type, name)]));
+    }
     const pool = values[argument] ?? (isEnumType(type) ? type.getValues().map(({ name }) => name) : undefined);
     return dice.pick(pool ?? scalarValues[getNamedType(type).name] ?? ["1"]);
   }
 
-  function makeObject(fields: readonly Pick<GraphQLArgument, "name" | "type" | "defaultValue">[]): object {
-    const given = fields.filter((field) => isRequiredArgument(field as GraphQLArgument) || dice.chance(60));
-    return Object.fromEntries(given.map(({ name, type }) => [name, makeValue(type, name)]));
+  function choose(fields: Readonly<Record<string, GraphQLInputField>>): readonly GraphQLInputField[] {
+    return Object.values(fields).filter((field) => isRequiredInputField(field) || dice.chance(60));
   }
 
-  function writeArgument({ name, type }: GraphQLArgument): string {
-    return `${name}: ${dice.chance(40) ? addVariable(type, name) : toLiteral(makeValue(type, name), type)}`;
+  /** A value with variables at any depth. */
+  function writeValue(type: GraphQLInputType, argument: string): string {
+    if (dice.chance(40)) return addVariable(type, argument);
+    const nullable = isNonNullType(type) ? type.ofType : type;
+    if (nullable === type && dice.chance(10)) return "null";
+    if (isListType(nullable)) {
+      return `[${Array.from({ length: dice.roll(3) }, () => writeValue(nullable.ofType, argument)).join(", ")}]`;
+    }
+    if (isInputObjectType(nullable)) {
+      const members = choose(nullable.getFields()).map(({ name, type }) => `${name}: ${writeValue(type, name)}`);
+      return `{${members.join(", ")}}`;
+    }
+    return toLiteral(makePresent(nullable, argument), nullable);
   }
 
   function writeCondition(): string {
-    return dice.pick([
-      () => "true",
-      () => "false",
-      () => {
-        const defaultText = dice.pick(["", " = true", " = false"]);
-        const name = `v${definitions.length}`;
-        definitions.push(`$${name}: Boolean!${defaultText}`);
-        if (defaultText === "" || dice.chance(40)) variables[name] = dice.chance(50);
-        return `$${name}`;
-      },
-    ])();
+    return dice.pick([() => "true", () => "false", writeConditionVariable])();
+  }
+
+  /** With a default a variable need not be of a type without null (GraphQL spec, "All Variable Usages Are Allowed"). */
+  function writeConditionVariable(): string {
+    const declared = dice.pick([
+      "Boolean!",
+      "Boolean! = true",
+      "Boolean! = false",
+      "Boolean = true",
+      "Boolean = false",
+    ]);
+    const same = known.get(declared);
+    if (same !== undefined && dice.chance(40)) return same;
+    const name = nameVariable();
+    definitions.push(`$${name}: ${declared}`);
+    if (declared === "Boolean!" || dice.chance(40)) variables[name] = dice.chance(50);
+    known.set(declared, `$${name}`);
+    return `$${name}`;
   }
 
   return {
@@ -80,11 +114,16 @@ export function createArgumentWriter(dice: Dice, values: ArgumentValues) {
     /** "" or "(id: $v0)". */
     writeArguments(field: GraphQLField<unknown, unknown>): string {
       const given = field.args.filter((argument) => isRequiredArgument(argument) || dice.chance(60));
-      return given.length > 0 ? `(${given.map(writeArgument).join(", ")})` : "";
+      return given.length > 0
+        ? `(${given.map(({ name, type }) => `${name}: ${writeValue(type, name)}`).join(", ")})`
+        : "";
     },
-    /** "" or " @skip(if: $v0)". */
-    writeDirectives: (): string =>
-      dice.chance(15) ? ` @${dice.pick(["include", "skip"])}(if: ${writeCondition()})` : "",
+    /** "", " @skip(if: $v0)", or both in either order. */
+    writeDirectives(): string {
+      if (!dice.chance(18)) return "";
+      const names = dice.pick([["include"], ["skip"], ["include", "skip"], ["skip", "include"]]);
+      return names.map((name) => ` @${name}(if: ${writeCondition()})`).join("");
+    },
   };
 }
 

@@ -1,22 +1,36 @@
 import { composeServices } from "@apollo/composition";
-import { graphql, type GraphQLSchema, isObjectType, parse } from "graphql";
+import { type ExecutionResult, graphql, type GraphQLError, type GraphQLSchema, isObjectType, parse } from "graphql";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
 import type { Animal, Expected, Monolith } from "./animal.ts";
+import { startStock } from "./stock.ts";
 
 export interface LiveAnimal {
   /** What clients see. */
   readonly schema: GraphQLSchema;
-  /** What the gateway answers, with every error's path and code. */
-  ask(operation: Operation): Promise<Expected>;
-  /** What one schema without subgraphs answers. Its errors stand elsewhere, and are not told. */
-  askMonolith(operation: Operation): Promise<unknown>;
+  /** What the gateway answers, with every error's path and code. The fast lane knows only what the full lane was asked before. */
+  ask(operation: Operation, lane: Lane): Promise<GatewayAnswer>;
+  /** What one schema without subgraphs answers. */
+  askMonolith(operation: Operation): Promise<Expected>;
+  /** What Apollo Gateway answers as it comes, before the same subgraphs: the control. */
+  askStock(operation: Operation): Promise<Expected>;
   close(): Promise<void>;
 }
 
 export interface Operation {
   readonly query: string;
   readonly variables?: object;
+  /** For a document with several operations. */
+  readonly operationName?: string;
+}
+
+export type Lane = "full" | "fast";
+
+export interface GatewayAnswer extends Expected {
+  /** The body. */
+  readonly text: string;
+  /** The lane that it came by. */
+  readonly lane: Lane;
 }
 
 /** Subgraphs over HTTP, a gateway before them, and the monolith beside them. */
@@ -29,37 +43,50 @@ export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
     throw new AggregateError(composed.errors, `${animal.name} does not compose: ${composed.errors.join("\n")}`);
   }
   const { supergraphSdl, schema } = composed;
-  const { reset } = animal;
-  const gateway = await startGateway({ supergraphSdl, ...(reset && { reset }) });
+  const reset = animal.reset ?? (() => undefined);
+  const gateway = await startGateway({ supergraphSdl, reset });
   const monolith = resolveBy(schema, animal.monolith);
+  let stock: ReturnType<typeof startStock> | undefined;
   return {
     schema,
-    async ask(operation) {
-      animal.reset?.();
-      return askGateway(gateway, operation);
+    ask: (operation, lane) => (reset(), askGateway(gateway, operation, lane)),
+    async askMonolith({ query, variables, operationName }) {
+      reset();
+      const about = { source: query, variableValues: { ...variables }, operationName: operationName ?? null };
+      return toExpected(await graphql({ schema: monolith, ...about }));
     },
-    async askMonolith({ query, variables }) {
-      animal.reset?.();
-      const { data } = await graphql({ schema: monolith, source: query, variableValues: { ...variables } });
-      return JSON.parse(JSON.stringify(data ?? null));
+    async askStock(operation) {
+      stock ??= startStock(supergraphSdl);
+      const { ask } = await stock;
+      reset();
+      return toExpected(await ask(operation));
     },
     async close() {
+      await (await stock)?.stop();
       await gateway.drain();
       await closeSubgraphs();
     },
   };
 }
 
-async function askGateway(gateway: RunningGateway, { query, variables }: Operation): Promise<Expected> {
-  const { body, text } = await gateway.ask(query, variables === undefined ? {} : { variables });
+/** The fast lane takes no request with a search: so the full lane answers what the fast lane knows already, too. */
+const paths: Readonly<Record<Lane, string>> = { full: "/graphql?lane=full", fast: "/graphql" };
+
+async function askGateway(gateway: RunningGateway, operation: Operation, lane: Lane): Promise<GatewayAnswer> {
+  const { query, ...more } = operation;
+  const { body, text } = await gateway.ask(query, { ...more, path: paths[lane] });
   if (body?.data === undefined) throw new Error(`The gateway refused ${query}: ${text}`);
-  const errors = (body.errors ?? []) as { path?: []; extensions?: { code: string } }[];
-  return {
-    data: body.data,
-    ...(errors.length > 0 && {
-      errors: errors.map(({ path = [], extensions }) => ({ path, code: extensions?.code ?? "" })),
-    }),
-  };
+  return { ...toExpected(body), text, lane: gateway.tookFastLane() ? "fast" : "full" };
+}
+
+/** As JSON has it: graphql-js gives objects without a prototype. */
+function toExpected({ data = null, errors = [] }: Pick<ExecutionResult, "data" | "errors">): Expected {
+  return { data: JSON.parse(JSON.stringify(data)), ...(errors.length > 0 && { errors: errors.map(toExpectedError) }) };
+}
+
+function toExpectedError({ path = [], extensions }: Pick<GraphQLError, "path" | "extensions">) {
+  const code = extensions?.["code"];
+  return { path, code: typeof code === "string" ? code : "" };
 }
 
 function compose(subgraphs: readonly RunningSubgraph[]) {

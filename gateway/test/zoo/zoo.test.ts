@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Animal, Case, Expected } from "./animal.ts";
+import type { Case, Expected } from "./animal.ts";
 import { animals } from "./animals.ts";
-import { findDifference } from "./differential.ts";
-import type { Aliases } from "./generate-operations.ts";
+import { compareLanes, compareStock, findDifference, listLostPlaces } from "./differential.ts";
+import type { Aliases } from "./generate-selections.ts";
 import { type LiveAnimal, startAnimal } from "./start-animal.ts";
 
+/** Of each kind for each animal: all of them take less than a minute, planning included. `npm run verify:differential` asks more. */
 const operationCount = 20;
+/** Stock is asked until it is wrong once. */
+const stockOperationCount = 200;
 const seed = 20_261;
 
 describe.each(animals)("$name", (animal) => {
@@ -14,19 +17,34 @@ describe.each(animals)("$name", (animal) => {
   afterAll(() => live.close());
 
   test.each(animal.cases)("$name", async (example) => {
-    expect(await live.askMonolith(example)).toEqual(example.expected.data);
-    const answer = comparable(await live.ask(example), example);
-    const expected = comparable(example.expected, example);
-    expect(answer).toEqual(expected);
+    const { data } = await live.askMonolith(example);
+    expect(data).toEqual(example.expected.data);
+    const full = await live.ask(example, "full");
+    expect(comparable(full, example)).toEqual(comparable(example.expected, example));
+    expect(await live.ask(example, "fast")).toEqual({ ...full, lane: "fast" });
   });
 
   test.each(["plain", "colliding"] as const)("generated operations with %s aliases", async (aliases) => {
-    expect(await difference(live, animal, aliases)).toBeUndefined();
+    const difference = await findDifference(animal, live, { operationCount, seed, aliases, compare: compareLanes });
+    expect(difference).toBeUndefined();
+  });
+
+  describe("the control", () => {
+    test.each(animal.cases)("stock: $name", async ({ stockIsWrong, expected, ...operation }) => {
+      const answer = await live.askStock(operation);
+      if (stockIsWrong === undefined) expect(answer.data).toEqual(expected.data);
+      else expect(lossesOf(answer)).not.toEqual(lossesOf(expected));
+    });
+
+    test.each(Object.keys(animal.stockDiffers ?? {}) as Aliases[])("stock differs with %s aliases", async (aliases) => {
+      const about = { operationCount: stockOperationCount, seed, aliases, compare: compareStock, shrink: false };
+      expect(await findDifference(animal, live, about)).toBeDefined();
+    });
   });
 });
 
-function difference(live: LiveAnimal, animal: Animal, aliases: Aliases) {
-  return findDifference(live, { operationCount, seed, aliases, argumentValues: animal.argumentValues });
+function lossesOf(answer: Expected) {
+  return { data: answer.data, lost: listLostPlaces(answer) };
 }
 
 /** Errors in one order; codes count where the case names one. */

@@ -25,6 +25,7 @@ export const unresolvableBranch: Animal = {
     },
   ],
   monolith: { Query: { latest: () => null, count: () => 0, author: () => "Ada" } },
+  errorsDiffer: "the monolith does not know that nobody resolves the branch",
   cases: [
     {
       name: "a branch that no subgraph can resolve is an error, and its siblings stand",

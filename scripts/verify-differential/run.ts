@@ -1,0 +1,60 @@
+import type { Animal } from "../../gateway/test/zoo/animal.ts";
+import { animals } from "../../gateway/test/zoo/animals.ts";
+import {
+  type Compare,
+  compareLanes,
+  compareStock,
+  type Difference,
+  findDifference,
+} from "../../gateway/test/zoo/differential.ts";
+import { startAnimal } from "../../gateway/test/zoo/start-animal.ts";
+import type { VerifyOptions } from "./options.ts";
+
+/** What came of one animal. */
+export interface Outcome {
+  readonly name: string;
+  /** Operations that were compared, those included that were tried to find a smaller one. */
+  readonly comparedCount: number;
+  readonly differences: readonly Difference[];
+  readonly tookMs: number;
+}
+
+/** One animal after the other. Differences are said when they are found. */
+export async function runAnimals(options: VerifyOptions, say: (line: string) => void): Promise<readonly Outcome[]> {
+  const chosen = animals.filter(({ name }) => name.includes(options.animal));
+  const operationCount = Math.ceil(options.operations / chosen.length / 2);
+  const outcomes: Outcome[] = [];
+  for (const animal of chosen) {
+    const outcome = await runAnimal(animal, operationCount, options);
+    outcomes.push(outcome);
+    for (const difference of outcome.differences) say(JSON.stringify({ animal: animal.name, ...difference }));
+    say(`${animal.name}: ${outcome.differences.length > 0 ? "DIFFERENT" : "equal"}`);
+  }
+  return outcomes;
+}
+
+async function runAnimal(animal: Animal, operationCount: number, { seed, control }: VerifyOptions): Promise<Outcome> {
+  const startedMs = performance.now();
+  let comparedCount = 0;
+  const compare: Compare = (...about) => {
+    comparedCount++;
+    return (control ? compareStock : compareLanes)(...about);
+  };
+  const live = await startAnimal(animal);
+  const differences: Difference[] = [];
+  try {
+    for (const aliases of ["plain", "colliding"] as const) {
+      const difference = await findDifference(animal, live, {
+        operationCount,
+        seed,
+        aliases,
+        compare,
+        shrink: !control,
+      });
+      if (difference) differences.push(difference);
+    }
+  } finally {
+    await live.close();
+  }
+  return { name: animal.name, comparedCount, differences, tookMs: performance.now() - startedMs };
+}
