@@ -100,12 +100,12 @@ export function withArgument(
     | { readonly kind: Kind.BOOLEAN; readonly value: boolean }
     | undefined,
 ): ConstDirectiveNode {
-  const others = (directive.arguments ?? []).filter((argument) => argument.name.value !== name);
-  if (value === undefined) return { ...directive, arguments: others };
-  return {
-    ...directive,
-    arguments: [...others, { kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value }],
-  };
+  const given = directive.arguments ?? [];
+  if (value === undefined) return { ...directive, arguments: given.filter((one) => one.name.value !== name) };
+  const argument = { kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value } as const;
+  const isGiven = given.some((one) => one.name.value === name);
+  const replaced = given.map((one) => (one.name.value === name ? argument : one));
+  return { ...directive, arguments: isGiven ? replaced : [...given, argument] };
 }
 
 export function isNamed(name: string): (directive: DirectiveNode) => boolean {
