@@ -139,13 +139,15 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
   sender.budget.deposit();
   const tried: Replica[] = [];
   let replica = sender.replicas.choose(request.isIdempotent);
-  let result: UpstreamResult = failed("refused", new Error("No address is known"));
+  let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
     result = await attempt(request, replica, deadline, sender);
     tried.push(replica);
     replica = chooseForRetry(request, result, tried, sender);
   }
-  return result.kind === "failed" && deadline.ended ? { kind: "failed", ...deadline.ended } : result;
+  if (deadline.ended && result?.kind !== "answered") return { kind: "failed", ...deadline.ended };
+  // An Error costs as much as sending does, for its stack trace: none is made before it is needed.
+  return result ?? failed("refused", new Error("No address is known"));
 }
 
 async function attempt(request: UpstreamRequest, replica: Replica, deadline: Deadline, sender: Sender) {
@@ -156,8 +158,13 @@ async function attempt(request: UpstreamRequest, replica: Replica, deadline: Dea
     result = await exchange(replica.pool, { method, path, headers, body }, { deadline, ...sender });
     return result;
   } finally {
-    end(judge(result), result?.kind === "failed" ? result.cause : new Error("unavailable, said the replica itself"));
+    const verdict = judge(result);
+    end(verdict, verdict === "bad" ? causeOf(result) : undefined);
   }
+}
+
+function causeOf(result: ExchangeResult | undefined): unknown {
+  return result?.kind === "failed" ? result.cause : new Error("unavailable, said the replica itself");
 }
 
 /** Time that ran out counts against a replica too: one that is frozen breaks nothing, and never answers. */
