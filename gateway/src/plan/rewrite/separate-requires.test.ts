@@ -94,6 +94,22 @@ test("a value type comes whole, with all that it leads to", () => {
   expect(text).toContain("colour: Int @join__field(graph: B) @join__field(graph: B__3)");
 });
 
+test("a required object of the subgraph itself is external to its other face, a required number is not", () => {
+  const { lines } = separate(
+    `{
+      id: ID
+      label: Label @join__field(graph: B)
+      size: Int @join__field(graph: B)
+      price: Int @join__field(graph: A) @join__field(graph: B, external: true)
+      tax: Int @join__field(graph: B, requires: "price size label { text }") @join__field(graph: A, external: true)
+      total: Int @join__field(graph: A, requires: "tax")
+    }`,
+    "type Label @join__type(graph: B) { text: String }",
+  );
+  expect(lines).toContain("label: Label @join__field(graph: B) @join__field(graph: B__2, external: true)");
+  expect(lines).toContain("size: Int @join__field(graph: B) @join__field(graph: B__2)");
+});
+
 test("a field of a type that the subgraph cannot be entered by stays", () => {
   const { virtuals } = separate(`{
     id: ID

@@ -17,6 +17,12 @@ import {
 /** Fields by type that the virtual subgraph has. True: external there. */
 type Wanted = Map<string, Map<string, boolean>>;
 
+/**
+ * Own: not external, whatever the subgraph says; federation 1 has external keys. Undefined: as the subgraph says. External counts for
+ * objects only; other values that the subgraph can tell by itself it tells.
+ */
+type Standing = "own" | "external";
+
 export interface MovedField {
   readonly typeName: string;
   readonly fieldName: string;
@@ -55,31 +61,37 @@ function collectWanted(draft: SupergraphDraft, graph: string, moved: readonly Mo
       return;
     wanted.set(typeName, new Map());
     const keys = keysOf(type, graph);
-    for (const key of keys) wantSet(typeName, parseFieldSet(key), true);
+    for (const key of keys) wantSet(typeName, parseFieldSet(key), "own");
     for (const possible of possibleTypes(draft, type, graph)) reach(possible);
     if (keys.length === 0) for (const name of type.members.keys()) want(typeName, name);
   }
 
-  /** `isOwn`: not external, whatever the subgraph says; federation 1 has external keys. @returns the type of the field. */
-  function want(typeName: string, name: string, isOwn = false): string | undefined {
+  /** @returns the type of the field. */
+  function want(typeName: string, name: string, standing?: Standing): string | undefined {
     const member = draft.types.get(typeName)?.members.get(name);
     const members = wanted.get(typeName);
     if (!member || !members || !isIn(member, graph) || member.node.kind === Kind.ENUM_VALUE_DEFINITION)
       return undefined;
     const below = namedTypeOf(member.node.type);
     const isNew = !members.has(name);
-    members.set(name, !isOwn && members.get(name) !== false && isForeign(member, graph));
+    const isExternal = standing === undefined ? isForeign(member, graph) : standing === "external";
+    members.set(name, isExternal && members.get(name) !== false);
     if (isNew) [below, ...argumentTypesOf(member)].forEach(reach);
     return below;
   }
 
-  function wantSet(typeName: string, { selections }: SelectionSetNode, isOwn = false): void {
+  function wantSet(typeName: string, { selections }: SelectionSetNode, standing?: Standing): void {
     for (const selection of selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT)
-        wantSet(selection.typeCondition?.name.value ?? typeName, selection.selectionSet, isOwn);
+        wantSet(selection.typeCondition?.name.value ?? typeName, selection.selectionSet, standing);
       else if (selection.kind === Kind.FIELD) {
-        const below = want(typeName, selection.name.value, isOwn);
-        if (below !== undefined && selection.selectionSet) wantSet(below, selection.selectionSet, isOwn);
+        const below = want(
+          typeName,
+          selection.name.value,
+          selection.selectionSet || standing === "own" ? standing : undefined,
+        );
+        if (below !== undefined && selection.selectionSet)
+          wantSet(below, selection.selectionSet, standing === "own" ? standing : undefined);
       }
     }
   }
@@ -87,8 +99,9 @@ function collectWanted(draft: SupergraphDraft, graph: string, moved: readonly Mo
   for (const { typeName, fieldName } of moved) {
     const directive = draft.types.get(typeName)?.members.get(fieldName)?.directives.find(isOf("join__field", graph));
     reach(typeName);
-    const below = want(typeName, fieldName, true);
-    wantSet(typeName, parseFieldSet((directive && stringOf(directive, "requires")) ?? "__typename"));
+    const below = want(typeName, fieldName, "own");
+    // A required object is taken from where the client takes it, even from this service: asked in two places it would be merged.
+    wantSet(typeName, parseFieldSet((directive && stringOf(directive, "requires")) ?? "__typename"), "external");
     const provides = directive && stringOf(directive, "provides");
     if (below !== undefined && provides !== undefined) wantSet(below, parseFieldSet(provides));
   }
@@ -117,7 +130,10 @@ function joinType(type: TypeDraft, graph: string, virtual: string, wanted: Reado
     if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyFor(member, "join__enumValue", graph, virtual);
     else if (member.directives.some(isNamed("join__field"))) {
       if (external !== undefined) joinField(member, graph, virtual, external);
-    } else if (external === undefined) sayWhere(member, type);
+    } else if (external !== false) {
+      sayWhere(member, type);
+      if (external) joinField(member, graph, virtual, external);
+    }
   }
   const joins = type.directives.filter(isOf("join__type", graph));
   const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
