@@ -58,7 +58,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       receiveBody(request, o.graphqlBodyBytesMax, (body) => done(body instanceof Error ? body : readParameters(body))),
 
     answer(engine, admitted, asked) {
-      const { exchange, answerType, graphql } = asked;
+      const { answerType, graphql } = asked;
       const variables = graphql.variables ?? {};
       const problems = findVariableProblems(engine.apiSchema, admitted.operation, variables);
       if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));

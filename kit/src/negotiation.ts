@@ -6,7 +6,10 @@ interface Weighted {
 
 /** The type of ours that the client likes best; the first of ours when it does not say, undefined when it takes none of them. */
 export function preferMediaType<const T extends string>(accept: string | undefined, ours: readonly T[]): T | undefined {
-  if (accept === undefined || accept.trim() === "") return ours[0];
+  // What most programs send is not taken apart.
+  if (accept === undefined || accept === "*/*" || accept.trim() === "") return ours[0];
+  const named = ours.find((type) => type === accept);
+  if (named !== undefined) return named;
   const ranges = readWeighted(accept);
   const rated = ours.map((type) => ({ type, ...rate(type, ranges) })).filter(({ quality }) => quality > 0);
   // toSorted is stable: between equals the more exact range, then the one named first, then our own order decides.

@@ -4,6 +4,8 @@ import { createBoundedMap } from "../parse/bounded-map.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
 export interface Operations {
+  /** Whether an operation of this document was admitted. */
+  has(source: string): boolean;
   /** Undefined when the full lane has not admitted it, or it was dropped since. */
   find(source: string, operationName: string | undefined): AdmittedOperation | undefined;
   /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
@@ -62,6 +64,7 @@ export function createOperations({ documentsMax, bytesMax }: OperationsOptions):
   }
 
   return {
+    has: (source) => documents.get(source) !== undefined,
     find,
     admit: (named) => find(named.source, named.operationName) ?? add(named),
     listMostUsed: (operationsMax) =>
