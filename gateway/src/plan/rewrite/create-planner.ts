@@ -2,6 +2,7 @@
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
+import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
 import { servedFeatures } from "./supergraph-features.ts";
@@ -24,22 +25,27 @@ export interface Planner {
 export function createQueryPlanner(supergraphSdl: string): Planner {
   const { document, aliasPrefix, ...additions } = writePlannerSupergraph(supergraphSdl);
   const supportedFeatures = new Set(servedFeatures);
-  const supergraph = Supergraph.build(document, { supportedFeatures, validateSupergraph: false });
+  const supergraph = Supergraph.build(withoutForeignLinks(document), { supportedFeatures, validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false });
   const schema = supergraph.apiSchema();
+  const writeDefaults = createDefaultWriter(document);
   function planOne(definition: OperationDefinitionNode): QueryPlan {
     const operation = operationFromDocument(
       schema,
-      { kind: Kind.DOCUMENT, definitions: [definition] },
+      { kind: Kind.DOCUMENT, definitions: [writeDefaults(definition)] },
       { validate: false },
     );
     return repairPlan(planner.buildQueryPlan(operation), additions);
   }
   return {
-    apiSdl: printSchema(Supergraph.build(supergraphSdl, { supportedFeatures }).apiSchema().toGraphQLJSSchema()),
+    apiSdl: withExecutableDirectives(printApi(Supergraph.build(supergraphSdl, { supportedFeatures })), document),
     aliasPrefix,
     plan: (operationText) => inSequence(splitMutation(parseOperation(operationText)).map(planOne)),
   };
+}
+
+function printApi(supergraph: Supergraph): string {
+  return printSchema(supergraph.apiSchema().toGraphQLJSSchema());
 }
 
 function parseOperation(text: string): OperationDefinitionNode {
