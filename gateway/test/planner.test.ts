@@ -151,6 +151,14 @@ describe("a supergraph", () => {
     expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
   });
 
+  test("is loaded again when the thread dies of something else", async () => {
+    const { plan } = await setUp();
+    const sdl = `once ${join(mkdtempSync(join(tmpdir(), "planner-")), "died")}`;
+    const second = await planner.load(sdl);
+    expect(await ask(second, "{ a }")).toMatchObject({ supergraphs: ["one", sdl] });
+    expect(await plan("{ b }")).toMatchObject({ plannedBefore: 1 });
+  });
+
   test("is forgotten once it is released, by new threads too", async () => {
     const { loaded } = await setUp({ planTimeoutMs: 1_000 });
     const second = await planner.load("two");

@@ -53,16 +53,30 @@ export function createPlanner(o: PlannerOptions): Planner {
     return [{ kind: "start" } as const, ...loads].map((task) => ({ task, timeoutMs: loadTimeoutMs, settle: () => {} }));
   }
 
+  /** A thread that died while it loaded need not have died of that; the second time it has. */
   async function load(supergraphSdl: string): Promise<LoadedPlanner> {
+    const first = await loadOnce(supergraphSdl);
+    const loaded = isDeath(first) ? await loadOnce(supergraphSdl) : first;
+    if ("kind" in loaded) throw toError(loaded);
+    return loaded;
+  }
+
+  async function loadOnce(supergraphSdl: string): Promise<LoadedPlanner | Outcome> {
     const id = ++lastId;
     const task: Task = { kind: "load", id, supergraphSdl };
-    inUse.set(id, supergraphSdl);
-    const outcomes = await Promise.all(seats.map((seat) => askSeat(seat, task, loadTimeoutMs)));
+    const outcomes = await Promise.all(
+      seats.map(async (seat) => {
+        const outcome = await askSeat(seat, task, loadTimeoutMs);
+        // As soon as one could: a new thread is not given what may be the death of it.
+        if (outcome.kind === "loaded") inUse.set(id, supergraphSdl);
+        return outcome;
+      }),
+    );
     const failure = outcomes.find(({ kind }) => kind !== "loaded");
     const [facts] = outcomes;
     if (failure || facts?.kind !== "loaded") {
       release(id);
-      throw failure ? toError(failure) : new Error("There is no thread to load a supergraph");
+      return failure ?? { kind: "not-taken", reason: "closed" };
     }
     const ask = (operationText: string) => askAny({ kind: "plan", id, operationText });
     return createLoadedPlanner({ facts, ask, release: () => release(id), observe: o.observe });
@@ -73,10 +87,10 @@ export function createPlanner(o: PlannerOptions): Planner {
     for (const seat of seats) void askSeat(seat, { kind: "drop", id }, loadTimeoutMs);
   }
 
-  /** A thread that died while it planned need not have died of that; the second time it has. */
+  /** The same holds for operations. */
   async function askAny(task: PlanTask): Promise<Outcome> {
     const outcome = await enqueue(task);
-    return outcome.kind === "thread-lost" && outcome.reason === "died" ? enqueue(task) : outcome;
+    return isDeath(outcome) ? enqueue(task) : outcome;
   }
 
   function enqueue(task: PlanTask): Promise<Outcome> {
@@ -93,6 +107,10 @@ export function createPlanner(o: PlannerOptions): Planner {
       await Promise.all(seats.map((seat) => seat.close()));
     },
   };
+}
+
+function isDeath(outcome: LoadedPlanner | Outcome): boolean {
+  return "kind" in outcome && outcome.kind === "thread-lost" && outcome.reason === "died";
 }
 
 /** A seat whose threads cannot be started takes nothing: that has its end too. */
