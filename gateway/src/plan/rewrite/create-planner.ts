@@ -3,6 +3,7 @@ import { operationFromDocument, Supergraph } from "@apollo/federation-internals"
 import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
+import { planResolvable } from "./plan-resolvable.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
 import { servedFeatures } from "./supergraph-features.ts";
@@ -40,7 +41,8 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
   return {
     apiSdl: withExecutableDirectives(printApi(Supergraph.build(supergraphSdl, { supportedFeatures })), document),
     aliasPrefix,
-    plan: (operationText) => inSequence(splitMutation(parseOperation(operationText)).map(planOne)),
+    plan: (operationText) =>
+      inSequence(splitMutation(parseOperation(operationText)).map((part) => planResolvable(part, planOne))),
   };
 }
 
