@@ -1,5 +1,6 @@
+import { abortsCheck } from "./aborts.ts";
 import { answersCheck } from "./answers.ts";
 import { attacksCheck } from "./attacks.ts";
 import type { Check } from "./check.ts";
 
-export const checks: readonly Check[] = [answersCheck, attacksCheck];
+export const checks: readonly Check[] = [answersCheck, attacksCheck, abortsCheck];

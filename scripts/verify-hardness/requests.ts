@@ -13,6 +13,7 @@ export interface Client {
 
 export interface AskOptions {
   readonly variables?: object;
+  readonly authorization?: string;
   /** The client goes away. */
   readonly signal?: AbortSignal;
 }
@@ -24,10 +25,11 @@ const timeoutMs = 15_000;
 export function createClient(gatewayUrl: string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const { hostname, port } = new URL(gatewayUrl);
-  const headers = { "content-type": "application/json", accept: "application/json" };
+  const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
 
-  function ask(query: string, { variables, signal }: AskOptions = {}): Promise<ClientAnswer> {
+  function ask(query: string, { variables, signal, authorization }: AskOptions = {}): Promise<ClientAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
+    const headers = authorization === undefined ? fixedHeaders : { ...fixedHeaders, authorization };
     const options = { hostname, port, path: "/graphql", method: "POST", agent, headers };
     const asked = request({ ...options, ...(signal ? { signal } : {}) }, (response) => {
       const chunks: Buffer[] = [];
