@@ -13,13 +13,18 @@ export interface Provider {
 /** @param others bring the same leaf; they are read when the first has none. */
 export function createAccess(first: Provider, others: readonly Provider[], position: Position | undefined): Access {
   const read = others.length === 0 ? createReader(first) : createFallback([first, ...others].map(createReader));
-  return { read, slot: first.slot, service: first.service, position };
+  const plainKey = others.length === 0 && !isInherited(first.key) ? first.key : undefined;
+  return { read, plainKey, slot: first.slot, service: first.service, position };
 }
 
 function createReader({ slot, key }: Provider): Access["read"] {
-  if (key in Object.prototype) return createGuardedReader(slot, key);
+  if (isInherited(key)) return createGuardedReader(slot, key);
   if (slot === ownSlot) return (object) => object[key];
   return (object, joins) => joins[slot]?.find(object)?.[key];
+}
+
+function isInherited(key: string): boolean {
+  return key in Object.prototype;
 }
 
 /** A field may be called `constructor`: what an object inherits is no value of it. */

@@ -79,6 +79,7 @@ function createBatchCompiler(
   renamed: Map<FieldNode, string>,
 ): CompileBatch {
   const groupOf = createGroups();
+  const timesByHead = new Map<string, number>();
 
   function compileMember(member: Member, document: FetchDocument, names: FetchNames): CompiledFetch {
     const { node, paths } = member;
@@ -110,11 +111,16 @@ function createBatchCompiler(
     if (!first) throw new Error("A batch has fetches");
     const documents = members.map(({ node }) => createFetchDocument(node, types));
     const text = writeRequestText(documents.map(({ operation }) => operation));
+    const head = `{"query":${JSON.stringify(text)}`;
+    timesByHead.set(head, (timesByHead.get(head) ?? 0) + 1);
     const variables = new Set(members.flatMap(({ node }) => node.variableUsages ?? []));
     return {
       service: first.node.serviceName,
       isMutation: first.node.operationKind === OperationTypeNode.MUTATION,
-      head: `{"query":${JSON.stringify(text)}`,
+      head,
+      get mayRepeat() {
+        return (timesByHead.get(head) ?? 0) > 1;
+      },
       variables: [...variables].map((planned) => ({ planned, client: clientVariableOf(planned, aliasPrefix) })),
       fetches: members.map((member, i) =>
         compileMember(member, documents[i] as FetchDocument, nameFetch(i, members.length)),

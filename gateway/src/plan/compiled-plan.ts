@@ -27,6 +27,8 @@ export interface CompiledRequest {
   readonly isMutation: boolean;
   /** Its JSON up to the variables: `{"query":"…"`. */
   readonly head: string;
+  /** Another request of the plan has the same text, and may turn out to be the same. */
+  readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
   /** The client's variables that it uses, by their names in its text and in the client's. */
   readonly variables: readonly { readonly planned: string; readonly client: string }[];
@@ -75,11 +77,10 @@ export interface RepresentationPlan {
 export type FieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
 
 export interface RepresentationField {
-  /** `"name":` as it stands in the request. */
+  /** `"name":` as it stands in the request, with the value where it is constant. */
   readonly text: string;
-  readonly name: string;
   readonly value:
-    | { readonly kind: "constant"; readonly value: unknown }
+    | { readonly kind: "constant" }
     | { readonly kind: "leaf"; readonly access: Access }
     | { readonly kind: "object"; readonly access: Access; readonly of: FieldsOf };
 }
@@ -107,7 +108,7 @@ export interface ObjectLayout {
 
 export interface ClientField {
   readonly responseName: string;
-  /** `"name":` as it stands in the answer. */
+  /** `"name":` as it stands in the answer, after a comma where another field stands before it. */
   readonly text: string;
   /** JSON that needs no fetch: a `__typename`. */
   readonly constant: string | undefined;
@@ -120,6 +121,8 @@ export interface ClientField {
 export interface Access {
   /** The field's value; undefined when no fetch brought it. */
   read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
+  /** The key in the data of `slot`, where reading it there is all that `read` does. */
+  readonly plainKey: string | undefined;
   /** The slot of the fetch that it is read from; `ownSlot` for the object's own fields. */
   readonly slot: number;
   /** The subgraph that it is read from; undefined where several may have brought it. */

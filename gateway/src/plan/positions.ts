@@ -74,24 +74,32 @@ function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string
 }
 
 function createPosition(about: PositionAbout, o: PositionOptions): Position {
+  const layoutOf = isObjectType(about.type) ? createOneLayout(about.type.name, about, o) : createLayouts(about, o);
+  return { layoutOf, toClientPath: (steps) => toClientPath(steps, about.clientSets, o) };
+}
+
+/** Where only one type can be. */
+function createOneLayout(typename: string, about: PositionAbout, o: PositionOptions): Position["layoutOf"] {
+  let layout: ObjectLayout | undefined;
+  return ({ __typename: said }) => {
+    if (said !== undefined && said !== typename) return undefined;
+    return (layout ??= createLayout(typename, about, o));
+  };
+}
+
+function createLayouts(about: PositionAbout, o: PositionOptions): Position["layoutOf"] {
   const layouts = new Map<string, ObjectLayout>();
   const readTypename = createTypenameReader(about, o);
 
-  function layoutFor(typename: string): ObjectLayout | undefined {
+  return (object, joins) => {
+    const typename = readTypename(object, joins);
+    if (typename === undefined) return undefined;
     const known = layouts.get(typename);
     if (known) return known;
     if (!o.types.applies(about.type.name, typename)) return undefined;
     const layout = createLayout(typename, about, o);
     layouts.set(typename, layout);
     return layout;
-  }
-
-  return {
-    layoutOf(object, joins) {
-      const typename = readTypename(object, joins);
-      return typename === undefined ? undefined : layoutFor(typename);
-    },
-    toClientPath: (steps) => toClientPath(steps, about.clientSets, o),
   };
 }
 
@@ -99,15 +107,12 @@ type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) 
 
 /**
  * The type of an object. A subgraph that knows an interface as an object type (`@interfaceObject`) gives the interface's name; another
- * one's word counts more then. Undefined when the subgraph names something that is no type, or another than can be here.
+ * one's word counts more then. Undefined when the subgraph names something that is no type.
  */
 function createTypenameReader(
   { type, sources }: PositionAbout,
   { types, fetchKeyOf }: PositionOptions,
 ): TypenameReader {
-  if (isObjectType(type)) {
-    return ({ __typename: typename }) => (typename === undefined || typename === type.name ? type.name : undefined);
-  }
   const slots = sources
     .filter(({ sets }) => collectFields(sets, () => true, fetchKeyOf).has("__typename"))
     .map(({ slot }) => slot);
@@ -199,7 +204,7 @@ function createClientFields(
 ): readonly ClientField[] {
   const applies = (condition: string) => o.types.applies(condition, typename);
   const shapeOf = createOutputShapes(typename, about.type.name, o);
-  return [...collectFields(about.clientSets, applies, responseNameOf)].flatMap(([responseName, [field]]) => {
+  return [...collectFields(about.clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
     if (!field) return [];
     const isTypename = field.name.value === "__typename";
     // An interface's name is no answer: the object's own type has not been brought.
@@ -207,7 +212,13 @@ function createClientFields(
       isTypename && isObjectType(o.types.schema.getType(typename)) ? JSON.stringify(typename) : undefined;
     const read = isTypename ? undefined : access(o.clientKeyOf(field));
     return [
-      { responseName, text: `${JSON.stringify(responseName)}:`, constant, access: read, shape: shapeOf(field, read) },
+      {
+        responseName,
+        text: `${i > 0 ? "," : ""}${JSON.stringify(responseName)}:`,
+        constant,
+        access: read,
+        shape: shapeOf(field, read),
+      },
     ];
   });
 }

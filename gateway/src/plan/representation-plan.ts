@@ -76,20 +76,21 @@ function createField(
   const mine = rewrites.filter(({ path }) => path[0] === key);
   const name = mine.findLast((rewrite) => rewrite.kind === "KeyRenamer" && rewrite.path.length === 1);
   const setter = mine.findLast((rewrite) => rewrite.kind === "ValueSetter" && rewrite.path.length === 1);
-  const value = createValue(key, selections, { setter, below: mine }, layout, types);
-  const outName = name?.kind === "KeyRenamer" ? name.renameKeyTo : key;
-  return value && { name: outName, text: `${JSON.stringify(outName)}:`, value };
+  const text = `${JSON.stringify(name?.kind === "KeyRenamer" ? name.renameKeyTo : key)}:`;
+  const constant =
+    setter?.kind === "ValueSetter" ? setter.setValueTo : key === "__typename" ? layout.typename : undefined;
+  if (constant !== undefined) return { text: text + JSON.stringify(constant), value: { kind: "constant" } };
+  const value = createValue(key, selections, mine, layout, types);
+  return value && { text, value };
 }
 
 function createValue(
   key: string,
   selections: readonly FieldSelection[],
-  { setter, below }: { setter: FetchDataRewrite | undefined; below: readonly FetchDataRewrite[] },
+  below: readonly FetchDataRewrite[],
   layout: ObjectLayout,
   types: SupergraphTypes,
 ): RepresentationField["value"] | undefined {
-  if (setter?.kind === "ValueSetter") return { kind: "constant", value: setter.setValueTo };
-  if (key === "__typename") return { kind: "constant", value: layout.typename };
   const access = layout.access(key);
   if (!access) return undefined;
   const subselections = selections.flatMap((selection) => selection.selections ?? []);

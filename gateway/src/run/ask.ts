@@ -10,6 +10,8 @@ export interface Question {
   /** The request's JSON. */
   readonly body: string;
   readonly isMutation: boolean;
+  /** The same question may be asked again for this client request. */
+  readonly mayRepeat: boolean;
 }
 
 export interface AskOptions {
@@ -39,12 +41,13 @@ export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope
 
   return (question) => {
     if (scope.signal.aborted) return Promise.resolve(notSent(scope.signal));
-    if (!isReadOnly || question.isMutation) return send(question, scope.signal);
+    const isAlone = question.isMutation || (!sharing && !question.mayRepeat);
+    if (!isReadOnly || isAlone) return send(question, scope.signal);
     const key = toKey(question, scope);
     const known = remembered.get(key);
     if (known) return known;
     const answer = read(question, key);
-    remembered.set(key, answer);
+    if (question.mayRepeat) remembered.set(key, answer);
     return answer;
   };
 }

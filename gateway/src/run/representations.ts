@@ -23,14 +23,17 @@ export function writeRepresentations(
   const indexOf = new Map<object, number>();
   const examples: { object: Json; layout: ObjectLayout }[] = [];
   const texts: string[] = [];
-  const seen = createKeyIndex();
+  const findIndex = createKeyIndex();
+  let type: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
   visitTargets(tree, paths, (object, layout) => {
-    if (indexOf.has(object)) return;
-    const fields = plan.fieldsOf(layout);
-    const values = fields && readValues(fields, object, tree.joins);
-    if (!fields || !values) return;
-    const index = seen(layout, values, texts.length);
+    // Objects of one type mostly stand together.
+    if (type?.layout !== layout) type = { layout, fields: plan.fieldsOf(layout) };
+    const { fields } = type;
+    if (!fields || indexOf.has(object)) return;
+    const values = readValues(fields, object, tree.joins);
+    if (values === undefined) return;
+    const index = findIndex(layout, values, texts.length);
     indexOf.set(object, index);
     if (index < texts.length) return;
     texts.push(writeObject(fields, values));
@@ -78,9 +81,10 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
   let text = "{";
   let at = 0;
   for (const field of fields) {
-    if (text.length > 1) text += ",";
-    const value = field.value.kind === "constant" ? field.value.value : values[at++];
-    text += field.text + (isWritten(value) ? value.json : JSON.stringify(value));
+    text += text.length > 1 ? `,${field.text}` : field.text;
+    if (field.value.kind === "constant") continue;
+    const value = values[at++];
+    text += isWritten(value) ? value.json : JSON.stringify(value);
   }
   return `${text}}`;
 }

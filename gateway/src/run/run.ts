@@ -67,8 +67,8 @@ async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
   const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
-  const { service, isMutation, fetches } = request;
-  const answer = await run.ask({ service, isMutation, body: writeBody(request, sets, run.variables) });
+  const { service, isMutation, mayRepeat, fetches } = request;
+  const answer = await run.ask({ service, isMutation, mayRepeat, body: writeBody(request, sets, run.variables) });
   report(answer, service, run, o);
   fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
 }

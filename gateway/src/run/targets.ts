@@ -15,26 +15,43 @@ export interface Tree {
 type Paths = readonly (readonly string[])[];
 
 /** Visits all objects at paths of planner keys, lists opened, nulls and what has no shape to go on left out; one object may come often. */
-export function visitTargets(tree: Tree, paths: Paths, visit: Visit): void {
-  for (const path of paths) visitAt(tree, path, visit);
-}
-
-function visitAt({ root, position, joins }: Tree, path: readonly string[], visit: Visit): void {
-  const walk = (value: unknown, at: Position, depth: number): void => {
+export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: Visit): void {
+  const walk = (value: unknown, at: Position, way: Way): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
-      for (const entry of value as readonly unknown[]) walk(entry, at, depth);
+      for (const entry of value as readonly unknown[]) walk(entry, at, way);
       return;
     }
     const object = value as Json;
     const layout = at.layoutOf(object, joins);
     if (!layout) return;
-    const key = path[depth];
-    if (key === undefined) return visit(object, layout, at);
-    const access = layout.access(key);
-    if (access?.position) walk(access.read(object, joins), access.position, depth + 1);
+    if (way.isTarget) visit(object, layout, at);
+    for (const [key, next] of way.onwards) {
+      const access = layout.access(key);
+      if (access?.position) walk(access.read(object, joins), access.position, next);
+    }
   };
-  walk(root, position, 0);
+  walk(root, position, joinPaths(paths));
+}
+
+/** Paths with a common beginning, walked once. */
+interface Way {
+  isTarget: boolean;
+  readonly onwards: Map<string, Way>;
+}
+
+function joinPaths(paths: Paths): Way {
+  const start: Way = { isTarget: false, onwards: new Map() };
+  for (const path of paths) {
+    let way = start;
+    for (const key of path) {
+      const next = way.onwards.get(key) ?? { isTarget: false, onwards: new Map<string, Way>() };
+      way.onwards.set(key, next);
+      way = next;
+    }
+    way.isTarget = true;
+  }
+  return start;
 }
 
 export interface Placed {

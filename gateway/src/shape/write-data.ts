@@ -45,38 +45,49 @@ export function writeData({ root: position }: CompiledPlan, root: Json, joins: J
 }
 
 /** Undefined: a field that may not be null is; its object is null then. */
-function writeFields(layout: ObjectLayout, object: Json, writer: Writer): string | undefined {
-  const { fields } = layout;
-  const { depth, path } = writer;
+function writeFields({ fields }: ObjectLayout, object: Json, writer: Writer): string | undefined {
+  const { depth, path, joins } = writer;
+  // Fields that one fetch has brought mostly stand together: what it joined is looked up once for them. Below 0: the object itself.
+  let slot = -1;
+  let holder: Json | undefined = object;
   let text = "{";
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as ClientField;
+    const { access } = field;
     path[depth] = field.responseName;
     writer.depth = depth + 1;
-    const value = field.constant ?? writeField(field, object, writer);
+    let value: string | undefined;
+    if (access?.plainKey === undefined) value = field.constant ?? writeField(field, object, writer);
+    else {
+      if (access.slot !== slot) {
+        slot = access.slot;
+        holder = slot < 0 ? object : joins[slot]?.find(object);
+      }
+      writer.service = access.service;
+      value = writeHeld(holder, holder?.[access.plainKey], field.shape, writer);
+    }
     if (value === undefined) {
       writer.depth = depth;
       return undefined;
     }
-    text += i === 0 ? field.text + value : `,${field.text}${value}`;
+    text += field.text + value;
   }
   writer.depth = depth;
   return `${text}}`;
 }
 
+/** A field that is read by rules of its own, or that no fetch provides. */
 function writeField({ access, shape }: ClientField, object: Json, writer: Writer): string | undefined {
   if (access === undefined) return refuse("FIELD_NOT_PROVIDED", undefined, shape, writer);
-  const value = access.read(object, writer.joins);
+  const holder = access.slot < 0 ? object : writer.joins[access.slot]?.find(object);
   writer.service = access.service;
-  if (value === undefined && isPresent(access.slot, object, writer.joins)) {
-    return refuse("SUBGRAPH_BAD_ANSWER", access.service, shape, writer);
-  }
-  return writeValue(value, shape, writer);
+  return writeHeld(holder, access.read(object, writer.joins), shape, writer);
 }
 
-/** Whether the fetch that was to bring the field has brought something for the object. */
-function isPresent(slot: number, object: Json, joins: Joins): boolean {
-  return slot < 0 || (joins[slot]?.find(object) ?? undefined) !== undefined;
+/** What a subgraph was asked for and left out is no null: its answer is wrong. Where nothing came at all, that was told before. */
+function writeHeld(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): string | undefined {
+  if (value === undefined && holder) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
+  return writeValue(value, shape, writer);
 }
 
 function writeValue(value: unknown, shape: OutputShape, writer: Writer): string | undefined {
