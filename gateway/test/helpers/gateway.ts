@@ -52,7 +52,7 @@ export interface GatewayTestOptions {
 }
 
 /** Whether each request is also sent through both lanes of twins; see twins.ts. */
-const comparesLanes = process.env["COMPARE_LANES"] === "true";
+export const comparesLanes = process.env["COMPARE_LANES"] === "true";
 
 /** A gateway in this process, on a free port, ready when it was given a supergraph. */
 export async function startGateway(o: GatewayTestOptions): Promise<RunningGateway> {
