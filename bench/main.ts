@@ -79,6 +79,12 @@ async function runComparison(
 
 async function runProfile(entrants: readonly Contender[], chosen: readonly Workload[], options: CellOptions) {
   for (const contender of entrants) {
-    for (const workload of chosen) console.log(printProfile(await profile(contender, workload, options)));
+    for (const workload of chosen) {
+      const profiled = await profile(contender, workload, options);
+      console.log(printProfile(profiled));
+      const file = join(mkdtempSync(join(tmpdir(), "bench-profile-")), `${contender.name}-${workload.name}.cpuprofile`);
+      writeFileSync(file, JSON.stringify(profiled.cell.told));
+      console.log(`\nThe whole profile, for a browser's developer tools: ${file}`);
+    }
   }
 }

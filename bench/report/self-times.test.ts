@@ -30,6 +30,17 @@ test("times add up by whose code it is", () => {
   ]);
 });
 
+test("Node's own modules are one owner, and the profiler's start is left out", () => {
+  const selfTimes = listSelfTimes(
+    profileOf([
+      ["a", "node:internal/url", 100],
+      ["b", "node:net", 100],
+      ["post", "node:inspector", 500],
+    ]),
+  );
+  expect(listByOwner(selfTimes)).toEqual([{ name: "node", place: "", part: 1 }]);
+});
+
 function profileOf(frames: readonly (readonly [name: string, url: string, microseconds: number])[]): Profiler.Profile {
   const nodes = frames.map(([functionName, url], index) => ({
     id: index + 1,

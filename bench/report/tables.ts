@@ -18,7 +18,9 @@ export function printRatios({ contenders, workloads, summaries }: Tabled): strin
   const rows = ratioRows
     .filter(({ one, other }) => measured.has(one) && measured.has(other))
     .map((row) => [row.title, ...compared.map(({ name }) => printRatio(findRatio(row, name, summaries)))]);
-  return rows.length === 0 ? "" : printTable(["CPU per request", ...compared.map(({ title }) => title)], rows);
+  return rows.length === 0 || compared.length === 0
+    ? ""
+    : printTable(["CPU per request", ...compared.map(({ title }) => title)], rows);
 }
 
 /** Every contender's figures under one workload. */
@@ -26,11 +28,13 @@ export function printFigures({ title, name }: Workload, { contenders, summaries 
   const stockRss = summaries.find(name, "stock")?.rssBytesMax;
   const rows = contenders.map((contender) => {
     const summary = summaries.find(name, contender.name);
-    return [contender.title, ...(summary ? toFigures(summary, stockRss, contender) : ["failed"])];
+    return [contender.title, ...(summary ? toFigures(summary, stockRss, contender) : unmeasured)];
   });
   const head = [title, "CPU s / 1,000", "requests/s", "p50 ms", "p99 ms", "RSS MB", "fetches", "load's core", "others"];
   return printTable(head, rows);
 }
+
+const unmeasured = ["failed", "–", "–", "–", "–", "–", "–", "–"];
 
 function toFigures(summary: Summary, stockRss: number | undefined, { name }: Contender): readonly string[] {
   const isHeld = name.startsWith("ours") && stockRss !== undefined;
