@@ -1,6 +1,7 @@
 import { abortsCheck } from "./aborts.ts";
+import { replicasCheck } from "./replicas.ts";
 import { answersCheck } from "./answers.ts";
 import { attacksCheck } from "./attacks.ts";
 import type { Check } from "./check.ts";
 
-export const checks: readonly Check[] = [answersCheck, attacksCheck, abortsCheck];
+export const checks: readonly Check[] = [answersCheck, attacksCheck, abortsCheck, replicasCheck];

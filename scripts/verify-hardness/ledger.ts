@@ -1,0 +1,13 @@
+/** What each replica of the ledger serves. */
+export const ledgerDefs = `
+  type Query { entry(id: ID!): Entry }
+  type Mutation { add(id: ID!): Entry }
+  type Entry @key(fields: "id") { id: ID! amount: Int }
+`;
+
+/** Another subgraph, which knows entries only by their keys. */
+export const shelfDefs = `
+  type Query { shelf(id: ID!): Shelf }
+  type Shelf { entry: Entry }
+  type Entry @key(fields: "id", resolvable: false) { id: ID! }
+`;
