@@ -5,6 +5,7 @@ import { createLog } from "@tributary/kit/log";
 import { runMain } from "@tributary/kit/run-main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
+import { createPlanner } from "./plan/planner/planner.ts";
 import { createObserver } from "./telemetry/observations.ts";
 
 // @apollo/gateway reports to its maker unless told not to; so before it is loaded.
@@ -16,10 +17,13 @@ enableCompileCache();
 await runMain(async () => serve(readConfig(process.env)));
 
 async function serve(config: Config): Promise<void> {
-  const { createGateway } = await import("./server.ts");
   const log = createLog({ name: "gateway", level: config.logLevel });
+  const observe = createObserver(log);
+  // Its thread loads Apollo Gateway while this one loads Apollo Server.
+  const planner = createPlanner({ ...config.planning, observe });
+  const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
-  const gateway = createGateway({ config, observe: createObserver(log), graphiqlFolder });
+  const gateway = createGateway({ config, observe, planner, graphiqlFolder });
   const server = await startServer({ ...config, ...gateway, name: "gateway", log, prepare: answerBrokenRequests });
   stopOnSignals([server], log);
   log.info({ url: server.url }, "listening");

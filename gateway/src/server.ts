@@ -13,7 +13,7 @@ import { createFastLane } from "./lanes/fast.ts";
 import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
 import { createBoundedMap } from "./parse/bounded-map.ts";
 import { createPipeline } from "./pipeline.ts";
-import { createPlanner } from "./plan/planner/planner.ts";
+import type { Planner } from "./plan/planner/planner.ts";
 import { refuse } from "./shape/refuse.ts";
 import { type Answer, createWriter, type WriteAnswer } from "./shape/write.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
@@ -33,6 +33,8 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly config: Config;
   readonly observe: Observe;
+  /** Closed with the gateway. */
+  readonly planner: Planner;
   readonly graphiqlFolder: string;
   /** One with hooks for requests sees them all: the fast lane is closed then. */
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
@@ -42,10 +44,15 @@ export interface GatewayOptions {
 const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
 /** The gateway without a port: starts to look for its supergraph at once, and serves as soon as it has one. */
-export function createGateway({ config, observe, graphiqlFolder, apolloPlugins = [] }: GatewayOptions): Gateway {
+export function createGateway({
+  config,
+  observe,
+  planner,
+  graphiqlFolder,
+  apolloPlugins = [],
+}: GatewayOptions): Gateway {
   const { subgraphUrls, pollMs } = config.supergraph;
   const persistedQueries = createBoundedMap<string>(persistedQueryBounds);
-  const planner = createPlanner({ ...config.planning, observe });
   const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),

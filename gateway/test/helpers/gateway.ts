@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ApolloServerPlugin } from "@apollo/server";
 import { type RunningServer, startServer } from "@tributary/kit/lifecycle";
 import { silentLog } from "@tributary/kit/log";
 import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
+import { createPlanner } from "../../src/plan/planner/planner.ts";
 import { createGateway } from "../../src/server.ts";
 import type { Observation } from "../../src/telemetry/observations.ts";
 import { watchLane } from "./lanes.ts";
@@ -90,15 +92,17 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
 interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
+  readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
 
 async function listen(
-  { environment, graphiqlFolder }: ListenOptions,
+  { environment, ...options }: ListenOptions,
   observe: (observation: Observation) => void,
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
-  const gateway = createGateway({ config, observe, graphiqlFolder });
+  const planner = createPlanner({ ...config.planning, observe });
+  const gateway = createGateway({ config, observe, planner, ...options });
   const server = await startServer({
     ...config,
     ...gateway,
@@ -121,7 +125,7 @@ export async function startTwin(about: ListenOptions, isLoaded: boolean): Promis
   });
   if (isLoaded) await seen("supergraph-loaded");
   const { port, drain } = server;
-  return { port, drain, tookFastLane: () => tookFastLane(), supergraphId };
+  return { port, drain, seen, tookFastLane: () => tookFastLane(), supergraphId };
 }
 
 async function startTwins(o: GatewayTestOptions, about: ListenOptions, supergraphId: () => string | undefined) {

@@ -20,8 +20,9 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
   async function load(id: number, supergraphSdl: string): Promise<TaskAnswer> {
     await validate(supergraphSdl, say);
     const planner = createQueryPlanner(supergraphSdl);
-    warmUp(planner);
     planners.set(id, planner);
+    // While the main thread builds its schemas.
+    setImmediate(warmUp, planner);
     return { kind: "loaded", apiSdl: planner.apiSdl, aliasPrefix: planner.aliasPrefix };
   }
 
