@@ -1,7 +1,8 @@
 import { abortsCheck } from "./aborts.ts";
+import { generationsCheck } from "./generations.ts";
 import { replicasCheck } from "./replicas.ts";
 import { answersCheck } from "./answers.ts";
 import { attacksCheck } from "./attacks.ts";
 import type { Check } from "./check.ts";
 
-export const checks: readonly Check[] = [answersCheck, attacksCheck, abortsCheck, replicasCheck];
+export const checks: readonly Check[] = [answersCheck, attacksCheck, abortsCheck, replicasCheck, generationsCheck];

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { LoopReport, MemoryReport, Question } from "./monitor.ts";
@@ -21,6 +21,8 @@ export interface GatewayProcess {
   askMemory(): Promise<MemoryReport>;
   readRssBytes(): number;
   countThreads(): number;
+  /** Open ones of any kind. */
+  countSockets(): number;
   stop(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ function describeProcess(child: ChildProcess, log: Log, url: string): GatewayPro
     askMemory: () => ask<MemoryReport>("memory"),
     readRssBytes: () => readRssBytes(pid),
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
+    countSockets: () => countSockets(pid),
     stop: () => stop(child),
   };
 }
@@ -135,6 +138,17 @@ function readLine(line: string): { readonly msg?: string; readonly url?: string;
 function readRssBytes(pid: number): number {
   const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) * 1_024;
+}
+
+/** proc_pid_fd(5): the link of a socket begins with "socket:". One that is closed meanwhile is none. */
+function countSockets(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("socket:");
+    } catch {
+      return false;
+    }
+  }).length;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
