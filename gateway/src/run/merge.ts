@@ -41,8 +41,13 @@ function mergeValues(there: unknown, value: unknown, rules: MergeRules): unknown
     return there.map((entry, i) => mergeValues(entry, (value as readonly unknown[])[i], rules));
   }
   if (!isObject(there) || !isObject(value)) return value;
-  mergeObjects(there, value, rules);
+  if (!areTwo(there, value, rules)) mergeObjects(there, value, rules);
   return there;
+}
+
+/** Objects of two types: where subgraphs disagree about a list, what was there first stays whole. */
+function areTwo({ __typename: one }: Json, { __typename: other }: Json, { isObjectType }: MergeRules): boolean {
+  return one !== other && isObjectType(one) && isObjectType(other);
 }
 
 function rename(value: unknown, path: readonly string[], to: string, rules: MergeRules): void {

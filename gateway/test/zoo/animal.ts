@@ -11,6 +11,8 @@ export interface Animal {
   readonly reset?: () => void;
   /** Values for generated arguments, by argument name: some that are found, some that are not. */
   readonly argumentValues?: Readonly<Record<string, readonly unknown[]>>;
+  /** Why more than one answer to a generated operation is right: then only the lanes are compared. */
+  readonly ambiguous?: string;
   /** Why errors of generated operations stand for other nulls than the monolith's. */
   readonly errorsDiffer?: string;
   /**

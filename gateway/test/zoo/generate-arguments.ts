@@ -25,7 +25,16 @@ const scalarValues: ArgumentValues = {
 };
 
 /** Names that the engine or the planner gives to variables of its own, and names on the object prototype. */
-const oddNames = ["representations", "a_v", "a_a_v", "contextualArgument_1_0", "constructor", "toString", "then"];
+const oddNames = [
+  "representations",
+  "representations0",
+  "a_v",
+  "a_a_v",
+  "contextualArgument_1_0",
+  "constructor",
+  "toString",
+  "then",
+];
 
 /** Writes arguments and directives, and collects the variables they need. */
 export function createArgumentWriter(dice: Dice, values: ArgumentValues) {

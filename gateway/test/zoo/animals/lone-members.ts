@@ -72,6 +72,7 @@ export const loneMembers: Animal = {
     plain: "members that not every subgraph has are not asked for",
     colliding: "members that not every subgraph has are not asked for",
   },
+  ambiguous: "its subgraphs do not say the same of one board, and which of them is asked depends on what else is",
   cases: [
     {
       name: "a member that the other subgraph does not have is told by the one that has it",

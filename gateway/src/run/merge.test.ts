@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { mergeCopy } from "./merge.ts";
+
+const objectTypes = new Set(["Book", "Film"]);
+const rules = {
+  isObjectType: (typename: unknown) => objectTypes.has(typename as string),
+  applies: (condition: string, typename: string) => condition === typename || condition === "Media",
+};
+
+test("parts of one object are put together, and what was brought is left as it was", () => {
+  const data = { book: { pages: 7, author: { name: "Ada" } } };
+  const target = { book: { title: "Emma", author: { id: "1" } } };
+  mergeCopy(target, data, [], rules);
+  expect(target).toEqual({ book: { title: "Emma", pages: 7, author: { id: "1", name: "Ada" } } });
+  target.book.author.id = "2";
+  expect(data).toEqual({ book: { pages: 7, author: { name: "Ada" } } });
+});
+
+test("lists of one length are merged entry by entry, of others the later one stands", () => {
+  expect(merge({ list: [{ a: 1 }, { a: 2 }] }, { list: [{ b: 3 }, { b: 4 }] })).toEqual({
+    list: [
+      { a: 1, b: 3 },
+      { a: 2, b: 4 },
+    ],
+  });
+  expect(merge({ list: [{ a: 1 }] }, { list: [] })).toEqual({ list: [] });
+});
+
+test("a null takes nothing away, and gives way to what comes later", () => {
+  expect(merge({ a: { b: 1 }, list: [{ c: 2 }, null] }, { a: null, list: [null, { c: 3 }] })).toEqual({
+    a: { b: 1 },
+    list: [{ c: 2 }, { c: 3 }],
+  });
+});
+
+test("an object's own type stands against the name of its interface, whichever comes first", () => {
+  expect(merge({ __typename: "Media" }, { __typename: "Book" })).toEqual({ __typename: "Book" });
+  expect(merge({ __typename: "Book" }, { __typename: "Media" })).toEqual({ __typename: "Book" });
+});
+
+test("objects of two types are two objects: the first one stays", () => {
+  const merged = merge({ media: { __typename: "Book", pages: 7 } }, { media: { __typename: "Film", minutes: 90 } });
+  expect(merged).toEqual({ media: { __typename: "Book", pages: 7 } });
+});
+
+test("keys that the plan renames are renamed in lists and objects, for the type that they are renamed for", () => {
+  const renames = [{ path: ["media", "... on Book", "id__alias_0"], to: "id" }];
+  const data = {
+    media: [
+      { __typename: "Book", id__alias_0: 1 },
+      { __typename: "Film", id__alias_0: 2 },
+    ],
+  };
+  const target = {};
+  mergeCopy(target, data, renames, rules);
+  expect(target).toEqual({
+    media: [
+      { __typename: "Book", id: 1 },
+      { __typename: "Film", id__alias_0: 2 },
+    ],
+  });
+});
+
+test("names of the object prototype are keys like others, and __proto__ is none", () => {
+  const target: Record<string, unknown> = {};
+  mergeCopy(target, JSON.parse('{"constructor":{"a":1},"__proto__":{"polluted":true}}'), [], rules);
+  mergeCopy(target, JSON.parse('{"constructor":{"b":2}}'), [], rules);
+  expect(Object.keys(target)).toEqual(["constructor"]);
+  expect(target["constructor"]).toEqual({ a: 1, b: 2 });
+  expect(target["polluted"]).toBeUndefined();
+});
+
+function merge(target: Record<string, unknown>, data: Record<string, unknown>) {
+  mergeCopy(target, data, [], rules);
+  return target;
+}
