@@ -1,10 +1,13 @@
 import type { RequestListener } from "node:http";
+import type { Observation } from "../../src/telemetry/observations.ts";
 import { type Comparison, compareLanes, copyRequests, isEqual, type Lane, type RawRequest } from "./lanes.ts";
 
 /** A gateway beside the one under test, with the same supergraph. */
 export interface Twin extends Lane {
   /** The supergraph that it serves: none before the first is loaded. */
   supergraphId(): string | undefined;
+  /** Resolves once there is an observation of a kind. */
+  seen(kind: Observation["kind"]): Promise<void>;
   drain(): Promise<void>;
 }
 
