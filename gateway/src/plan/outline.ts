@@ -19,7 +19,7 @@ export type Outline =
  */
 export function outlinePlan(node: PlanNode): Outline {
   const asPlanned = toOutline(node, []);
-  const levels = toLevels(node, []).map(batchAll);
+  const levels = toLevels(node, []).map((fetches) => inParallel(batchesOf(fetches)));
   const byLevel: Outline = levels.length === 1 && levels[0] ? levels[0] : { kind: "sequence", parts: levels };
   return countBatches(byLevel) < countBatches(asPlanned) ? byLevel : asPlanned;
 }
@@ -35,8 +35,7 @@ function toOutline(node: PlanNode, path: readonly string[]): Outline {
     case "Parallel": {
       const parts = node.nodes.map((child) => toOutline(child, path));
       const fetches = parts.flatMap((part) => (part.kind === "batch" ? part.fetches : []));
-      const batches = batchAll(fetches);
-      return { kind: "parallel", parts: [...listParts(batches), ...parts.filter(({ kind }) => kind !== "batch")] };
+      return inParallel([...batchesOf(fetches), ...parts.filter(({ kind }) => kind !== "batch")]);
     }
     case "Condition":
     case "Defer":
@@ -68,8 +67,8 @@ function keysOf(path: readonly (string | number)[]): readonly string[] {
   return path.filter((step): step is string => typeof step === "string" && step !== "@");
 }
 
-/** Side by side, those of one subgraph in one batch. A fetch of root fields goes alone: the planner has put these together already. */
-function batchAll(fetches: readonly PlannedFetch[]): Outline {
+/** Those of one subgraph in one batch. A fetch of root fields goes alone: the planner has put these together already. */
+function batchesOf(fetches: readonly PlannedFetch[]): readonly Outline[] {
   const batches = new Map<unknown, PlannedFetch[]>();
   for (const fetch of fetches) {
     const key = fetch.node.requires ? fetch.node.serviceName : fetch;
@@ -77,12 +76,12 @@ function batchAll(fetches: readonly PlannedFetch[]): Outline {
     if (batch) batch.push(fetch);
     else batches.set(key, [fetch]);
   }
-  const parts = [...batches.values()].map((batch): Outline => ({ kind: "batch", fetches: batch }));
-  return parts.length === 1 && parts[0] ? parts[0] : { kind: "parallel", parts };
+  return [...batches.values()].map((batch) => ({ kind: "batch", fetches: batch }));
 }
 
-function listParts(outline: Outline): readonly Outline[] {
-  return outline.kind === "batch" ? [outline] : outline.parts;
+function inParallel(parts: readonly Outline[]): Outline {
+  const [first] = parts;
+  return first && parts.length === 1 ? first : { kind: "parallel", parts };
 }
 
 function countBatches(outline: Outline): number {

@@ -1,10 +1,9 @@
 // Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions.
 import type { QueryPlan } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, OperationTypeNode, print } from "graphql";
+import { Kind, type OperationDefinitionNode, print } from "graphql";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import type { Compile } from "./compile.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
-import { collectFields, responseNameOf } from "./fields.ts";
 import { normalize } from "./normalize.ts";
 import { conditionVariables } from "./resolve-conditions.ts";
 
@@ -36,8 +35,8 @@ export function createPlanStage(o: PlanOptions): PlanStage {
 
   async function compileNew(admitted: AdmittedOperation, conditions: Variables): Promise<CompiledPlan> {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
-    const plans = await Promise.all(splitMutation(planned).map((operation) => o.plan(print(operation))));
-    const compiled = o.compile(client, inSequence(plans));
+    const plan: QueryPlan = planned ? await o.plan(print(planned)) : { kind: "QueryPlan" };
+    const compiled = o.compile(client, plan);
     o.onCompiled(compiled);
     return compiled;
   }
@@ -60,26 +59,6 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     const values = variants.names.map((name) => String(conditions[name])).join();
     return variants.byValues.get(values) ?? begin(variants, values, compileNew(admitted, conditions));
   };
-}
-
-/**
- * One operation for each root field of a mutation: the planner would fetch two of one service at once, and the first one's details after
- * the second has changed them (GraphQL spec, "Mutation": serially).
- */
-function splitMutation(operation: OperationDefinitionNode | undefined): readonly OperationDefinitionNode[] {
-  if (operation?.operation !== OperationTypeNode.MUTATION) return operation ? [operation] : [];
-  const fields = collectFields([operation.selectionSet], () => true, responseNameOf);
-  return [...fields.values()].map((selections) => ({
-    ...operation,
-    selectionSet: { kind: Kind.SELECTION_SET, selections },
-  }));
-}
-
-function inSequence(plans: readonly QueryPlan[]): QueryPlan {
-  const [first] = plans;
-  if (first && plans.length === 1) return first;
-  const nodes = plans.flatMap(({ node }) => (node && node.kind !== "Subscription" ? node : []));
-  return { kind: "QueryPlan", ...(nodes.length > 0 && { node: { kind: "Sequence", nodes } }) };
 }
 
 function createVariants({ document, operation }: AdmittedOperation): Variants {

@@ -1,57 +1,28 @@
 // Stage 3 of 5: how to answer? The places where objects of an answer stand. A plan's positions are made from the root downwards, each
 // when the first object of its parent's type is met: what is never met costs nothing.
 import {
-  type FieldNode,
   getNamedType,
   type GraphQLCompositeType,
-  type GraphQLNamedType,
   isCompositeType,
   isInterfaceType,
   isObjectType,
   type SelectionSetNode,
 } from "graphql";
+import { toClientPath } from "./client-path.ts";
 import { createAccess } from "./access.ts";
 import {
   type Access,
   type ClientField,
   type CompiledFetch,
-  type Joins,
   type ObjectLayout,
   ownSlot,
   type Position,
 } from "./compiled-plan.ts";
 import { collectFields, type FieldsByKey, responseNameOf, selectionSetsOf } from "./fields.ts";
 import { createOutputShapes } from "./output-shape.ts";
+import type { PositionAbout, PositionOptions, Source } from "./position-about.ts";
+import { createTypenameReader } from "./position-typename.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
-
-/** What of one fetch's text is about a position. */
-interface Source {
-  readonly slot: number;
-  readonly service: string | undefined;
-  readonly sets: readonly SelectionSetNode[];
-}
-
-interface PositionAbout {
-  readonly path: readonly string[];
-  readonly type: GraphQLCompositeType;
-  /** The objects' own fields first, then those of fetches that are joined to them, in the plan's order. */
-  readonly sources: readonly Source[];
-  readonly clientSets: readonly SelectionSetNode[];
-}
-
-export interface PositionOptions {
-  readonly types: SupergraphTypes;
-  /** Types that clients see, by name. */
-  readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
-  readonly fetches: readonly CompiledFetch[];
-  readonly isMerged: boolean;
-  /** The planner key of a client's field. */
-  readonly clientKeyOf: (field: FieldNode) => string;
-  /** The planner key of a field in a fetch's text: its response name, unless the plan renames it. */
-  readonly fetchKeyOf: (field: FieldNode) => string;
-  /** What the schema says about itself is joined to the root like a fetch's data. */
-  readonly introspection: { readonly slot: number; readonly set: SelectionSetNode } | undefined;
-}
 
 /** The position of the operation's root; all others are reached from it. */
 export function createRootPosition(
@@ -100,32 +71,6 @@ function createLayouts(about: PositionAbout, o: PositionOptions): Position["layo
     const layout = createLayout(typename, about, o);
     layouts.set(typename, layout);
     return layout;
-  };
-}
-
-type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
-
-/**
- * The type of an object. A subgraph that knows an interface as an object type (`@interfaceObject`) gives the interface's name; another
- * one's word counts more then. Undefined when the subgraph names something that is no type.
- */
-function createTypenameReader(
-  { type, sources }: PositionAbout,
-  { types, fetchKeyOf }: PositionOptions,
-): TypenameReader {
-  const slots = sources
-    .filter(({ sets }) => collectFields(sets, () => true, fetchKeyOf).has("__typename"))
-    .map(({ slot }) => slot);
-  const isConcrete = (typename: unknown) =>
-    typeof typename === "string" && isObjectType(types.schema.getType(typename));
-  return (object, joins) => {
-    let last: unknown;
-    for (const slot of slots) {
-      const typename = (slot === ownSlot ? object : joins[slot]?.find(object))?.["__typename"];
-      if (last === undefined || (slots.length > 1 && isConcrete(typename))) last = typename;
-    }
-    if (last === undefined) return type.name;
-    return typeof last === "string" ? last : undefined;
   };
 }
 
@@ -221,23 +166,4 @@ function createClientFields(
       },
     ];
   });
-}
-
-function toClientPath(
-  steps: readonly (string | number)[],
-  clientSets: readonly SelectionSetNode[],
-  { clientKeyOf }: PositionOptions,
-): readonly (string | number)[] {
-  const path: (string | number)[] = [];
-  let sets = clientSets;
-  for (const step of steps) {
-    if (typeof step === "string") {
-      const fields = collectFields(sets, () => true, clientKeyOf).get(step);
-      if (!fields?.[0]) break;
-      path.push(responseNameOf(fields[0]));
-      sets = selectionSetsOf(fields);
-    } else if (step >= 0) path.push(step);
-    else break;
-  }
-  return path;
 }

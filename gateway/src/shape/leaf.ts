@@ -29,7 +29,7 @@ export function writeLeaf(value: unknown, leaf: LeafKind): string | undefined {
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /** Longer texts are scanned faster by JSON.stringify itself. */
-const scannedCharactersMax = 64;
+const scannedCharactersMax = 32;
 
 export function writeString(value: string): string {
   if (value.length > scannedCharactersMax || escaped.test(value)) return JSON.stringify(value);

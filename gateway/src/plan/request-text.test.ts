@@ -1,0 +1,27 @@
+import { Kind, type OperationDefinitionNode, parse } from "graphql";
+import { expect, test } from "vitest";
+import { nameFetch, writeRequestText } from "./request-text.ts";
+
+const stock = "query($representations:[_Any!]!){_entities(representations:$representations){...on Book{stock}}}";
+const reviews =
+  "query($representations:[_Any!]!$first:Int){_entities(representations:$representations){...on Person{reviews(first:$first){id}}}}";
+
+test("one fetch is sent as it was planned", () => {
+  expect(writeRequestText([read(stock)])).toBe(stock);
+  expect(nameFetch(0, 1)).toEqual({ variable: "representations", entitiesKey: "_entities" });
+});
+
+test("several fetches have lists and entities of their own, and the client's variables in common", () => {
+  expect(writeRequestText([read(stock), read(reviews), read(reviews)])).toBe(
+    "query($representations0:[_Any!]!$representations1:[_Any!]!$first:Int$representations2:[_Any!]!){" +
+      "_entities0:_entities(representations:$representations0){...on Book{stock}}" +
+      "_entities1:_entities(representations:$representations1){...on Person{reviews(first:$first){id}}}" +
+      "_entities2:_entities(representations:$representations2){...on Person{reviews(first:$first){id}}}}",
+  );
+});
+
+function read(text: string): OperationDefinitionNode {
+  const [operation] = parse(text, { noLocation: true }).definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("An operation is wanted");
+  return operation;
+}
