@@ -18,6 +18,7 @@ import { profile } from "./run/profile.ts";
 import { type Workload, workloads } from "./workloads/workloads.ts";
 
 if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 if (process.argv.includes("--help")) console.log(usage);
 else await main(readArguments(process.argv.slice(2)));
 

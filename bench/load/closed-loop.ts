@@ -20,10 +20,9 @@ export interface ClosedLoop {
 /** A fixed number of connections, each of which sends its next request when it has its answer. */
 export function createClosedLoop({ port, bodies, connections, onAnswer }: ClosedLoopOptions): ClosedLoop {
   const requests = bodies.map((body) => toPost(port, body));
-  let lost = (error: Error): void => {
-    throw error;
-  };
-  const lines = Array.from({ length: connections }, () => openConnection(port, (error) => lost(error)));
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {}); // Whoever waits for the loop hears of it, and nobody else has to.
+  const lines = Array.from({ length: connections }, () => openConnection(port, lost.reject));
   let running = false;
   let next = 0;
   let toSend = Number.POSITIVE_INFINITY;
@@ -46,12 +45,13 @@ export function createClosedLoop({ port, bodies, connections, onAnswer }: Closed
     toSend = count;
     for (const line of lines) sendNext(line);
   };
-  const untilIdle = () =>
-    new Promise<void>((resolve, reject) => {
+  const untilIdle = (): Promise<void> => {
+    const idled = new Promise<void>((resolve) => {
       idle = resolve;
-      lost = reject;
       if (inFlight === 0) resolve();
     });
+    return Promise.race([lost.promise, idled]);
+  };
 
   return {
     run: () => start(Number.POSITIVE_INFINITY),

@@ -105,9 +105,8 @@ function readUse({ gatewayPid, subgraphsPid }: LoadJob) {
 function startProbe(port: number, everyMs: number) {
   const latencies: number[] = [];
   const request = toPost(port, JSON.stringify({ query: "{__typename}" }));
-  const connection = openConnection(port, (error) => {
-    throw error;
-  });
+  let lost: Error | undefined;
+  const connection = openConnection(port, (error) => (lost = error));
   let waiting = false;
   const timer = setInterval(() => {
     if (waiting) return;
@@ -121,6 +120,7 @@ function startProbe(port: number, everyMs: number) {
     stop() {
       clearInterval(timer);
       connection.close();
+      if (lost) throw lost;
       return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), max: quantile(latencies, 1) };
     },
   };

@@ -10,6 +10,8 @@ export interface GatewayProcess {
   readonly port: number;
   /** A request's JSON answer. */
   ask(request: GraphqlRequest): Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
+  /** Rejects when it ends by itself, with its last words. */
+  readonly failed: Promise<never>;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
@@ -47,7 +49,8 @@ export async function startGateway(contender: Contender, place: GatewayPlace): P
   return {
     pid: gateway.pid,
     port: ground.port,
-    ask: (request) => Promise.race([ask(request), gateway.failed]),
+    ask,
+    failed: gateway.failed,
     signal: (name) => void gateway.child.kill(name),
     stop: () => gateway.stop(),
   };

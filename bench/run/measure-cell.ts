@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders/contenders.ts";
 import type { GraphqlRequest } from "../graph/oracle.ts";
 import type { LoadJob, LoadReport } from "../load/job.ts";
@@ -27,6 +28,8 @@ export interface CellOptions {
   readonly windowMs: number;
 }
 
+const lastWordsMsMax = 500;
+
 /** Starts a fresh process of the contender, compares its answers, warms it up, measures, and ends it. */
 export async function measureCell<Told>(
   contender: Contender,
@@ -48,6 +51,10 @@ export async function measureCell<Told>(
       computed: fetches.computed,
       told: await insider?.ask(gateway),
     };
+  } catch (error) {
+    // A gateway that is gone has told better why than a connection that it broke.
+    await Promise.race([gateway.failed, sleep(lastWordsMsMax)]);
+    throw error;
   } finally {
     await gateway.stop();
   }

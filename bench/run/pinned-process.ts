@@ -29,7 +29,10 @@ export function startPinned({ core, command, environment = {}, stdio }: PinnedOp
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4_000)));
   }
-  const exited = once(child, "exit");
+  // Whatever ends the benchmark, it leaves no gateway behind on core 0.
+  const end = () => void child.kill("SIGKILL");
+  process.on("exit", end);
+  const exited = once(child, "exit").finally(() => process.off("exit", end));
   let stopping = false;
   const failed = exited.then(([code, signal]): Promise<never> => {
     if (stopping) return new Promise(() => {});
