@@ -4,7 +4,7 @@ import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Finding, Scene } from "./check.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import { describeFailures, type LoadReport, percentile, startLoad } from "./load.ts";
-import { startMaze, writeHeavyOperation } from "./maze.ts";
+import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.ts";
 import { type Client, createClient } from "./requests.ts";
 
 const refusedMsMax = 50;

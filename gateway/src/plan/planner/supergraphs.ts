@@ -12,7 +12,8 @@ export interface Supergraphs {
 }
 
 /** The planner's own limits, by its words: it has no codes. And the stack's, which a deep operation reaches first. */
-const tooComplex = /maximum recursive selections|non-local selections exceeds|^Maximum call stack size exceeded$/;
+const tooComplex =
+  /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
 export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) => void }): Supergraphs {
   const planners = new Map<number, QueryPlanner>();

@@ -1,4 +1,4 @@
-import { type RunningSubgraph, startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
+import { type RunningSubgraph, startSubgraph } from "./subgraphs.ts";
 
 const names = ["north", "east", "south", "west"] as const;
 const kinds = ["Hall", "Stair", "Cellar", "Attic"] as const;
