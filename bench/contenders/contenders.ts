@@ -27,6 +27,8 @@ export interface Contender {
   readonly title: string;
   /** Needs what `bench/peers` installs. */
   readonly isPeer: boolean;
+  /** What the targets are about. */
+  readonly isOurs: boolean;
   /** Node's arguments: a script and what it is told. */
   command(ground: Ground): readonly string[];
   environment(ground: Ground): Readonly<Record<string, string>>;
@@ -39,6 +41,7 @@ export const contenders: readonly Contender[] = [
     name: "stock",
     title: "stock Apollo",
     isPeer: false,
+    isOurs: false,
     command: () => [join(bench, "stock/main.ts")],
     environment: (ground) => ({ ...listenOn(ground), APOLLO_TELEMETRY_DISABLED: "1" }),
   },
@@ -48,6 +51,7 @@ export const contenders: readonly Contender[] = [
     name: "mercurius",
     title: "Mercurius, jit",
     isPeer: true,
+    isOurs: false,
     command: () => [join(bench, "peers/mercurius.mjs")],
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
@@ -64,6 +68,7 @@ function hive(name: ContenderName, title: string, inboundDedup: string): Contend
     name,
     title,
     isPeer: true,
+    isOurs: false,
     command: ({ port, supergraphFile }) => {
       const address = ["--host", "127.0.0.1", "--port", String(port)];
       return [bin, "supergraph", supergraphFile, "--hive-router-runtime", "--config-path", config, ...address];
@@ -77,6 +82,7 @@ function ours(name: ContenderName, title: string, lane: Readonly<Record<string, 
     name,
     title,
     isPeer: false,
+    isOurs: true,
     command: () => [join(bench, "../gateway/src/main.ts")],
     environment: (ground) => ({ ...listenOn(ground), ...lane }),
   };

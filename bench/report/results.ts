@@ -2,7 +2,8 @@ import { describeMachine } from "./machine.ts";
 import type { Tabled } from "./tables.ts";
 
 /** Above this part of the gateway's core, taken by others, figures are those of a disturbed run. */
-const quietMax = 0.03;
+const quietMax = 0.05;
+const loadCoreMax = 0.95;
 
 export interface Run {
   readonly command: string;
@@ -23,6 +24,7 @@ export function printResults(tabled: Tabled, report: string, run: Run): string {
       `- ${new Date().toISOString().slice(0, 10)}, \`${run.command}\``,
       `- ${rounds} rounds, each with ${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured, medians of the rounds`,
       ...describeMachine().map((line) => `- ${line}`),
+      ...describeLoad(tabled),
       ...run.skipped.map((line) => `- **Skipped:** ${line}`),
     ].join("\n"),
     report,
@@ -39,4 +41,15 @@ function describeNoise({ workloads, contenders, summaries }: Tabled): string {
   return worst <= quietMax
     ? `A quiet run: other processes took at most ${percent} of the gateways' core in any window.`
     : `**A noisy run:** other processes took up to ${percent} of the gateways' core in a window. Do not quote these numbers.`;
+}
+
+/** Where the load's core has nothing left, it is the load that says how fast and how late. */
+function describeLoad({ workloads, contenders, summaries }: Tabled): readonly string[] {
+  const limited = workloads.flatMap(({ name }) =>
+    contenders
+      .filter((contender) => (summaries.find(name, contender.name)?.loadCore ?? 0) > loadCoreMax)
+      .map((contender) => `${contender.name} under ${name}`),
+  );
+  if (limited.length === 0) return [];
+  return [`- The load's core was full, so that requests/s and latencies are its own, with: ${limited.join(", ")}`];
 }

@@ -36,8 +36,8 @@ export function printFigures({ title, name }: Workload, { contenders, summaries 
 
 const unmeasured = ["failed", "–", "–", "–", "–", "–", "–", "–"];
 
-function toFigures(summary: Summary, stockRss: number | undefined, { name }: Contender): readonly string[] {
-  const isHeld = name.startsWith("ours") && stockRss !== undefined;
+function toFigures(summary: Summary, stockRss: number | undefined, { isOurs }: Contender): readonly string[] {
+  const isHeld = isOurs && stockRss !== undefined;
   const rss = (summary.rssBytesMax / 1e6).toFixed(0);
   return [
     toDigits(summary.cpuMsPerRequest),
@@ -58,7 +58,7 @@ export function printPauses({ name, title }: Workload, { contenders, summaries }
     if (!pauses) return [];
     const inside = toDigits(pauses.insideMaxMs);
     const target = ` ${pauses.insideMaxMs <= loopPauseMsMax ? "✓" : "✗"} (≤ ${loopPauseMsMax})`;
-    const longest = contender.name.startsWith("ours") ? inside + target : inside;
+    const longest = contender.isOurs ? inside + target : inside;
     return [[contender.title, longest, toDigits(pauses.probeMaxMs), toDigits(pauses.probeP99Ms)]];
   });
   return printTable([`${title}: pauses`, "longest, from inside, ms", "longest probe, ms", "probe p99, ms"], rows);
