@@ -27,6 +27,8 @@ export interface Engine {
   execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope): Promise<EngineAnswer>;
   /** The query plan as JSON, for a developer who asks for it. */
   explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown>;
+  /** The values of `@skip` and `@include` variables for which an operation has been planned. */
+  conditionsOf(admitted: AdmittedOperation): readonly Variables[];
 }
 
 /** `body` is the whole JSON answer, `{"data":…}` with masked `errors` in it and no `extensions`. */
@@ -60,7 +62,7 @@ export function createEngine(o: EngineOptions): Engine {
   const compile = createCompiler({ types, ...o });
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
-  const plan = createPlanStage({ ...o, compile, onCompiled });
+  const planning = createPlanStage({ ...o, compile, onCompiled });
   const isObjectTypeName = (name: unknown) =>
     typeof name === "string" && isObjectType(o.supergraphSchema.getType(name));
   const run = createRunStage({
@@ -73,7 +75,7 @@ export function createEngine(o: EngineOptions): Engine {
 
   async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
     const startedMs = scope.isTimed ? performance.now() : 0;
-    const planned = plan(admitted, variables);
+    const planned = planning.plan(admitted, variables);
     const compiled = planned instanceof Promise ? await planned : planned;
     const plannedMs = scope.isTimed ? performance.now() : 0;
     const result = await run(compiled, variables, scope, introspect(compiled, admitted, variables));
@@ -86,8 +88,8 @@ export function createEngine(o: EngineOptions): Engine {
   }
 
   async function explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown> {
-    return (await plan(admitted, variables)).explained;
+    return (await planning.plan(admitted, variables)).explained;
   }
 
-  return { apiSchema: o.apiSchema, execute, explain };
+  return { apiSchema: o.apiSchema, execute, explain, conditionsOf: planning.conditionsOf };
 }

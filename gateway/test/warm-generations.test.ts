@@ -39,6 +39,14 @@ test("what clients ask for is planned in the next supergraph before it is swappe
   expect(countPlans()).toBe(6);
 });
 
+test("each combination of conditions that clients ask with is planned", async () => {
+  const query = "query ($full: Boolean!) { books { title stars @include(if: $full) } }";
+  for (const full of [true, false]) await ask(url, query, { variables: { full } });
+  expect(countPlans()).toBe(2);
+  await publish(`${library.supergraphSdl}\n# 2\n`);
+  expect(countPlans()).toBe(4);
+});
+
 test("what the next supergraph no longer has is left out of the warming, and the rest is warmed", async () => {
   for (let times = 0; times < 2; times++) await ask(url, "{ whoAmI }");
   await ask(url, "{ books { title } }");

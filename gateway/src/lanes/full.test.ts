@@ -73,6 +73,7 @@ function createFakeGenerations(
     apiSchema: buildSchema("type Query { a: Int }"),
     execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
     explain: () => Promise.resolve(undefined),
+    conditionsOf: () => [],
   };
   const generation: Generation = {
     apiSdl: "",

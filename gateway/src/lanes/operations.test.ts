@@ -46,9 +46,9 @@ test("the most used ones are told, as clients name them", () => {
   operations.admit(admit("B"));
   operations.admit(read("{ c }").admit(undefined));
   for (const name of ["B", "B", "A"]) operations.find(source, name);
-  expect(operations.listMostUsed(2)).toEqual([
-    { source, operationName: "B" },
-    { source, operationName: "A" },
+  expect(operations.listMostUsed(2)).toMatchObject([
+    { source, operationName: "B", admitted: operations.find(source, "B") },
+    { source, operationName: "A", admitted: operations.find(source, "A") },
   ]);
 });
 

@@ -11,7 +11,11 @@ export interface Operations {
   /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
   admit(o: NamedOperation): AdmittedOperation;
   /** By how often they were found or admitted, the most used first. */
-  listMostUsed(operationsMax: number): readonly Pick<NamedOperation, "source" | "operationName">[];
+  listMostUsed(operationsMax: number): readonly UsedOperation[];
+}
+
+interface UsedOperation extends Pick<NamedOperation, "source" | "operationName"> {
+  readonly admitted: AdmittedOperation;
 }
 
 export interface NamedOperation {
@@ -72,6 +76,6 @@ export function createOperations({ documentsMax, bytesMax }: OperationsOptions):
         .flatMap((names) => [...names.values()])
         .toSorted((a, b) => b.uses - a.uses)
         .slice(0, operationsMax)
-        .map(({ admitted: { source }, operationName }) => ({ source, operationName })),
+        .map(({ admitted, operationName }) => ({ source: admitted.source, operationName, admitted })),
   };
 }

@@ -18,8 +18,12 @@ export interface PlanOptions {
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
-/** At once for an operation that has been compiled; what is not fit to be planned is a Refusal. */
-export type PlanStage = (admitted: AdmittedOperation, variables: Variables) => CompiledPlan | Promise<CompiledPlan>;
+export interface PlanStage {
+  /** At once for an operation that has been compiled; what is not fit to be planned is a Refusal. */
+  plan(admitted: AdmittedOperation, variables: Variables): CompiledPlan | Promise<CompiledPlan>;
+  /** The values of conditions for which an operation has been planned. */
+  conditionsOf(admitted: AdmittedOperation): readonly Variables[];
+}
 
 /** Combinations of conditions that one operation keeps; the oldest is forgotten. */
 const variantsMax = 32;
@@ -27,7 +31,12 @@ const variantsMax = 32;
 interface Variants {
   /** The variables that decide `@skip` and `@include`. */
   readonly names: readonly string[];
-  readonly byValues: Map<string, CompiledPlan | Promise<CompiledPlan>>;
+  readonly byValues: Map<string, Variant>;
+}
+
+interface Variant {
+  readonly conditions: Variables;
+  plan: CompiledPlan | Promise<CompiledPlan>;
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
@@ -41,23 +50,28 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return compiled;
   }
 
-  function begin({ byValues }: Variants, values: string, compiling: Promise<CompiledPlan>): Promise<CompiledPlan> {
-    byValues.set(values, compiling);
+  function begin(admitted: AdmittedOperation, conditions: Variables, values: string, { byValues }: Variants): Variant {
+    const plan = compileNew(admitted, conditions);
+    const variant: Variant = { conditions, plan };
+    byValues.set(values, variant);
     const oldest = byValues.size > variantsMax ? byValues.keys().next().value : undefined;
     if (oldest !== undefined) byValues.delete(oldest);
-    compiling.then(
-      (compiled) => byValues.set(values, compiled),
+    plan.then(
+      (compiled) => void (variant.plan = compiled),
       () => byValues.delete(values),
     );
-    return compiling;
+    return variant;
   }
 
-  return (admitted, variables) => {
-    const variants = known.get(admitted) ?? createVariants(admitted);
-    known.set(admitted, variants);
-    const conditions = readConditions(admitted.operation, variants.names, variables);
-    const values = variants.names.map((name) => String(conditions[name])).join();
-    return variants.byValues.get(values) ?? begin(variants, values, compileNew(admitted, conditions));
+  return {
+    plan(admitted, variables) {
+      const variants = known.get(admitted) ?? createVariants(admitted);
+      known.set(admitted, variants);
+      const conditions = readConditions(admitted.operation, variants.names, variables);
+      const values = variants.names.map((name) => String(conditions[name])).join();
+      return (variants.byValues.get(values) ?? begin(admitted, conditions, values, variants)).plan;
+    },
+    conditionsOf: (admitted) => [...(known.get(admitted)?.byValues.values() ?? [])].map(({ conditions }) => conditions),
   };
 }
 

@@ -90,7 +90,12 @@ async function openDoors({ release, ...built }: Built, o: GenerationOptions): Pr
     ...built,
     admission,
     operations,
-    listMostUsed: operations.listMostUsed,
+    listMostUsed: (operationsMax) =>
+      operations.listMostUsed(operationsMax).map(({ source, operationName, admitted }) => ({
+        source,
+        operationName,
+        conditions: engine.conditionsOf(admitted),
+      })),
     warm: (used, signal) => warm(used, signal, admission, engine),
     async close() {
       await admission.close();
@@ -106,14 +111,14 @@ async function warm(
   admission: Admission,
   engine: Engine,
 ): Promise<void> {
-  for (const { source, operationName } of used) {
+  for (const { source, operationName, conditions } of used) {
     // Requests come between.
     await setImmediate();
     if (signal.aborted) return;
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
     const question = { method: "POST", answerType: "application/json", graphql } as const;
     const prepare = async (admitted: AdmittedOperation) => {
-      await engine.explain(admitted, {});
+      for (const variables of conditions) await engine.explain(admitted, variables);
       return { status: 200, contentType: "", body: Buffer.of() };
     };
     // What fails here fails for those who ask for it, and they are told.

@@ -128,7 +128,7 @@ interface Warming {
 }
 
 /** What is asked for of the generation "one". */
-const used: UsedOperation = { source: "{ one }", operationName: undefined };
+const used: UsedOperation = { source: "{ one }", operationName: undefined, conditions: [{}] };
 
 function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOperation[] } = {}) {
   const closed: string[] = [];

@@ -28,6 +28,8 @@ export interface Generation {
 export interface UsedOperation {
   readonly source: string;
   readonly operationName: string | undefined;
+  /** Values of the variables that decide `@skip` and `@include`: each combination has a plan of its own. */
+  readonly conditions: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface Pinned {
