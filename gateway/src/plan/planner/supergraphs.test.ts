@@ -39,6 +39,18 @@ test.each([
   expect(failed).toMatchObject({ kind: "failed", message: expect.stringMatching(/\w/) });
 });
 
+test("a supergraph that protects data fails by name, one that only has cache tags is loaded", async () => {
+  const { perform } = setUp();
+  const link = (feature: string, purpose: string) =>
+    supergraphSdl.replace("schema\n", `schema\n  @link(url: "https://specs.apollo.dev/${feature}", for: ${purpose})\n`);
+  const guarded = await perform({ kind: "load", id: 1, supergraphSdl: link("authenticated/v0.1", "SECURITY") });
+  expect(guarded).toMatchObject({
+    message: expect.stringContaining("would show everybody what @authenticated protects"),
+  });
+  const tagged = await perform({ kind: "load", id: 2, supergraphSdl: link("cacheTag/v0.1", "EXECUTION") });
+  expect(tagged.kind).toBe("loaded");
+});
+
 test("an operation that is deeper than the stack is too complex", async () => {
   const { perform } = setUp();
   await perform({ kind: "load", id: 1, supergraphSdl });

@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? In a planner's thread: the supergraphs in use, and the planner of each.
 import { ApolloGateway } from "@apollo/gateway";
 import { createQueryPlanner } from "../rewrite/create-planner.ts";
+import { withoutCacheTags } from "../rewrite/supergraph-features.ts";
 import type { LibrarySaid, Task, TaskAnswer } from "./tasks.ts";
 import { findWarmUpOperation } from "./warm-up.ts";
 
@@ -19,8 +20,9 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
   const planners = new Map<number, QueryPlanner>();
 
   async function load(id: number, supergraphSdl: string): Promise<TaskAnswer> {
-    await validate(supergraphSdl, say);
+    // First, because of two reasons against a supergraph this one's is the plainer.
     const planner = createQueryPlanner(supergraphSdl);
+    await validate(withoutCacheTags(supergraphSdl), say);
     planners.set(id, planner);
     // While the main thread builds its schemas.
     setImmediate(warmUp, planner);

@@ -1,7 +1,7 @@
 // Stage 3 of 5: how to answer? The query planner with all that makes its plans right. Synchronous and slow: for worker threads.
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
+import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
 import { planResolvable } from "./plan-resolvable.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
@@ -31,29 +31,33 @@ const waysMax = 10_000;
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
   const { document, aliasPrefix, ...additions } = writePlannerSupergraph(supergraphSdl);
-  const supportedFeatures = new Set(servedFeatures);
-  const supergraph = Supergraph.build(withoutForeignLinks(document), { supportedFeatures, validateSupergraph: false });
-  const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false, debug: { pathsLimit: waysMax } });
-  const schema = supergraph.apiSchema();
+  const apiSdl = withExecutableDirectives(writeApi(supergraphSdl), document);
+  const { planner, schema } = buildPlanner(document);
   const writeDefaults = createDefaultWriter(document);
   function planOne(definition: OperationDefinitionNode): QueryPlan {
-    const operation = operationFromDocument(
-      schema,
-      { kind: Kind.DOCUMENT, definitions: [writeDefaults(definition)] },
-      { validate: false },
-    );
+    const definitions = [writeDefaults(definition)];
+    const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return repairPlan(planner.buildQueryPlan(operation), additions);
   }
   return {
-    apiSdl: withExecutableDirectives(printApi(Supergraph.build(supergraphSdl, { supportedFeatures })), document),
+    apiSdl,
     aliasPrefix,
     plan: (operationText) =>
       inSequence(splitMutation(parseOperation(operationText)).map((part) => planResolvable(part, planOne))),
   };
 }
 
-function printApi(supergraph: Supergraph): string {
+/** Of the supergraph as it came, which is validated here. */
+function writeApi(supergraphSdl: string): string {
+  const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: new Set(servedFeatures) });
   return printSchema(supergraph.apiSchema().toGraphQLJSSchema());
+}
+
+function buildPlanner(document: DocumentNode) {
+  const options = { supportedFeatures: new Set(servedFeatures), validateSupergraph: false };
+  const supergraph = Supergraph.build(withoutForeignLinks(document), options);
+  const planner = new QueryPlanner(supergraph, { reuseQueryFragments: false, debug: { pathsLimit: waysMax } });
+  return { planner, schema: supergraph.apiSchema() };
 }
 
 function parseOperation(text: string): OperationDefinitionNode {

@@ -9,8 +9,8 @@ type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
 const attemptsMax = 200;
 
 /**
- * Composition of Apollo's refuses a supergraph in which a field cannot be reached; others let it pass, and here the planner gives up
- * the whole operation. Without the fields that cannot be reached the rest is answered, and they are missing: an error each.
+ * Composition of Apollo's refuses most supergraphs in which a field cannot be reached; others let them pass, and here the planner gives
+ * up the whole operation. Without the fields that cannot be reached the rest is answered, and they are missing: an error each.
  * @throws Error as the planner does, also when the operation has too many parts to find them.
  */
 export function planResolvable(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
@@ -23,9 +23,15 @@ export function planResolvable(operation: OperationDefinitionNode, plan: Plan): 
   }
 }
 
-/** The planner has no codes. */
+/** The planner has no codes. The second and third it says where types that subgraphs know as interface objects lead nowhere. */
+const unresolvable = [
+  /^Was not able to find any options for /,
+  /that is potentially an interface object type at runtime$/,
+  /^Subgraph .+ has no entities defined$/,
+];
+
 function isUnresolvable(error: unknown): error is Error {
-  return error instanceof Error && error.message.startsWith("Was not able to find any options for");
+  return error instanceof Error && unresolvable.some((words) => words.test(error.message));
 }
 
 function findResolvable(operation: OperationDefinitionNode, plan: Plan, original: Error): readonly SelectionNode[] {

@@ -12,6 +12,11 @@ export const servedFeatures: ReadonlySet<string> = new Set([
   "https://specs.apollo.dev/cacheTag/v0.1",
 ]);
 
+/** For Apollo Gateway, which refuses what it does not know. */
+export function withoutCacheTags(supergraphSdl: string): string {
+  return supergraphSdl.replaceAll(/@link\(url: "https:\/\/specs\.apollo\.dev\/cacheTag\/[^)]*\)/g, "");
+}
+
 /** What each unserved feature would do to an answer. Known by the address, because a supergraph may give its directives other names. */
 const unserved: ReadonlyMap<string, string> = new Map([
   ["https://specs.apollo.dev/authenticated", "would show everybody what @authenticated protects"],
