@@ -1,6 +1,8 @@
 // Stage 3 of 5: how to answer? What compiling asks of the supergraph's types, those included that clients do not see.
 import {
   type ConstDirectiveNode,
+  type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
   isAbstractType,
   isInterfaceType,
@@ -16,7 +18,7 @@ export interface SupergraphTypes {
   applies(condition: string, typename: string): boolean;
   /** The object types that a type may stand for; only itself for a type that the schema does not know. */
   runtimeTypes(typename: string): ReadonlySet<string>;
-  /** Fields at the top of any key by which this subgraph finds entities of this type. */
+  /** Fields at the top of any key by which this subgraph finds entities of this type, and which it tells of them. */
   keyFields(service: string, typename: string): ReadonlySet<string>;
 }
 
@@ -68,13 +70,28 @@ function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   );
 }
 
+/** What is external in a subgraph it may get without giving it; so with the keys of types that it extends. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
-  const directives = schema.getType(typename)?.astNode?.directives ?? [];
-  const keys = directives
-    .filter(({ name }) => name.value === "join__type")
-    .filter((directive) => enumValue(directive) === graph)
-    .flatMap((directive) => readString(directive, "key") ?? []);
-  return new Set(keys.flatMap((key) => topNames(parseFieldSet(key))));
+  const type = schema.getType(typename);
+  const joins = directivesOf(type, "join__type").filter((directive) => enumValue(directive) === graph);
+  const own = joins.filter((directive) => !isTrue(directive, "extension"));
+  const keys = own.flatMap((directive) => readString(directive, "key") ?? []);
+  const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
+  const isExternal = (name: string) =>
+    directivesOf(fields[name], "join__field").some((one) => enumValue(one) === graph && isTrue(one, "external"));
+  return new Set(keys.flatMap((key) => topNames(parseFieldSet(key))).filter((name) => !isExternal(name)));
+}
+
+function directivesOf(
+  owner: Pick<GraphQLNamedType, "astNode"> | Pick<GraphQLField<unknown, unknown>, "astNode"> | undefined,
+  name: string,
+): readonly ConstDirectiveNode[] {
+  return (owner?.astNode?.directives ?? []).filter((directive) => directive.name.value === name);
+}
+
+function isTrue(directive: ConstDirectiveNode, name: string): boolean {
+  const value = readArgument(directive, name);
+  return value?.kind === Kind.BOOLEAN && value.value;
 }
 
 function enumValue(directive: ConstDirectiveNode): string | undefined {

@@ -11,6 +11,7 @@ import { keysCompound } from "./animals/keys-compound.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
 import { keysNonResolvable } from "./animals/keys-non-resolvable.ts";
+import { keysNotTold } from "./animals/keys-not-told.ts";
 import { keysReentry } from "./animals/keys-reentry.ts";
 import { loneMembers } from "./animals/lone-members.ts";
 import { missingEntities } from "./animals/missing-entities.ts";
@@ -44,6 +45,7 @@ export const animals: readonly Animal[] = [
   keysMultiple,
   keysNested,
   keysNonResolvable,
+  keysNotTold,
   keysReentry,
   loneMembers,
   missingEntities,
