@@ -1,6 +1,7 @@
 // Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
-import { Kind } from "graphql";
+import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join } from "../plan/compiled-plan.ts";
+import { responseNameOf } from "../plan/fields.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { readEntities } from "./entities.ts";
 import { joinEntities, joinToAll } from "./joins.ts";
@@ -92,9 +93,18 @@ function mergeIntoTargets(
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
   for (const target of targets) {
-    const data = find(target);
-    if (data) mergeCopy(target, data, fetch.renames, o.mergeRules);
+    mergeCopy(target, find(target) ?? nullsOf(fetch.selected), fetch.renames, o.mergeRules);
   }
+}
+
+/** Of an entity that is not there the fields are null; they are not missing. */
+function nullsOf({ selections }: SelectionSetNode): Json {
+  const nulls = selections.map((selection): Json => {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return nullsOf(selection.selectionSet);
+    if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
+    return { [responseNameOf(selection)]: null };
+  });
+  return Object.assign({}, ...nulls);
 }
 
 function recordRefused(refused: readonly number[] | undefined, recording: Recording | undefined): void {

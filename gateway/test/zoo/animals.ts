@@ -31,6 +31,7 @@ import { requiresSimple } from "./animals/requires-simple.ts";
 import { shareableRoots } from "./animals/shareable-roots.ts";
 import { skipInclude } from "./animals/skip-include.ts";
 import { unresolvableBranch } from "./animals/unresolvable-branch.ts";
+import { valuesBelowEntities } from "./animals/values-below-entities.ts";
 
 export const animals: readonly Animal[] = [
   abstractSpread,
@@ -65,4 +66,5 @@ export const animals: readonly Animal[] = [
   shareableRoots,
   skipInclude,
   unresolvableBranch,
+  valuesBelowEntities,
 ];
