@@ -3,11 +3,14 @@ import { abstractSpread } from "./animals/abstract-spread.ts";
 import { deduplicatedErrors } from "./animals/deduplicated-errors.ts";
 import { falsyKeys } from "./animals/falsy-keys.ts";
 import { federation1 } from "./animals/federation-1.ts";
+import { fieldsOfOneName } from "./animals/fields-of-one-name.ts";
 import { hiddenAndTagged } from "./animals/hidden-and-tagged.ts";
 import { interfaceObjectPlain } from "./animals/interface-object-plain.ts";
 import { interfaceObject } from "./animals/interface-object.ts";
+import { interfaceSelf } from "./animals/interface-self.ts";
 import { intersections } from "./animals/intersections.ts";
 import { keysCompound } from "./animals/keys-compound.ts";
+import { keysLists } from "./animals/keys-lists.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
 import { keysNonResolvable } from "./animals/keys-non-resolvable.ts";
@@ -20,6 +23,7 @@ import { override } from "./animals/override.ts";
 import { partialUnions } from "./animals/partial-unions.ts";
 import { prototypeNames } from "./animals/prototype-names.ts";
 import { providesInterface } from "./animals/provides-interface.ts";
+import { providesNested } from "./animals/provides-nested.ts";
 import { providesObject } from "./animals/provides-object.ts";
 import { providesUnion } from "./animals/provides-union.ts";
 import { requiresArguments } from "./animals/requires-arguments.ts";
@@ -38,11 +42,14 @@ export const animals: readonly Animal[] = [
   deduplicatedErrors,
   falsyKeys,
   federation1,
+  fieldsOfOneName,
   hiddenAndTagged,
   interfaceObjectPlain,
   interfaceObject,
+  interfaceSelf,
   intersections,
   keysCompound,
+  keysLists,
   keysMultiple,
   keysNested,
   keysNonResolvable,
@@ -55,6 +62,7 @@ export const animals: readonly Animal[] = [
   partialUnions,
   prototypeNames,
   providesInterface,
+  providesNested,
   providesObject,
   providesUnion,
   requiresArguments,
