@@ -144,6 +144,7 @@ function renameVariables<T extends ArgumentNode | DirectiveNode>(
 /** Names that the planner itself gives to variables of fetches; and our prefix, so that `clientVariableOf` finds the way back. */
 function plannerVariable(variable: VariableNode, aliasPrefix: string): VariableNode {
   const name = variable.name.value;
-  const isTaken = name.startsWith("representations") || name.startsWith("contextualArgument") || name.startsWith(aliasPrefix);
+  const isTaken =
+    name.startsWith("representations") || name.startsWith("contextualArgument") || name.startsWith(aliasPrefix);
   return isTaken ? { ...variable, name: { kind: Kind.NAME, value: aliasPrefix + name } } : variable;
 }
