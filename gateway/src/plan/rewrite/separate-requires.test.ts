@@ -120,6 +120,16 @@ test("a field of a type that the subgraph cannot be entered by stays", () => {
   expect(virtuals).toEqual({ "a#2": "a" });
 });
 
+test("a field that another subgraph has taken over does not move", () => {
+  const { virtuals } = separate(`{
+    id: ID
+    price: Int @join__field(graph: A) @join__field(graph: B, external: true)
+    tax: Int @join__field(graph: B, requires: "price", usedOverridden: true) @join__field(graph: A, override: "b")
+    total: Int @join__field(graph: B, requires: "tax")
+  }`);
+  expect(virtuals).toEqual({});
+});
+
 test("supergraphs of federation 1 are left alone", () => {
   const fields =
     '{ id: ID a: Int @join__field(graph: A, requires: "b") b: Int @join__field(graph: B, requires: "id") }';

@@ -1,5 +1,5 @@
 // Stage 3 of 5: how to answer? Fields with `@requires` that the planner gets wrong in the subgraph they stand in get one to themselves.
-import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
+import { type DirectiveNode, type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import { keysOf } from "./join-directives.ts";
 import {
   argumentOf,
@@ -98,12 +98,17 @@ function findRequirers({ types }: SupergraphDraft): readonly Requirer[] {
   return [...types].flatMap(([typeName, { members }]) =>
     [...members].flatMap(([fieldName, { directives }]) =>
       directives.filter(isNamed("join__field")).flatMap((directive) => {
-        const [graph, requires] = [argumentOf(directive, "graph"), stringOf(directive, "requires")];
-        if (typeof graph !== "string" || requires === undefined) return [];
+        const [graph, requires] = [stringOf(directive, "graph"), stringOf(directive, "requires")];
+        if (graph === undefined || requires === undefined || isOverridden(directive)) return [];
         return [{ typeName, fieldName, graph, requires: parseFieldSet(requires) }];
       }),
     ),
   );
+}
+
+/** Another subgraph resolves the field; with a label, it may. */
+function isOverridden(joinField: DirectiveNode): boolean {
+  return argumentOf(joinField, "usedOverridden") === true && argumentOf(joinField, "overrideLabel") === undefined;
 }
 
 function findMoved(

@@ -22,7 +22,7 @@ import {
 } from "./supergraph-draft.ts";
 
 /** What a synthetic field of the planner's supergraph stands for. */
-export interface SyntheticField {
+interface SyntheticField {
   readonly field: string;
   readonly arguments: readonly ConstArgumentNode[];
 }
