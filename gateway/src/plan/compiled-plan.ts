@@ -134,18 +134,13 @@ export interface Access {
 /** The slot of an object's own fields. */
 export const ownSlot = -1;
 
-/** How many slots there are: one for each fetch, and one for the schema's answer about itself. */
-export function slotCount({ fetches }: CompiledPlan): number {
-  return fetches.length + 1;
-}
-
 export type OutputShape =
   | { readonly kind: "leaf"; readonly isNonNull: boolean; readonly leaf: LeafKind }
   | EnumShape
   | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
   | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position };
 
-export interface EnumShape {
+interface EnumShape {
   readonly kind: "enum";
   readonly isNonNull: boolean;
   readonly values: ReadonlySet<unknown>;

@@ -5,7 +5,7 @@ import type { RequestScope } from "./request-scope.ts";
 import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-answer.ts";
 import type { SubgraphClient } from "./subgraph-client.ts";
 
-export interface Question {
+interface Question {
   readonly service: string;
   /** The request's JSON. */
   readonly body: string;

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 
 /** Why a request's signal was aborted: its time is up, or its client went away. */
-export type AbortReason = "late" | "gone";
+type AbortReason = "late" | "gone";
 
 export interface Deadline {
   /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */

@@ -15,7 +15,7 @@ export interface FieldLoss {
   readonly moreCount?: number;
 }
 
-export type LossReason =
+type LossReason =
   | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
