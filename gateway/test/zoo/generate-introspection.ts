@@ -6,7 +6,7 @@ const aboutSchema = ["{ queryType { name } }", "{ t: __typename queryType { fiel
 const aboutType = [
   "{ name }",
   "{ __typename kind name fields(includeDeprecated: true) { name type { kind name ofType { name } } } }",
-  "{ constructor: name possibleTypes { name } inputFields { name } enumValues { name } }",
+  "{ constructor: name inputFields { name } enumValues { name } }",
 ];
 
 /** A field and its selections, such as `__type(name: "User") { name }`. */

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { type Access, type CompiledFetch, type ObjectLayout, ownSlot } from "../plan/compiled-plan.ts";
+import { readEntities } from "./entities.ts";
+
+const ada = { __typename: "User", id: "1" };
+const grace = { __typename: "User", id: "2" };
+
+test("entities come in the order of their representations, null is a missing one", () => {
+  expect(read([{ id: "1", name: "Ada" }, null])).toEqual({
+    entities: [{ id: "1", name: "Ada" }, undefined],
+    refused: [],
+  });
+});
+
+test.each([
+  ["short", [{ id: "1" }]],
+  ["long", [{ id: "1" }, { id: "2" }, { id: "3" }]],
+  ["a text", "Ada"],
+  ["an object", { 0: {}, 1: {}, length: 2 }],
+  ["missing", undefined],
+])("a list that is %s is none at all", (_, list) => {
+  expect(read(list).entities).toBeUndefined();
+});
+
+test("an entity with another key is refused, its neighbour is not", () => {
+  expect(read([{ id: "2" }, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
+});
+
+test("entities in another order are all refused", () => {
+  expect(read([{ id: "2" }, { id: "1" }]).refused).toEqual([0, 1]);
+});
+
+test("a key may come as a number where a text was sent, but not as an object", () => {
+  expect(read([{ id: 1 }, { id: "2" }]).refused).toEqual([]);
+  expect(read([{ id: ["1"] }, { id: { toString: "2" } }]).refused).toEqual([0, 1]);
+});
+
+test("an entity that tells no key, or null for it, is believed", () => {
+  expect(read([{ name: "Ada" }, { id: null }]).refused).toEqual([]);
+});
+
+test("an entity may name its own type, or one that can stand for it, and no other", () => {
+  expect(read([{ __typename: "User" }, { __typename: "Admin" }]).refused).toEqual([]);
+  expect(read([{ __typename: "Post" }, { __typename: 7 }]).refused).toEqual([0, 1]);
+});
+
+test.each([
+  ["a list", []],
+  ["a text", "Ada"],
+  ["a number", 0],
+  ["undefined", undefined],
+])("%s is no entity", (_, entity) => {
+  expect(read([entity, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
+});
+
+function read(list: unknown) {
+  const refused: number[] = [];
+  const layout = { typename: "User" } as ObjectLayout;
+  const read = (object: object) => (object as typeof ada).id;
+  const id: Access = { read, plainKey: "id", slot: ownSlot, service: "users", position: undefined };
+  const fetch: Pick<CompiledFetch, "keyChecks" | "acceptsEntity"> = {
+    keyChecks: () => [{ key: "id", access: id }],
+    acceptsEntity: (_, typename) => typename === "Admin",
+  };
+  const examples = [ada, grace].map((object) => ({ object, layout }));
+  const representations = { text: "", count: 2, indexOf: new Map(), examples };
+  const data = list === undefined ? {} : { _entities: list };
+  const entities = readEntities(fetch as CompiledFetch, representations, data, [], (index) => void refused.push(index));
+  return { entities, refused };
+}

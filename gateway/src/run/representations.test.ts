@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import {
+  type Access,
+  type ObjectLayout,
+  ownSlot,
+  type Position,
+  type RepresentationField,
+} from "../plan/compiled-plan.ts";
+import { writeRepresentations } from "./representations.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+test("the same key value is sent once, and stands for all objects that have it", () => {
+  const users = [{ id: "1" }, { id: "2" }, { id: "1" }];
+  const { sent, indexes, count } = write(users, [leaf("id")]);
+  expect(sent).toEqual([
+    { __typename: "User", id: "1" },
+    { __typename: "User", id: "2" },
+  ]);
+  expect(indexes).toEqual([0, 1, 0]);
+  expect(count).toBe(2);
+});
+
+test("values that only look alike are apart", () => {
+  const values = [1, "1", null, "null", true, "true", 0, "", false];
+  const { sent } = write(
+    values.map((id) => ({ id })),
+    [leaf("id")],
+  );
+  expect(sent.map(({ id }) => id)).toEqual(values);
+});
+
+test("an object without a key value is not sent, one whose key is null is", () => {
+  const { sent, indexes } = write([{ name: "Ada" }, { id: null }], [leaf("id")]);
+  expect(sent).toEqual([{ __typename: "User", id: null }]);
+  expect(indexes).toEqual([undefined, 0]);
+});
+
+test("several values count each for itself", () => {
+  const users = [
+    { hall: "a", seat: "bc" },
+    { hall: "ab", seat: "c" },
+    { hall: "a", seat: "bc" },
+  ];
+  expect(write(users, [leaf("hall"), leaf("seat")]).indexes).toEqual([0, 1, 0]);
+});
+
+test("nested keys are compared by what is sent of them, in any order of their fields", () => {
+  const users = [
+    { organization: { id: "1", title: "Mill" } },
+    { organization: { title: "Other", id: "1" } },
+    { organization: { id: 1 } },
+    { organization: null },
+  ];
+  const { sent, indexes } = write(users, [object("organization", [leaf("id")])]);
+  expect(sent).toEqual([
+    { __typename: "User", organization: { id: "1" } },
+    { __typename: "User", organization: { id: 1 } },
+    { __typename: "User", organization: null },
+  ]);
+  expect(indexes).toEqual([0, 0, 1, 2]);
+});
+
+test("an object whose nested key was not brought is not sent", () => {
+  const { sent, count } = write([{ organization: {} }], [object("organization", [leaf("id")])]);
+  expect(sent).toEqual([]);
+  expect(count).toBe(0);
+});
+
+test("lists within a representation keep their nulls and their order", () => {
+  const users = [{ tags: [{ id: "2" }, null, { id: "1" }] }, { tags: [] }];
+  const { sent } = write(users, [object("tags", [leaf("id")])]);
+  expect(sent.map(({ tags }) => tags)).toEqual([[{ id: "2" }, null, { id: "1" }], []]);
+});
+
+test("a scalar that is an object is compared and sent as JSON", () => {
+  const users = [{ at: { x: 1 } }, { at: { x: 1 } }, { at: '{"x":1}' }];
+  const { sent, indexes } = write(users, [leaf("at")]);
+  expect(sent.map(({ at }) => at)).toEqual([{ x: 1 }, '{"x":1}']);
+  expect(indexes).toEqual([0, 0, 1]);
+});
+
+test("objects of two types with one key are two", () => {
+  const users = [
+    { __typename: "User", id: "1" },
+    { __typename: "Admin", id: "1" },
+  ];
+  const { sent, indexes } = write(users, [leaf("id")]);
+  expect(sent).toEqual(users);
+  expect(indexes).toEqual([0, 1]);
+});
+
+test("lists within lists are opened, nulls and what is no object are left out", () => {
+  const one = { id: "1" };
+  const { sent } = write([[one, null], [[{ id: "2" }]], "text", 7] as never, [leaf("id")]);
+  expect(sent.map(({ id }) => id)).toEqual(["1", "2"]);
+});
+
+/** What is sent, and for each user the index of its representation. */
+function write(users: readonly Json[], fields: readonly RepresentationField[]) {
+  const fieldsOf = ({ typename }: ObjectLayout) => [
+    { text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const,
+    ...fields,
+  ];
+  const tree = { root: { users }, position, joins: [] };
+  const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf };
+  const { text, indexOf, count } = writeRepresentations(tree, [["users"]], plan);
+  const sent = JSON.parse(`[${text}]`) as readonly Json[];
+  return { sent, count, indexes: users.map((user) => indexOf.get(user)) };
+}
+
+/** Every field is an object's own. */
+const position: Position = {
+  layoutOf: ({ __typename: typename = "User" }) => ({ typename: String(typename), access: own }) as ObjectLayout,
+  toClientPath: (steps) => steps,
+};
+
+function own(key: string): Access {
+  return { read: (object) => object[key], plainKey: key, slot: ownSlot, service: undefined, position };
+}
+
+function leaf(name: string): RepresentationField {
+  return { text: `"${name}":`, value: { kind: "leaf", access: own(name) } };
+}
+
+function object(name: string, fields: readonly RepresentationField[]): RepresentationField {
+  return { text: `"${name}":`, value: { kind: "object", access: own(name), of: () => fields } };
+}
