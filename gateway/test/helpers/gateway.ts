@@ -130,7 +130,7 @@ export async function startTwin(about: ListenOptions, isLoaded: boolean): Promis
 
 async function startTwins(o: GatewayTestOptions, about: ListenOptions, supergraphId: () => string | undefined) {
   // A subgraph that a test holds silent answers nobody: copies need not wait for long.
-  const hasty = { SUBGRAPH_TIMEOUT_MS: "400", ...about.environment };
+  const hasty = { SUBGRAPH_TIMEOUT_MS: "3000", ...about.environment };
   const start = (lane: string) =>
     startTwin({ ...about, environment: { ...hasty, FAST_LANE: lane } }, o.supergraphSdl !== undefined);
   const [full, fast] = await Promise.all([start("false"), start("true")]);
