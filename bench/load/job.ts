@@ -23,6 +23,8 @@ export interface LoadReport {
   readonly latencyMs: { readonly p50: number; readonly p99: number };
   /** Answers without status 200, or of another length than the first time. */
   readonly wrongAnswers: number;
+  /** The first of them, in words. */
+  readonly firstWrong?: string;
   readonly cpuSeconds: { readonly gateway: number; readonly subgraphs: number; readonly load: number };
   readonly rssBytesMax: number;
   /** What others took of the gateway's and of the load's core, as a part of the window. */

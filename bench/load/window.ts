@@ -17,11 +17,16 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<L
   const lengths: number[] = [];
   const latencies: number[] = [];
   let wrongAnswers = 0;
+  let firstWrong: string | undefined;
   let counting = false;
   const loop = createClosedLoop({
     ...job,
     onAnswer({ status, bodyBytes, latencyMs }, index) {
-      if (status !== 200 || bodyBytes !== (lengths[index] ??= bodyBytes)) wrongAnswers += 1;
+      const length = (lengths[index] ??= bodyBytes);
+      if (status !== 200 || bodyBytes !== length) {
+        wrongAnswers += 1;
+        firstWrong ??= `status ${status} and ${bodyBytes} bytes, before ${length}`;
+      }
       if (counting) latencies.push(latencyMs);
     },
   });
@@ -38,7 +43,14 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<L
     const probeMs = probe?.stop();
     await loop.stop();
     const latencyMs = { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
-    return { ...measured, requests: latencies.length, latencyMs, wrongAnswers, ...(probeMs && { probeMs }) };
+    return {
+      ...measured,
+      requests: latencies.length,
+      latencyMs,
+      wrongAnswers,
+      ...(firstWrong && { firstWrong }),
+      ...(probeMs && { probeMs }),
+    };
   } finally {
     loop.close();
   }

@@ -42,7 +42,9 @@ export async function measureCell<Told>(
   try {
     await checkAnswers(gateway, workload, oracle);
     const { report, fetches } = await side.load(toJob(gateway, workload, times), async () => insider?.ask(gateway));
-    if (report.wrongAnswers > 0) throw new Error(`${report.wrongAnswers} answers under load were wrong.`);
+    if (report.wrongAnswers > 0) {
+      throw new Error(`${report.wrongAnswers} answers under load were wrong, the first with ${report.firstWrong}.`);
+    }
     return {
       ...report,
       cpuMsPerRequest: (report.cpuSeconds.gateway / report.requests) * 1_000,
