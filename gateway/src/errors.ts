@@ -40,6 +40,7 @@ export const codes = {
 
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
 
+  OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service can answer a part of this operation." },
   FIELD_NOT_PROVIDED: { stage: "plan", status: 200, message: "No service can answer this field here." },
 
   SUBGRAPH_UNAVAILABLE: { stage: "run", status: 200, message: "The service behind this field cannot be reached." },

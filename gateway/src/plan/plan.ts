@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
+import { Refusal } from "../errors.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import type { Compile } from "./compile.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
@@ -45,6 +46,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   async function compileNew(admitted: AdmittedOperation, conditions: Variables): Promise<CompiledPlan> {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
     const plan: QueryPlan = planned ? await o.plan(print(planned)) : { kind: "QueryPlan" };
+    if (planned && !plan.node) throw new Refusal("OPERATION_NOT_RESOLVABLE");
     const compiled = o.compile(client, plan);
     o.onCompiled(compiled);
     return compiled;

@@ -15,6 +15,8 @@ export interface Animal {
   readonly ambiguous?: string;
   /** Why errors of generated operations stand for other nulls than the monolith's. */
   readonly errorsDiffer?: string;
+  /** Which generated operations are refused as OPERATION_NOT_RESOLVABLE, although the monolith answers them. */
+  readonly mayRefuse?: string;
   /**
    * How stock answers generated operations wrongly: with harmless aliases, or with aliases that are names of other fields. Held against
    * stock; where nothing is said, nothing is known.

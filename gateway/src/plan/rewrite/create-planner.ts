@@ -16,7 +16,7 @@ export interface Planner {
   readonly aliasPrefix: string;
   /**
    * @param operationText the text of a `NormalizedOperation`'s `planned`: one anonymous operation.
-   * @returns plain JSON. Texts of fetches are anonymous, too.
+   * @returns plain JSON. Texts of fetches are anonymous, too. Without a node when no subgraph can answer a part of the operation.
    * @throws Error when the operation is too complex, by the planner's own limits.
    */
   plan(operationText: string): QueryPlan;
@@ -42,8 +42,10 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
   return {
     apiSdl,
     aliasPrefix,
-    plan: (operationText) =>
-      inSequence(splitMutation(parseOperation(operationText)).map((part) => planResolvable(part, planOne))),
+    plan(operationText) {
+      const plans = splitMutation(parseOperation(operationText)).map((part) => planResolvable(part, planOne));
+      return plans.every(({ node }) => node) ? inSequence(plans) : { kind: "QueryPlan" };
+    },
   };
 }
 
