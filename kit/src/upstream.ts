@@ -1,10 +1,12 @@
 import { lookup as lookUpInDns } from "node:dns/promises";
 import { createAddressBook, type Lookup } from "./upstream/address-book.ts";
-import { createDeadline, type Deadline } from "./upstream/deadline.ts";
+import { type CallerSignal, createDeadline, type Deadline } from "./upstream/deadline.ts";
 import { exchange, type ExchangeResult, type ResponseHeaders } from "./upstream/exchange.ts";
 import type { Verdict } from "./upstream/replica-health.ts";
 import { createReplicaSet, type Replica, type ReplicaObservation, type ReplicaSet } from "./upstream/replica-set.ts";
 import { createRetryBudget, type RetryBudget, type RetryBudgetLimits } from "./upstream/retry-budget.ts";
+
+export type { CallerSignal };
 
 /** One service that is called, with all its replicas. */
 export interface Upstream {
@@ -21,15 +23,15 @@ export interface UpstreamRequest {
   readonly method: string;
   /** Path and query, beginning with `/`. Default: those of the replica's URL. */
   readonly path?: string;
-  /** Sent as they are; `host` and `content-length` are added. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** By name, or names and values in turn. Sent as they are; `host` and `content-length` are added. */
+  readonly headers: Readonly<Record<string, string>> | readonly string[];
   readonly body?: string | Buffer;
   /** Whether doing it twice is like doing it once (RFC 9110, section 9.2.2). Only then it is sent again after it may have arrived. */
   readonly isIdempotent: boolean;
   /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
   /** The caller has gone: the request is cut off at once, at the replica too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CallerSignal;
 }
 
 export type UpstreamResult =
@@ -137,13 +139,16 @@ interface Sender {
 
 async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sender: Sender): Promise<UpstreamResult> {
   sender.budget.deposit();
-  const tried: Replica[] = [];
   let replica = sender.replicas.choose(request.isIdempotent);
+  const tried: Replica[] = [];
   let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
     result = await attempt(request, replica, deadline, sender);
+    const failure = readFailure(result);
+    if (failure === undefined) break;
     tried.push(replica);
-    replica = chooseForRetry(request, result, tried, sender);
+    replica = chooseForRetry(request, failure, tried, sender);
+    if (replica) observeRetry(sender, tried, result, failure);
   }
   if (deadline.ended && result?.kind !== "answered") return { kind: "failed", ...deadline.ended };
   // An Error costs as much as sending does, for its stack trace: none is made before it is needed.
@@ -151,15 +156,14 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
 }
 
 async function attempt(request: UpstreamRequest, replica: Replica, deadline: Deadline, sender: Sender) {
-  const { method, headers, body, path = replica.path } = request;
-  const end = sender.replicas.begin(replica);
+  const begun = sender.replicas.begin(replica);
   let result: ExchangeResult | undefined;
   try {
-    result = await exchange(replica.pool, { method, path, headers, body }, { deadline, ...sender });
+    result = await exchange(replica, request, deadline, sender.bodyBytesMax);
     return result;
   } finally {
     const verdict = judge(result);
-    end(verdict, verdict === "bad" ? causeOf(result) : undefined);
+    sender.replicas.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
   }
 }
 
@@ -174,26 +178,29 @@ function judge(result: ExchangeResult | undefined): Verdict {
   return result.reason === "aborted" || result.reason === "too-large" ? "neither" : "bad";
 }
 
+type Failure = "refused" | "reset" | "answered";
+
 /** The replica for one more attempt, paid from the budget; undefined when the result is final. */
 function chooseForRetry(
   { isIdempotent }: UpstreamRequest,
-  result: UpstreamResult,
+  failure: Failure,
   tried: readonly Replica[],
-  { replicas, budget, observe }: Sender,
+  { replicas, budget }: Sender,
 ): Replica | undefined {
-  const failure = readFailure(result);
   // What was refused never arrived: it may be sent again whatever it is, and costs no replica anything.
-  if (failure === undefined || tried.length >= attemptsMax || (failure !== "refused" && !isIdempotent))
-    return undefined;
+  if (tried.length >= attemptsMax || (failure !== "refused" && !isIdempotent)) return undefined;
   const next = replicas.chooseAgain(tried, failure);
-  if (!next || (failure !== "refused" && !budget.take())) return undefined;
+  return next && (failure === "refused" || budget.take()) ? next : undefined;
+}
+
+function observeRetry({ observe }: Sender, tried: readonly Replica[], result: UpstreamResult, failure: Failure): void {
   const status = result.kind === "answered" ? result.status : undefined;
   const reason = failure === "answered" ? "status" : failure;
   observe({ kind: "retried", replica: tried.at(-1)?.name ?? "", reason, status });
-  return next;
 }
 
-function readFailure(result: UpstreamResult): "refused" | "reset" | "answered" | undefined {
+/** Undefined when another attempt could do no better. */
+function readFailure(result: UpstreamResult): Failure | undefined {
   if (result.kind === "answered") return unavailableStatuses.has(result.status) ? "answered" : undefined;
   return result.reason === "refused" || result.reason === "reset" ? result.reason : undefined;
 }
@@ -201,7 +208,7 @@ function readFailure(result: UpstreamResult): "refused" | "reset" | "answered" |
 /** Resolves when the work is done or the time is up, whichever is first. */
 function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
   return new Promise((resolve) => {
-    deadline.onEnd(() => resolve());
+    deadline.onEnd = () => resolve();
     void work.then(resolve);
   });
 }

@@ -11,12 +11,18 @@ export type ExchangeResult =
       readonly cause: unknown;
     };
 
-export interface Exchange {
+interface ExchangeRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query; without, the target's own. */
+  readonly path?: string;
+  /** By name, or names and values in turn. */
+  readonly headers: Readonly<Record<string, string>> | readonly string[];
+  readonly body?: string | Buffer;
+}
+
+interface ExchangeTarget {
+  readonly pool: Dispatcher;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | undefined;
 }
 
 /** undici's words for a request that cannot be put on the wire at all, to whomever. */
@@ -28,13 +34,16 @@ const unsendable = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
  * @throws Error when the request itself cannot be sent, such as a header with a line break: the caller's bug.
  */
 export function exchange(
-  pool: Dispatcher,
-  { method, path, headers, body }: Exchange,
-  { deadline, bodyBytesMax }: { readonly deadline: Deadline; readonly bodyBytesMax: number },
+  target: ExchangeTarget,
+  { method, path = target.path, headers, body }: ExchangeRequest,
+  deadline: Deadline,
+  bodyBytesMax: number,
 ): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
     const handler = createHandler({ deadline, bodyBytesMax, isHead: method === "HEAD", resolve, reject });
-    pool.dispatch({ method, path, headers, body: body ?? null }, handler);
+    // undici only reads the headers.
+    const options = { method, path, headers: headers as Record<string, string> | string[], body: body ?? null };
+    target.pool.dispatch(options, handler);
   });
 }
 
@@ -47,13 +56,18 @@ interface Settling {
 }
 
 function createHandler({ deadline, bodyBytesMax, isHead, resolve, reject }: Settling): Dispatcher.DispatchHandler {
-  const answer = createAnswer(bodyBytesMax, isHead);
+  let status = 0;
+  let responseHeaders: ResponseHeaders = {};
+  let bytes = 0;
+  /** As a rule one. */
+  let chunk: Buffer | undefined;
+  let further: Buffer[] | undefined;
+  let settled = false;
   /** Set from the moment on which bytes may have been sent. */
   let controller: Dispatcher.DispatchController | undefined;
-  let settled = false;
   function settle(result: ExchangeResult): void {
     settled = true;
-    deadline.onEnd(undefined);
+    deadline.onEnd = undefined;
     resolve(result);
   }
   /** Answers the caller first, then closes the connection: that is how the replica learns of it. */
@@ -62,18 +76,30 @@ function createHandler({ deadline, bodyBytesMax, isHead, resolve, reject }: Sett
     settle({ kind: "failed", reason, cause });
     controller?.abort(new Error(`given up: ${reason}`));
   }
-  const refuseLarge = () => giveUp("too-large", new Error(`The answer has more than ${bodyBytesMax} bytes`));
-  deadline.onEnd(giveUp);
+  deadline.onEnd = giveUp;
 
   return {
     onRequestStart(started) {
       controller = started;
       if (settled) started.abort(new Error("given up before it was sent"));
     },
-    onResponseStart: (_, status, headers) => void (answer.start(status, headers) || refuseLarge()),
-    onResponseData: (_, chunk) => void (answer.add(chunk) || refuseLarge()),
+    /** Heads of 1xx come before the answer's own, which takes their place (RFC 9110, section 15.2). */
+    onResponseStart(_, code, headers) {
+      status = code;
+      responseHeaders = headers;
+      if (!isHead && Number(headers["content-length"]) > bodyBytesMax) giveUp("too-large", tooLarge(bodyBytesMax));
+    },
+    onResponseData(_, data) {
+      bytes += data.length;
+      if (bytes > bodyBytesMax) return giveUp("too-large", tooLarge(bodyBytesMax));
+      if (chunk) (further ??= []).push(data);
+      else chunk = data;
+    },
     onResponseEnd() {
-      if (!settled) settle(answer.end());
+      if (settled) return;
+      const first = chunk ?? Buffer.of();
+      const body = further ? Buffer.concat([first, ...further], bytes) : first;
+      settle({ kind: "answered", status, headers: responseHeaders, body });
     },
     onResponseError(_, error) {
       if (settled) return;
@@ -84,30 +110,6 @@ function createHandler({ deadline, bodyBytesMax, isHead, resolve, reject }: Sett
   };
 }
 
-/** Collects an answer; `start` and `add` are false once it has more bytes than it may. */
-function createAnswer(bodyBytesMax: number, isHead: boolean) {
-  let status = 0;
-  let headers: ResponseHeaders = {};
-  let bytes = 0;
-  const chunks: Buffer[] = [];
-  return {
-    /** Heads of 1xx come before the answer's own, which takes their place (RFC 9110, section 15.2). */
-    start(code: number, fields: ResponseHeaders): boolean {
-      status = code;
-      headers = fields;
-      return isHead || !(Number(fields["content-length"]) > bodyBytesMax);
-    },
-    add(chunk: Buffer): boolean {
-      bytes += chunk.length;
-      if (bytes > bodyBytesMax) return false;
-      chunks.push(chunk);
-      return true;
-    },
-    end: (): ExchangeResult => ({
-      kind: "answered",
-      status,
-      headers,
-      body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes),
-    }),
-  };
+function tooLarge(bodyBytesMax: number): Error {
+  return new Error(`The answer has more than ${bodyBytesMax} bytes`);
 }

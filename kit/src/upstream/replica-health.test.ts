@@ -10,7 +10,7 @@ function setUp({ mayEject = true } = {}) {
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
     onBack: () => void seen.push("back"),
   });
-  const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.begin()(verdict, undefined));
+  const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.end(health.begin(), verdict));
   const fail = (count: number) => run(...Array.from({ length: count }, () => "bad" as const));
   return { clock, seen, health, run, fail };
 }
@@ -39,9 +39,9 @@ test("after its pause one request probes, and its success brings the replica bac
   expect(health.isDue(true)).toBe(false);
   clock.nowMs = 1_000;
   expect(health.isDue(true)).toBe(true);
-  const end = health.begin();
+  const begun = health.begin();
   expect(health.isDue(true)).toBe(false);
-  end("good", undefined);
+  health.end(begun, "good");
   expect(health.isEjected).toBe(false);
   expect(seen).toEqual([1_000, "back"]);
 });
@@ -74,11 +74,10 @@ test("a replica that flaps is out for longer each time, one that held for long b
 
 test("what was under way when the replica was ejected changes nothing any more", () => {
   const { clock, health, fail } = setUp();
-  const lateSuccess = health.begin();
-  const lateFailure = health.begin();
+  const [success, failure] = [health.begin(), health.begin()];
   fail(5);
-  lateSuccess("good", undefined);
-  lateFailure("bad", undefined);
+  health.end(success, "good");
+  health.end(failure, "bad");
   clock.nowMs = 1_000;
   expect([health.isEjected, health.isDue(true)]).toEqual([true, true]);
 });

@@ -7,6 +7,9 @@ const pauseMaxMs = 30_000;
 /** What one attempt says about the replica. Neither: the caller left, or cut the answer. */
 export type Verdict = "good" | "bad" | "neither";
 
+/** How the replica stood when an attempt began. Others than the probe come to one that is ejected when there is nobody else to ask. */
+export type Standing = "in-service" | "ejected" | "probed";
+
 export interface ReplicaHealth {
   /** Out of the choice until a probe succeeds. */
   readonly isEjected: boolean;
@@ -14,8 +17,10 @@ export interface ReplicaHealth {
   isDue(isIdempotent: boolean): boolean;
   /** Ends the pause of an ejected replica. */
   endPause(): void;
-  /** One attempt begins; what is returned must be called with its outcome, once. */
-  begin(): (verdict: Verdict, cause: unknown) => void;
+  /** One attempt begins; what is returned must be given to `end`, once. */
+  begin(): Standing;
+  /** `cause` is told when the verdict is bad, for the log. */
+  end(begun: Standing, verdict: Verdict, cause?: unknown): void;
 }
 
 export interface ReplicaHealthOptions {
@@ -56,10 +61,10 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
   }
 
   /** What was under way when the replica was ejected is old news: only attempts begun since then count. */
-  function judge(verdict: Verdict, cause: unknown, begun: { isEjected: boolean; probes: boolean }): void {
-    if (isEjected !== begun.isEjected || verdict === "neither") return;
+  function judge(begun: Standing, verdict: Verdict, cause: unknown): void {
+    if (isEjected === (begun === "in-service") || verdict === "neither") return;
     if (isEjected && verdict === "good") return comeBack();
-    if (isEjected) return begun.probes ? pause() : undefined;
+    if (isEjected) return begun === "probed" ? pause() : undefined;
     failuresInARow = verdict === "good" ? 0 : failuresInARow + 1;
     if (failuresInARow >= failuresInARowMax && mayEject()) eject(cause);
   }
@@ -74,14 +79,14 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
     },
     endPause: () => void (dueAtMs = Math.min(dueAtMs, nowMs())),
     begin() {
-      // Others come to an ejected replica when there is nobody else to ask.
-      const probes = isEjected && !isProbing && nowMs() >= dueAtMs;
-      const begun = { isEjected, probes };
-      if (probes) isProbing = true;
-      return (verdict, cause) => {
-        if (probes) isProbing = false;
-        judge(verdict, cause, begun);
-      };
+      if (!isEjected) return "in-service";
+      if (isProbing || nowMs() < dueAtMs) return "ejected";
+      isProbing = true;
+      return "probed";
+    },
+    end(begun, verdict, cause) {
+      if (begun === "probed") isProbing = false;
+      judge(begun, verdict, cause);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
 import { Pool } from "undici";
 import type { ReplicaAddress } from "./address-book.ts";
-import { createReplicaHealth, type ReplicaHealth, type Verdict } from "./replica-health.ts";
+import { createReplicaHealth, type ReplicaHealth, type Standing, type Verdict } from "./replica-health.ts";
 
 export interface Replica {
   readonly name: string;
@@ -34,18 +34,22 @@ export interface ReplicaSet {
   choose(isIdempotent: boolean): Replica | undefined;
   /** For a request that failed on `tried`. Undefined when no replica promises more. */
   chooseAgain(tried: readonly Replica[], failure: "refused" | "reset" | "answered"): Replica | undefined;
-  /** An attempt begins; what is returned must be called with its outcome. */
-  begin(replica: Replica): (verdict: Verdict, cause: unknown) => void;
+  /** An attempt begins; what is returned must be given to `end`, once. */
+  begin(replica: Replica): Standing;
+  /** `cause` is told when the verdict is bad, for the log. */
+  end(replica: Replica, begun: Standing, verdict: Verdict, cause?: unknown): void;
   close(): Promise<void>;
 }
 
 export function createReplicaSet(o: ReplicaSetOptions): ReplicaSet {
   let replicas: readonly Replica[] = [];
-
+  let ejected: readonly Replica[] = [];
   /** All of them when none is left: an address may still answer, no address never does. */
-  function inService(): readonly Replica[] {
-    const healthy = replicas.filter(({ health }) => !health.isEjected);
-    return healthy.length > 0 ? healthy : replicas;
+  let serving: readonly Replica[] = [];
+
+  function sortOut(): void {
+    ejected = replicas.filter(({ health }) => health.isEjected);
+    serving = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
   function open({ name, origin, path, addresses }: ReplicaAddress): Replica {
@@ -57,8 +61,14 @@ export function createReplicaSet(o: ReplicaSetOptions): ReplicaSet {
       health: createReplicaHealth({
         nowMs: o.nowMs,
         mayEject: () => mayEject(replica),
-        onEjected: (about) => o.observe({ kind: "replica-ejected", replica: name, ...about }),
-        onBack: () => o.observe({ kind: "replica-back", replica: name }),
+        onEjected(about) {
+          sortOut();
+          o.observe({ kind: "replica-ejected", replica: name, ...about });
+        },
+        onBack() {
+          sortOut();
+          o.observe({ kind: "replica-back", replica: name });
+        },
       }),
     };
     return replica;
@@ -77,15 +87,15 @@ export function createReplicaSet(o: ReplicaSetOptions): ReplicaSet {
     update(addresses) {
       const old = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => old.get(address.name) ?? open(address));
+      sortOut();
       for (const { name } of replicas) old.delete(name);
       for (const { pool } of old.values()) void pool.close();
     },
     choose(isIdempotent) {
-      const due = replicas.find(({ health }) => health.isDue(isIdempotent));
-      return due ?? leastLoadedOfTwo(inService(), o.random);
+      const due = ejected.find(({ health }) => health.isDue(isIdempotent));
+      return due ?? leastLoadedOfTwo(serving, o.random);
     },
     chooseAgain(tried, failure) {
-      const serving = inService();
       const untried = leastLoadedOfTwo(without(serving, tried), o.random);
       if (untried) return untried;
       // A reset connection says little about the next one; a refused one says that nobody is there.
@@ -94,11 +104,11 @@ export function createReplicaSet(o: ReplicaSetOptions): ReplicaSet {
     },
     begin(replica) {
       replica.underWay++;
-      const judge = replica.health.begin();
-      return (verdict, cause) => {
-        replica.underWay--;
-        judge(verdict, cause);
-      };
+      return replica.health.begin();
+    },
+    end(replica, begun, verdict, cause) {
+      replica.underWay--;
+      replica.health.end(begun, verdict, cause);
     },
     async close() {
       await Promise.all(replicas.map(({ pool }) => pool.close()));
