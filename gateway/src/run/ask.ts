@@ -1,5 +1,6 @@
 // Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
 import { createTraceParent } from "@tributary/kit/trace-context";
+import type { CallerSignal } from "@tributary/kit/upstream";
 import type { Sharing } from "./in-flight.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-answer.ts";
@@ -30,7 +31,7 @@ export type Ask = (question: Question) => Promise<AskedAnswer>;
 export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
   const remembered = new Map<string, Promise<AskedAnswer>>();
 
-  function send({ service, body, isMutation }: Question, signal: AbortSignal): Promise<AskedAnswer> {
+  function send({ service, body, isMutation }: Question, signal: CallerSignal): Promise<AskedAnswer> {
     return ask(clientOf(service), body, !isMutation, scope, signal);
   }
 
@@ -61,21 +62,21 @@ function notSent(signal: AbortSignal): AskedAnswer {
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${signal.reason}`) };
 }
 
-/** Only these three of the client's headers go further; everything else stays at the door. */
 async function ask(
   client: SubgraphClient,
   body: string,
   isIdempotent: boolean,
   scope: RequestScope,
-  signal: AbortSignal,
+  signal: CallerSignal,
 ): Promise<AskedAnswer> {
-  const headers = {
-    accept: "application/json",
-    "content-type": "application/json",
-    "x-request-id": scope.requestId,
-    traceparent: createTraceParent(scope.trace),
-    ...(scope.authorization === undefined ? {} : { authorization: scope.authorization }),
-  };
-  const reply = await client.post(body, { headers, isIdempotent, signal });
-  return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.text);
+  const reply = await client.post(body, { headers: listHeaders(scope), isIdempotent, signal });
+  return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.body);
+}
+
+/** Names and values in turn. Only these three of the client's go further; everything else stays at the door. */
+function listHeaders({ requestId, trace, authorization }: RequestScope): readonly string[] {
+  const traceParent = createTraceParent(trace);
+  const json = "application/json";
+  const always = ["accept", json, "content-type", json, "x-request-id", requestId, "traceparent", traceParent];
+  return authorization === undefined ? always : [...always, "authorization", authorization];
 }

@@ -1,3 +1,4 @@
+import type { CallerSignal } from "@tributary/kit/upstream";
 import { expect, test } from "vitest";
 import { createSharing } from "./in-flight.ts";
 import type { AskedAnswer } from "./subgraph-answer.ts";
@@ -85,14 +86,14 @@ test("beyond the bound a read goes alone", () => {
 });
 
 interface Read {
-  readonly signal: AbortSignal;
+  readonly signal: CallerSignal;
   end(): void;
 }
 
 function setUp() {
   const sharing = createSharing();
   const reads: Read[] = [];
-  const start = (signal: AbortSignal) =>
+  const start = (signal: CallerSignal) =>
     new Promise<AskedAnswer>((resolve) => {
       reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [] }) });
     });

@@ -27,8 +27,12 @@ const pathStepsMax = 200;
 /** Statuses that say "not now": whatever the body is, it is not this service's word. */
 const unavailableStatuses = new Set([429, 502, 503, 504]);
 
+/** Leaves a byte order mark out. */
+const utf8 = new TextDecoder();
+
 /** Other than 2xx counts only when it brings errors: a refusal of the subgraph's own. Never throws. */
-export function readSubgraphAnswer(status: number, text: string): SubgraphAnswer {
+export function readSubgraphAnswer(status: number, bytes: Buffer): SubgraphAnswer {
+  const text = utf8.decode(bytes);
   if (unavailableStatuses.has(status)) return unusable("SUBGRAPH_UNAVAILABLE", status, text);
   const body = parseObject(text);
   if (body === undefined) return unusable("SUBGRAPH_BAD_ANSWER", status, text);

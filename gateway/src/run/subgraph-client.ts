@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
-import { createUpstream, type UpstreamResult } from "@tributary/kit/upstream";
+import { type CallerSignal, createUpstream, type UpstreamResult } from "@tributary/kit/upstream";
 import type { Observe } from "../telemetry/observations.ts";
 
 export interface SubgraphClient {
@@ -11,14 +11,15 @@ export interface SubgraphClient {
 }
 
 interface PostOptions {
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
   /** A query may be sent again, to another replica; a mutation that may have arrived never is. */
   readonly isIdempotent: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: CallerSignal;
 }
 
 export type SubgraphReply =
-  | { readonly kind: "answered"; readonly status: number; readonly text: string }
+  | { readonly kind: "answered"; readonly status: number; readonly body: Buffer }
   | { readonly kind: "failed"; readonly code: FetchFailureCode; readonly cause: unknown };
 
 export type FetchFailureCode =
@@ -41,18 +42,24 @@ export interface SubgraphClientOptions {
 const fetchesMax = 1_024;
 
 /** One subgraph over all its replicas. Redirects are not followed; packed answers are not asked for. */
-export function createSubgraphClient({ name, urls, observe, ...o }: SubgraphClientOptions): SubgraphClient {
+export function createSubgraphClient({
+  name,
+  urls,
+  timeoutMs,
+  bodyBytesMax,
+  observe,
+}: SubgraphClientOptions): SubgraphClient {
   if (urls.length === 0) return createAbsentClient(name);
   const upstream = createUpstream({
     urls,
-    bodyBytesMax: o.bodyBytesMax,
+    bodyBytesMax,
     requestsMax: fetchesMax,
     observe: (observation) => observe({ ...observation, service: name }),
   });
 
-  async function post(body: string, options: PostOptions): Promise<SubgraphReply> {
+  async function post(body: string, { headers, isIdempotent, signal }: PostOptions): Promise<SubgraphReply> {
     try {
-      return toReply(await upstream.send({ ...options, method: "POST", body, timeoutMs: o.timeoutMs }));
+      return toReply(await upstream.send({ method: "POST", headers, body, isIdempotent, timeoutMs, signal }));
     } catch (error) {
       return failed("SUBGRAPH_UNAVAILABLE", error);
     }
@@ -72,7 +79,7 @@ function toReply(result: UpstreamResult): SubgraphReply {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     return failed("SUBGRAPH_BAD_ANSWER", new Error(`content-encoding ${String(encoding)} was not asked for`));
-  return { kind: "answered", status, text: new TextDecoder().decode(body) };
+  return { kind: "answered", status, body };
 }
 
 function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): SubgraphReply {
