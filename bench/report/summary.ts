@@ -17,7 +17,12 @@ export interface Summary {
   readonly loadCore: number;
   /** What others took of the gateway's core, the worst of the rounds. */
   readonly neighbours: number;
-  readonly pauses?: { readonly insideMaxMs: number; readonly probeMaxMs: number; readonly probeP99Ms: number };
+  readonly pauses?: {
+    readonly insideMaxMs: number;
+    readonly workMaxMs: number;
+    readonly probeMaxMs: number;
+    readonly probeP99Ms: number;
+  };
 }
 
 export interface Summaries {
@@ -49,6 +54,7 @@ function toSummary(cells: readonly Cell<LoopPauses>[]): Summary {
     ...(cells[0]?.told && {
       pauses: {
         insideMaxMs: worst((cell) => cell.told?.maxMs ?? 0),
+        workMaxMs: worst((cell) => cell.told?.workMaxMs ?? 0),
         probeMaxMs: worst((cell) => cell.probeMs?.max ?? 0),
         probeP99Ms: of((cell) => cell.probeMs?.p99 ?? 0),
       },

@@ -59,9 +59,13 @@ export function printPauses({ name, title }: Workload, { contenders, summaries }
     const inside = toDigits(pauses.insideMaxMs);
     const target = ` ${pauses.insideMaxMs <= loopPauseMsMax ? "✓" : "✗"} (≤ ${loopPauseMsMax})`;
     const longest = contender.isOurs ? inside + target : inside;
-    return [[contender.title, longest, toDigits(pauses.probeMaxMs), toDigits(pauses.probeP99Ms)]];
+    const numbers = [pauses.workMaxMs, pauses.probeMaxMs, pauses.probeP99Ms];
+    return [[contender.title, longest, ...numbers.map(toDigits)]];
   });
-  return printTable([`${title}: pauses`, "longest, from inside, ms", "longest probe, ms", "probe p99, ms"], rows);
+  return printTable(
+    [`${title}: pauses`, "longest, from inside, ms", "most work at once, ms", "longest probe, ms", "probe p99, ms"],
+    rows,
+  );
 }
 
 /** Three digits that mean something. */
