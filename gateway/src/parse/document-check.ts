@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { GraphQLError, parse } from "graphql";
 import { type Excess, findExcess, type OperationLimits } from "./limits.ts";
+import { findOverlap } from "./overlaps.ts";
 
 export interface DocumentCheckOptions {
   readonly limits: OperationLimits;
@@ -32,7 +33,8 @@ export function createDocumentCheck(o: DocumentCheckOptions): (text: string) => 
 
 function measure(text: string, { documentTokensMax, limits }: DocumentCheckOptions): Excess | undefined {
   try {
-    return findExcess(parse(text, { maxTokens: documentTokensMax, noLocation: true }), limits);
+    const document = parse(text, { maxTokens: documentTokensMax, noLocation: true });
+    return findExcess(document, limits) ?? findOverlap(document);
   } catch (error) {
     if (error instanceof GraphQLError) return undefined;
     // Parsing and measuring go down as deep as the document does: the stack is a limit too.
