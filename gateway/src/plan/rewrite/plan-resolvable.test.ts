@@ -13,6 +13,13 @@ test("what the planner finds no way to has a plan without a node", () => {
   expect(planResolvable(operation, plan)).toEqual({ kind: "QueryPlan" });
 });
 
+test.each([
+  "Cannot add selection of field X.a to selection set of X that is potentially an interface object type at runtime",
+  "Subgraph one has no entities defined",
+])("what it finds no way to among interface objects has none either: %s", (message) => {
+  expect(planResolvable(operation, fail(message))).toEqual({ kind: "QueryPlan" });
+});
+
 test("what it fails for otherwise is thrown", () => {
   expect(() => planResolvable(operation, fail("too complex"))).toThrow("too complex");
 });
