@@ -4,6 +4,7 @@ import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-plann
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
 import { planResolvable } from "./plan-resolvable.ts";
+import { planRest } from "./plan-rest.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
 import { servedFeatures } from "./supergraph-features.ts";
@@ -39,11 +40,12 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return repairPlan(planner.buildQueryPlan(operation), additions);
   }
+  const planPart = additions.virtuals.size > 0 ? planRest : planResolvable;
   return {
     apiSdl,
     aliasPrefix,
     plan(operationText) {
-      const plans = splitMutation(parseOperation(operationText)).map((part) => planResolvable(part, planOne));
+      const plans = splitMutation(parseOperation(operationText)).map((part) => planPart(part, planOne));
       return plans.every(({ node }) => node) ? inSequence(plans) : { kind: "QueryPlan" };
     },
   };
