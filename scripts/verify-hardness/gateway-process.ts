@@ -33,7 +33,10 @@ export interface GatewayStart {
   readonly prefix: readonly string[];
 }
 
-const mains = { ours: "../../gateway/src/main.ts", stock: "../../gateway/test/helpers/stock-server.ts" };
+const mains = {
+  ours: new URL("../../gateway/src/main.ts", import.meta.url),
+  stock: new URL("../../gateway/test/helpers/stock-server.ts", import.meta.url),
+};
 const readyTimeoutMs = 60_000;
 const answerTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
@@ -41,9 +44,8 @@ const keptCharsMax = 4_000;
 
 /** A gateway's own process with our monitor in it. Throws when it serves no supergraph within a minute. */
 export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<GatewayProcess> {
-  const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
-  const [command, ...args] = [...prefix, process.execPath, ...monitor, here(mains[kind])] as const;
+  const [command, ...args] = [...prefix, process.execPath, ...monitor, fileURLToPath(mains[kind])] as const;
   const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", ...environment };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const log = readLog(child);

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-export interface ClientAnswer {
+interface ClientAnswer {
   readonly status: number;
   readonly text: string;
 }
@@ -11,7 +11,7 @@ export interface Client {
   close(): void;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly variables?: object;
   readonly authorization?: string;
   /** The client goes away. */
