@@ -60,7 +60,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     answer(engine, admitted, asked) {
       const { answerType, graphql } = asked;
       const variables = graphql.variables ?? {};
-      const problems = findVariableProblems(engine.apiSchema, admitted.operation, variables);
+      const problems = findVariableProblems(engine.apiSchema, admitted, variables);
       if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));
       return execute(engine, admitted, variables, asked);
     },

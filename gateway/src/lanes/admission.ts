@@ -15,12 +15,12 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import { type DocumentNode, GraphQLError, type GraphQLSchema } from "graphql";
+import { type DocumentNode, getOperationAST, GraphQLError, type GraphQLSchema } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { Refusal } from "../errors.ts";
-import { type BoundedMap, createBoundedMap } from "../parse/bounded-map.ts";
-import { createDocumentCheck } from "../parse/document-check.ts";
-import type { GraphqlRequest } from "../parse/graphql-request.ts";
+import type { BoundedMap } from "../parse/bounded-map.ts";
+import { checkDocument } from "../parse/document-check.ts";
+import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { requireOperation } from "../parse/operation.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
@@ -28,7 +28,7 @@ import { maskError } from "../shape/mask.ts";
 import { contentTypeOf, statusFor } from "../shape/refuse.ts";
 import type { Answer } from "../shape/write.ts";
 import { createLibraryLogger, type Observe } from "../telemetry/observations.ts";
-import { documentWeight, type Operations } from "./operations.ts";
+import type { Operations } from "./operations.ts";
 
 /** What is asked of the doorkeeper. */
 export interface Question {
@@ -61,14 +61,14 @@ export interface AdmissionOptions {
   readonly persistedQueries: BoundedMap<string>;
   /** Hooks see what happens; what they change of an answer is not sent. */
   readonly plugins: readonly ApolloServerPlugin[];
-  readonly documentsMax: number;
-  readonly documentsBytesMax: number;
   readonly observe: Observe;
 }
 
 /** What belongs to one request in Apollo Server. */
 interface Context {
   readonly proceed: Proceed;
+  /** As it was measured; undefined when it is known, or no GraphQL. */
+  readonly checked: DocumentNode | undefined;
   /** Filled once Apollo Server has nothing against the document. */
   readonly channel: { answer?: Answer; error?: unknown };
 }
@@ -78,15 +78,19 @@ type Server = ApolloServer<Context>;
 export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
   const server = createServer(o);
   await server.start();
-  const checkDocument = createDocumentCheck({ ...o, limits: o.operationLimits });
+
+  /** @throws Refusal when it passes a limit. */
+  function checkNew(source: string | undefined): DocumentNode | undefined {
+    if (source === undefined || o.operations.has(source)) return undefined;
+    const { document, excess } = checkDocument(source, { ...o, limits: o.operationLimits });
+    if (excess) throw new Refusal(excess.code, excess.message);
+    return document;
+  }
 
   async function admit({ method, answerType, graphql }: Question, proceed: Proceed): Promise<Answer> {
-    // A persisted query that comes by its hash alone was checked when it came with its text.
-    const isNew = graphql.query !== undefined && !o.operations.has(graphql.query);
-    const excess = isNew ? checkDocument(graphql.query) : undefined;
-    if (excess) throw new Refusal(excess.code, excess.message);
+    const checked = checkNew(findSource(graphql, o.persistedQueries));
     const channel: Context["channel"] = {};
-    const { http, body } = await askServer(server, method, graphql, { proceed, channel });
+    const { http, body } = await askServer(server, method, graphql, { proceed, checked, channel });
     if (channel.answer) return channel.answer;
     if (channel.error !== undefined) throw channel.error;
     if (http.status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });
@@ -121,8 +125,8 @@ function createServer(o: AdmissionOptions): Server {
     hideSchemaDetailsFromClientErrors: !o.introspection,
     parseOptions: { maxTokens: o.documentTokensMax },
     maxRecursiveSelections: o.operationLimits.selectionsMax,
-    documentStore: createDocumentStore(o),
-    persistedQueries: { cache: toKeyValueCache(o.persistedQueries), ttl: null },
+    documentStore: toDocumentStore(o.operations),
+    persistedQueries: { cache: toPersistedQueryCache(o.persistedQueries), ttl: null },
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     nodeEnv: "production",
@@ -148,11 +152,13 @@ function createProceedPlugin({ apiSchema, operations }: AdmissionOptions): Apoll
   const head = { headers: new HeaderMap() };
   const nothing: GraphQLResponse = { http: head, body: { kind: "single", singleResult: {} } };
   const listener: GraphQLRequestListener<Context> = {
-    async responseForOperation({ contextValue: { proceed, channel }, request, source, document, operation }) {
+    async responseForOperation({ contextValue, request, source, queryHash: hash = "", ...context }) {
+      const { proceed, checked, channel } = contextValue;
       const { operationName } = request;
+      const document = checked ?? context.document;
       try {
-        const found = requireOperation(apiSchema, operation, operationName);
-        channel.answer = await proceed(operations.admit({ source, operationName, document, operation: found }));
+        const operation = requireOperation(apiSchema, getOperationAST(document, operationName), operationName);
+        channel.answer = await proceed(operations.admit({ source, hash, operationName, document, operation }));
       } catch (error) {
         channel.error = error;
       }
@@ -162,22 +168,26 @@ function createProceedPlugin({ apiSchema, operations }: AdmissionOptions): Apoll
   return { requestDidStart: () => Promise.resolve(listener) };
 }
 
-function createDocumentStore({ documentsMax, documentsBytesMax }: AdmissionOptions) {
-  const documents = createBoundedMap<DocumentNode>({ entriesMax: documentsMax, weightMax: documentsBytesMax });
-  return toKeyValueCache(documents, (document) => documentWeight(document.loc?.source.body ?? ""));
+/** A document that is found there is neither parsed nor validated. It is put there when one of its operations is admitted, without locations. */
+function toDocumentStore({ findDocument }: Operations) {
+  return {
+    get: (key: string) => Promise.resolve(findDocument(withoutPrefix(key))),
+    set: () => Promise.resolve(),
+    delete: () => Promise.resolve(false),
+  };
+}
+
+function toPersistedQueryCache(texts: BoundedMap<string>) {
+  return {
+    get: (key: string) => Promise.resolve(texts.get(withoutPrefix(key))),
+    set: (key: string, text: string) => Promise.resolve(void texts.set(withoutPrefix(key), text, text.length)),
+    delete: (key: string) => Promise.resolve(texts.delete(withoutPrefix(key))),
+  };
 }
 
 /** Apollo Server puts a prefix before its keys, for caches that it shares with others. */
-function toKeyValueCache<Value>(
-  map: BoundedMap<Value>,
-  weigh: (value: Value) => number = (value) => String(value).length,
-) {
-  const bare = (key: string) => key.slice(key.indexOf(":") + 1);
-  return {
-    get: (key: string) => Promise.resolve(map.get(bare(key))),
-    set: (key: string, value: Value) => Promise.resolve(map.set(bare(key), value, weigh(value))),
-    delete: (key: string) => Promise.resolve(map.delete(bare(key))),
-  };
+function withoutPrefix(key: string): string {
+  return key.slice(key.indexOf(":") + 1);
 }
 
 function watches(plugin: ApolloServerPlugin): boolean {

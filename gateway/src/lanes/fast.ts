@@ -5,7 +5,7 @@ import type { Exchange } from "../admit/exchange.ts";
 import { hasOneHost } from "../admit/host.ts";
 import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
 import type { BoundedMap } from "../parse/bounded-map.ts";
-import { type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
+import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
 import type { Asked, Pipeline } from "../pipeline.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import { refuse } from "../shape/refuse.ts";
@@ -38,7 +38,7 @@ export function createFastLane({ pipeline, generations, write, observe, goOn, ..
 
   /** False when the operation is not known. */
   function answerKnown(exchange: Exchange, answerType: AnswerType, graphql: GraphqlRequest): boolean {
-    const source = findSource(graphql, o.persistedQueries);
+    const source = registers(graphql) ? undefined : findSource(graphql, o.persistedQueries);
     const pinned = source === undefined ? undefined : generations.pin();
     if (source === undefined || pinned === undefined) return false;
     const known = pinned.generation.operations.find(source, graphql.operationName);
@@ -65,9 +65,7 @@ function recognise(request: IncomingMessage): AnswerType | undefined {
   return preferAnswerType(request.headers.accept);
 }
 
-/** Undefined: the full lane has something to do with it, such as to register a persisted query. */
-function findSource(graphql: GraphqlRequest, persistedQueries: BoundedMap<string>): string | undefined {
-  const hash = persistedHashOf(graphql);
-  if (hash === undefined) return graphql.query;
-  return graphql.query === undefined ? persistedQueries.get(hash) : undefined;
+/** A persisted query that comes with its text is to be registered, and only the full lane does that. */
+function registers(graphql: GraphqlRequest): boolean {
+  return graphql.query !== undefined && persistedHashOf(graphql) !== undefined;
 }

@@ -39,6 +39,14 @@ test("one that is too heavy is admitted all the same, and not kept", () => {
   expect(operations.has(source)).toBe(false);
 });
 
+test("a document is found by its hash, as long as it is kept", () => {
+  const operations = createOperations({ documentsMax: 1, bytesMax: 10_000 });
+  const admitted = operations.admit(read("{ a }").admit(undefined));
+  expect(operations.findDocument(hashOf("{ a }"))).toBe(admitted.document);
+  operations.admit(read("{ b }").admit(undefined));
+  expect(operations.findDocument(hashOf("{ a }"))).toBeUndefined();
+});
+
 test("the most used ones are told, as clients name them", () => {
   const operations = createOperations({ documentsMax: 10, bytesMax: 10_000 });
   const { source, admit } = read("query A { a } query B { b }");
@@ -52,10 +60,13 @@ test("the most used ones are told, as clients name them", () => {
   ]);
 });
 
+const hashOf = (source: string) => `hash of ${source}`;
+
 function read(source: string) {
   const document = parse(source);
   const admit = (operationName: string | undefined) => ({
     source,
+    hash: hashOf(source),
     operationName,
     document,
     operation: findOperation(document, operationName),

@@ -8,6 +8,8 @@ export interface Operations {
   has(source: string): boolean;
   /** Undefined when the full lane has not admitted it, or it was dropped since. */
   find(source: string, operationName: string | undefined): AdmittedOperation | undefined;
+  /** A document with an operation that was admitted, by the SHA-256 of its text in hexadecimal digits. */
+  findDocument(hash: string): DocumentNode | undefined;
   /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
   admit(o: NamedOperation): AdmittedOperation;
   /** By how often they were found or admitted, the most used first. */
@@ -20,6 +22,7 @@ interface UsedOperation extends Pick<NamedOperation, "source" | "operationName">
 
 export interface NamedOperation {
   readonly source: string;
+  readonly hash: string;
   /** As the client names it. */
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
@@ -33,12 +36,18 @@ export interface OperationsOptions {
   readonly bytesMax: number;
 }
 
-/** A document's tree with its locations takes 94 bytes for each character of its text (measured on one of 5 KB), the text one or two. */
-const bytesPerCharacter = 96;
+/** A document's tree without locations takes 33 bytes for each character of its text (measured on one of 5 KB), the text one or two. */
+const bytesPerCharacter = 35;
 
 /** In bytes, about. */
 export function documentWeight(source: string): number {
   return source.length * bytesPerCharacter;
+}
+
+interface Known {
+  readonly hash: string;
+  readonly document: DocumentNode;
+  readonly names: Map<string | undefined, Used>;
 }
 
 interface Used {
@@ -48,32 +57,44 @@ interface Used {
 }
 
 export function createOperations({ documentsMax, bytesMax }: OperationsOptions): Operations {
-  const documents = createBoundedMap<Map<string | undefined, Used>>({ entriesMax: documentsMax, weightMax: bytesMax });
+  const byHash = new Map<string, Known>();
+  const bySource = createBoundedMap<Known>({
+    entriesMax: documentsMax,
+    weightMax: bytesMax,
+    onDrop: ({ hash }) => byHash.delete(hash),
+  });
 
   function find(source: string, operationName: string | undefined): AdmittedOperation | undefined {
-    const used = documents.get(source)?.get(operationName);
+    const used = bySource.get(source)?.names.get(operationName);
     if (used === undefined) return undefined;
     used.uses++;
     return used.admitted;
   }
 
-  function add({ source, operationName, document, operation }: NamedOperation): AdmittedOperation {
-    const names = documents.get(source) ?? new Map<string | undefined, Used>();
+  function keep({ source, hash, document }: NamedOperation): Known {
+    const known: Known = { hash, document, names: new Map() };
+    if (bySource.set(source, known, documentWeight(source))) byHash.set(hash, known);
+    return known;
+  }
+
+  function add(named: NamedOperation): AdmittedOperation {
+    const { source, operationName, document, operation } = named;
+    const { names } = bySource.get(source) ?? keep(named);
     // With its name and without one a client may mean the same operation.
     const same = [...names.values()].find(({ admitted }) => admitted.operation.name?.value === operation.name?.value);
     const admitted = same?.admitted ?? { source, document, operation };
     names.set(operationName, { admitted, operationName, uses: 1 });
-    if (names.size === 1) documents.set(source, names, documentWeight(source));
     return admitted;
   }
 
   return {
-    has: (source) => documents.get(source) !== undefined,
+    has: (source) => bySource.get(source) !== undefined,
     find,
+    findDocument: (hash) => byHash.get(hash)?.document,
     admit: (named) => find(named.source, named.operationName) ?? add(named),
     listMostUsed: (operationsMax) =>
-      [...documents.values()]
-        .flatMap((names) => [...names.values()])
+      [...bySource.values()]
+        .flatMap(({ names }) => [...names.values()])
         .toSorted((a, b) => b.uses - a.uses)
         .slice(0, operationsMax)
         .map(({ admitted, operationName }) => ({ source: admitted.source, operationName, admitted })),

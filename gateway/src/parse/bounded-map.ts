@@ -2,8 +2,8 @@
 
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
-  /** One heavier than the whole map is not kept. */
-  set(key: string, value: Value, weight: number): void;
+  /** @returns false for one heavier than the whole map, which is not kept. */
+  set(key: string, value: Value, weight: number): boolean;
   delete(key: string): boolean;
   /** All that is kept; reading them is no use. */
   values(): Iterable<Value>;
@@ -22,16 +22,22 @@ interface Kept<Value> {
 export function createBoundedMap<Value>({
   entriesMax,
   weightMax,
+  onDrop,
 }: {
   entriesMax: number;
   weightMax: number;
+  onDrop?: (value: Value) => void;
 }): BoundedMap<Value> {
   const kept = new Map<string, Kept<Value>>();
   let weight = 0;
 
   function drop(key: string): boolean {
-    weight -= kept.get(key)?.weight ?? 0;
-    return kept.delete(key);
+    const entry = kept.get(key);
+    if (entry === undefined) return false;
+    weight -= entry.weight;
+    kept.delete(key);
+    onDrop?.(entry.value);
+    return true;
   }
 
   function makeRoom(valueWeight: number): void {
@@ -55,10 +61,11 @@ export function createBoundedMap<Value>({
     },
     set(key, value, valueWeight) {
       drop(key);
-      if (valueWeight > weightMax) return;
+      if (valueWeight > weightMax) return false;
       makeRoom(valueWeight);
       kept.set(key, { value, weight: valueWeight, used: false });
       weight += valueWeight;
+      return true;
     },
     delete: drop,
     values: () => kept.values().map(({ value }) => value),

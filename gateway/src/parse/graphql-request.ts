@@ -1,6 +1,7 @@
 // Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { Refusal } from "../errors.ts";
+import type { BoundedMap } from "./bounded-map.ts";
 
 export interface GraphqlRequest {
   /** Missing only when an automatic persisted query is asked for by its hash. */
@@ -74,6 +75,13 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
   const persisted = extensions === undefined ? undefined : own(extensions, "persistedQuery");
   return isRecord(persisted) ? (persisted["sha256Hash"] as string) : undefined;
+}
+
+/** The document's text, which a persisted query leaves out; undefined when nobody has registered it. */
+export function findSource(request: GraphqlRequest, persistedQueries: BoundedMap<string>): string | undefined {
+  if (request.query !== undefined) return request.query;
+  const hash = persistedHashOf(request);
+  return hash === undefined ? undefined : persistedQueries.get(hash);
 }
 
 function optionalString(value: unknown, name: string): string | undefined {

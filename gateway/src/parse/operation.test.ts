@@ -1,5 +1,6 @@
-import { buildSchema, Kind, type OperationDefinitionNode, parse } from "graphql";
+import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { expect, test } from "vitest";
+import type { AdmittedOperation } from "./admitted-operation.ts";
 import { findVariableProblems, requireOperation } from "./operation.ts";
 
 const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");
@@ -24,9 +25,21 @@ test("an operation that is not there is named, its name cut", () => {
 
 test("problems with variables are told, at most fifty and a note", () => {
   const definitions = Array.from({ length: 80 }, (_, i) => `$v${i}: ID!`).join(" ");
-  expect(findVariableProblems(schema, read(`query (${definitions}) { a }`), {})).toHaveLength(51);
-  expect(findVariableProblems(schema, read("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
+  expect(findVariableProblems(schema, admit(`query (${definitions}) { a }`), {})).toHaveLength(51);
+  expect(findVariableProblems(schema, admit("query ($id: ID = 1) { a(id: $id) }"), {})).toEqual([]);
 });
+
+test("each has its place, though the document is kept without", () => {
+  const [problem] = findVariableProblems(schema, admit("query A { a }\nquery B($id: ID!) { a(id: $id) }", "B"), {});
+  expect(problem?.locations).toEqual([{ line: 2, column: 9 }]);
+});
+
+function admit(source: string, name?: string): AdmittedOperation {
+  const document = parse(source, { noLocation: true });
+  const operation = getOperationAST(document, name);
+  if (!operation) throw new Error("not an operation");
+  return { source, document, operation };
+}
 
 function read(source: string): OperationDefinitionNode {
   const [node] = parse(source).definitions;

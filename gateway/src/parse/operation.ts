@@ -2,11 +2,15 @@
 import {
   type GraphQLError,
   type GraphQLSchema,
+  getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
   OperationTypeNode,
+  parse,
+  type VariableDefinitionNode,
 } from "graphql";
 import { Refusal } from "../errors.ts";
+import type { AdmittedOperation } from "./admitted-operation.ts";
 
 /** So many problems with variables are told at once. */
 const variableProblemsMax = 50;
@@ -36,13 +40,26 @@ function describeMissing(operationName: string | undefined): string {
 
 const none: readonly never[] = [];
 
-/** What is wrong with the variables (GraphQL spec, "CoerceVariableValues"); empty when nothing is. */
+/**
+ * What is wrong with the variables (GraphQL spec, "CoerceVariableValues"), each with its place; empty when nothing is. Documents are kept
+ * without their locations: for a request that is refused, its document is read again.
+ */
 export function findVariableProblems(
   schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
+  { source, operation }: AdmittedOperation,
   variables: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
-  const definitions = operation.variableDefinitions ?? none;
-  if (definitions.length === 0) return none;
-  return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? [];
+  const { variableDefinitions = none } = operation;
+  if (variableDefinitions.length === 0) return none;
+  if (readVariables(schema, variableDefinitions, variables).length === 0) return none;
+  const located = getOperationAST(parse(source), operation.name?.value) ?? operation;
+  return readVariables(schema, located.variableDefinitions ?? none, variables);
+}
+
+function readVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  variables: Readonly<Record<string, unknown>>,
+): readonly GraphQLError[] {
+  return getVariableValues(schema, definitions, variables, { maxErrors: variableProblemsMax }).errors ?? none;
 }

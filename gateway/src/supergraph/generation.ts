@@ -12,10 +12,7 @@ import type { Observe } from "../telemetry/observations.ts";
 import { readAddresses } from "./addresses.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
 
-export interface GenerationOptions extends Omit<
-  AdmissionOptions,
-  "apiSchema" | "operations" | "documentsMax" | "documentsBytesMax"
-> {
+export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations"> {
   /** By variable name, see addresses.ts. */
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
   readonly subgraphTimeoutMs: number;
@@ -83,9 +80,8 @@ interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine"> {
 async function openDoors({ release, ...built }: Built, o: GenerationOptions): Promise<Generation> {
   const { engine } = built;
   const operations = createOperations(documentBounds);
-  const { documentsMax, bytesMax: documentsBytesMax } = documentBounds;
   const { apiSchema } = engine;
-  const admission = await createAdmission({ ...o, apiSchema, operations, documentsMax, documentsBytesMax });
+  const admission = await createAdmission({ ...o, apiSchema, operations });
   return {
     ...built,
     admission,
