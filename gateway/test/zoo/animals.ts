@@ -5,6 +5,7 @@ import { falsyKeys } from "./animals/falsy-keys.ts";
 import { federation1 } from "./animals/federation-1.ts";
 import { fieldsOfOneName } from "./animals/fields-of-one-name.ts";
 import { hiddenAndTagged } from "./animals/hidden-and-tagged.ts";
+import { interfaceObjectChain } from "./animals/interface-object-chain.ts";
 import { interfaceObjectPlain } from "./animals/interface-object-plain.ts";
 import { interfaceObject } from "./animals/interface-object.ts";
 import { interfaceSelf } from "./animals/interface-self.ts";
@@ -44,6 +45,7 @@ export const animals: readonly Animal[] = [
   federation1,
   fieldsOfOneName,
   hiddenAndTagged,
+  interfaceObjectChain,
   interfaceObjectPlain,
   interfaceObject,
   interfaceSelf,

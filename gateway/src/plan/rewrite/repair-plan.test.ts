@@ -40,6 +40,25 @@ test("a virtual subgraph is the service that it stands for", () => {
   expect(services.map(({ serviceName }) => serviceName)).toEqual(["taxes", "taxes", "other"]);
 });
 
+test("a virtual subgraph's object types are the interface object that the service knows", () => {
+  const [fetch] = repaired({
+    serviceName: "tags#4",
+    operation: "{_entities{...on Film{tag x}...on Show{tag}...on Show{tag x}}}",
+    requires: ["Film", "Show"].map((typeCondition) => ({
+      kind: "InlineFragment" as const,
+      typeCondition,
+      selections: [{ kind: "Field" as const, name: "s_home_1" }],
+    })),
+  });
+  expect(fetch?.operation).toBe("{_entities{...on Media{tag x}...on Media{tag}}}");
+  expect(fetch?.inputRewrites).toEqual([
+    { kind: "KeyRenamer", path: ["... on Film", "s_home_1"], renameKeyTo: "home" },
+    { kind: "KeyRenamer", path: ["... on Show", "s_home_1"], renameKeyTo: "home" },
+    { kind: "ValueSetter", path: ["... on Film", "__typename"], setValueTo: "Media" },
+    { kind: "ValueSetter", path: ["... on Show", "__typename"], setValueTo: "Media" },
+  ]);
+});
+
 test("a fetch that has nothing synthetic stays as it is", () => {
   const fetch = { ...plain, operation: "{products{upc}}" };
   expect(repaired(fetch)).toEqual([fetch]);
@@ -62,7 +81,19 @@ const additions = {
     ["s_price_0", { field: "price", arguments: [currency()] }],
     ["s_home_1", { field: "home", arguments: [] }],
   ]),
-  virtuals: new Map([["taxes#3", "taxes"]]),
+  virtuals: new Map([
+    ["taxes#3", { service: "taxes", standIns: new Map() }],
+    [
+      "tags#4",
+      {
+        service: "tags",
+        standIns: new Map([
+          ["Film", "Media"],
+          ["Show", "Media"],
+        ]),
+      },
+    ],
+  ]),
   strangers: new Map(),
 };
 

@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? What the planner's supergraph has more than the real one is taken out of the plan again.
 import type {
   FetchDataKeyRenamer,
+  FetchDataRewrite,
   FetchNode,
   PlanNode,
   QueryPlan,
@@ -10,6 +11,7 @@ import type {
 import { type DocumentNode, Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
 import type { Strangers } from "./partial-unions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
+import type { StandIns } from "./virtual-subgraph.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
 
 /** What the planner's supergraph has more than the real one. */
@@ -44,21 +46,51 @@ function repairNode(node: PlanNode | SubscriptionNode, additions: Additions): Pl
 
 function repairFetch(fetch: FetchNode, additions: Additions): FetchNode {
   const { synthetics, virtuals } = additions;
+  const virtual = virtuals.get(fetch.serviceName);
   const renamers = renamersOf(fetch.requires ?? [], synthetics, []);
+  const rewrites = [...renamers, ...(fetch.inputRewrites ?? []), ...settersOf(fetch.requires ?? [], virtual?.standIns)];
   return {
     ...fetch,
-    serviceName: virtuals.get(fetch.serviceName) ?? fetch.serviceName,
+    serviceName: virtual?.service ?? fetch.serviceName,
     operation: repairText(fetch, additions),
     // Rewrites that set __typename come last: the paths of renamers have type conditions.
-    ...(renamers.length > 0 && { inputRewrites: [...renamers, ...(fetch.inputRewrites ?? [])] }),
+    ...(rewrites.length > 0 && { inputRewrites: rewrites }),
   };
 }
 
-function repairText({ operation, serviceName }: FetchNode, { synthetics, strangers }: Additions): string {
+function repairText({ operation, serviceName }: FetchNode, { synthetics, virtuals, strangers }: Additions): string {
   const strange = strangers.get(serviceName);
-  if (synthetics.size === 0 && !strange) return operation;
-  const document = writeBack(parse(operation, { noLocation: true }), synthetics);
-  return stripIgnoredCharacters(print(strange ? withoutTypes(document, strange) : document));
+  const standIns = virtuals.get(serviceName)?.standIns;
+  if (synthetics.size === 0 && !strange && !standIns?.size) return operation;
+  let document = writeBack(parse(operation, { noLocation: true }), synthetics);
+  if (strange) document = withoutTypes(document, strange);
+  if (standIns) document = withStandIns(document, standIns);
+  return stripIgnoredCharacters(print(document));
+}
+
+/** The service knows the interface object only. What was asked of several types is then asked once. */
+function withStandIns(document: DocumentNode, standIns: StandIns): DocumentNode {
+  return visit(document, {
+    NamedType({ kind, name }) {
+      const standIn = standIns.get(name.value);
+      return standIn === undefined ? undefined : { kind, name: { kind: Kind.NAME, value: standIn } };
+    },
+    SelectionSet: {
+      leave: ({ kind, selections }) => ({
+        kind,
+        selections: [...new Map(selections.map((one) => [print(one), one])).values()],
+      }),
+    },
+  });
+}
+
+/** Representations are of the interface object, too. */
+function settersOf(requires: readonly QueryPlanSelectionNode[], standIns: StandIns | undefined): FetchDataRewrite[] {
+  return requires.flatMap((one): FetchDataRewrite[] => {
+    const standIn = one.kind === "InlineFragment" ? standIns?.get(one.typeCondition ?? "") : undefined;
+    if (one.kind !== "InlineFragment" || standIn === undefined) return [];
+    return [{ kind: "ValueSetter", path: [`... on ${one.typeCondition}`, "__typename"], setValueTo: standIn }];
+  });
 }
 
 /** `s_price_0` becomes `s_price_0: price(currency: EUR)`. */

@@ -130,6 +130,30 @@ test("a field that another subgraph has taken over does not move", () => {
   expect(virtuals).toEqual({});
 });
 
+test("instead of an interface object the virtual subgraph has the types that implement it", () => {
+  const { standIns, lines } = separate(
+    "{ id: ID }",
+    `interface Media @join__type(graph: A, key: "id") @join__type(graph: B, key: "id", isInterfaceObject: true) {
+       id: ID
+       score: Int @join__field(graph: A) @join__field(graph: B, external: true)
+       rank: Int @join__field(graph: B, requires: "score")
+       label: String @join__field(graph: B, requires: "rank")
+     }
+     type Film implements Media @join__type(graph: A, key: "id") {
+       id: ID minutes: Int score: Int @join__field(graph: A) rank: Int @join__field label: String @join__field
+     }`,
+  );
+  expect(standIns).toEqual([{ Film: "Media" }, { Film: "Media" }]);
+  const joins = ["A", "B__2", "B__3"].map((graph) => `@join__type(graph: ${graph}, key: "id")`);
+  expect(lines).toContain(`type Film implements Media ${joins.join(" ")} {`);
+  expect(lines).toContain("id: ID");
+  expect(lines).toContain("minutes: Int @join__field(graph: A)");
+  expect(lines).toContain("score: Int @join__field(graph: A) @join__field(graph: B__2, external: true)");
+  expect(lines).toContain(
+    'rank: Int @join__field @join__field(graph: B__2, requires: "score") @join__field(graph: B__3, external: true)',
+  );
+});
+
 test("supergraphs of federation 1 are left alone", () => {
   const fields =
     '{ id: ID a: Int @join__field(graph: A, requires: "b") b: Int @join__field(graph: B, requires: "id") }';
@@ -145,7 +169,9 @@ function separate(fields: string, more = "") {
       @join__type(graph: C, key: "id", resolvable: false) ${fields}
     type Query @join__type(graph: A) @join__type(graph: B) @join__type(graph: C) { all: [Product] @join__field(graph: A) }
     ${more}`);
-  const virtuals = Object.fromEntries(separateRequires(draft, addSyntheticFields(draft, "s_")));
+  const separated = separateRequires(draft, addSyntheticFields(draft, "s_"));
+  const virtuals = Object.fromEntries([...separated].map(([name, { service }]) => [name, service]));
+  const standIns = [...separated.values()].map((virtual) => Object.fromEntries(virtual.standIns));
   const text = print(closeSupergraph(draft));
-  return { virtuals, text, lines: text.split("\n").map((line) => line.trim()) };
+  return { virtuals, standIns, text, lines: text.split("\n").map((line) => line.trim()) };
 }

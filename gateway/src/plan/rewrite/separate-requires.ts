@@ -13,10 +13,16 @@ import {
   withArgument,
 } from "./supergraph-draft.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
-import { addVirtualSubgraph, type MovedField } from "./virtual-subgraph.ts";
+import { addVirtualSubgraph, type MovedField, type StandIns } from "./virtual-subgraph.ts";
 
-/** Names of virtual subgraphs, with the name of the real one. */
-export type VirtualSubgraphs = ReadonlyMap<string, string>;
+/** Virtual subgraphs by name. */
+export type VirtualSubgraphs = ReadonlyMap<string, VirtualSubgraph>;
+
+interface VirtualSubgraph {
+  /** The real one's name. */
+  readonly service: string;
+  readonly standIns: StandIns;
+}
 
 /** A field with `@requires` in one subgraph. */
 interface Requirer extends MovedField {
@@ -35,12 +41,12 @@ export function separateRequires(draft: SupergraphDraft, synthetics: Synthetics)
   const isFederation1 = draft.document.definitions.some(
     (node) => node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === "join__owner",
   );
-  const virtuals = new Map<string, string>();
+  const virtuals = new Map<string, VirtualSubgraph>();
   if (!graphs || isFederation1) return virtuals;
   for (const { graph, moved } of findGroups(draft, synthetics)) {
     const virtual = addGraph(graphs, graph);
-    virtuals.set(virtual.name, virtual.realName);
-    addVirtualSubgraph(draft, graph, virtual.value, moved);
+    const standIns = addVirtualSubgraph(draft, graph, virtual.value, moved);
+    virtuals.set(virtual.name, { service: virtual.realName, standIns });
   }
   return virtuals;
 }
@@ -72,7 +78,8 @@ function findGroups(draft: SupergraphDraft, synthetics: Synthetics): readonly Gr
       isLeaf(draft, other) &&
       !clash(field, other, synthetics) &&
       !leadsTo(draft, field, other, requirers) &&
-      !leadsTo(draft, other, field, requirers);
+      !leadsTo(draft, other, field, requirers) &&
+      !(isInterface(draft, other) && isInterface(draft, field) && other.typeName !== field.typeName);
     const group = groups.find(
       ({ graph, moved }) => graph === field.graph && isLeaf(draft, field) && moved.every(isApart),
     );
@@ -80,6 +87,11 @@ function findGroups(draft: SupergraphDraft, synthetics: Synthetics): readonly Gr
     else groups.push({ graph: field.graph, moved: [field] });
   }
   return groups;
+}
+
+/** Of an interface object: one object type must not stand for two of them. */
+function isInterface({ types }: SupergraphDraft, { typeName }: Requirer): boolean {
+  return types.get(typeName)?.node.kind === Kind.INTERFACE_TYPE_DEFINITION;
 }
 
 function isLeaf({ types }: SupergraphDraft, { typeName, fieldName }: Requirer): boolean {

@@ -1,6 +1,6 @@
 // Stage 3 of 5: how to answer? A second face of a subgraph in the planner's supergraph: the same service, with some fields moved to it.
 import { type ConstDirectiveNode, Kind, type SelectionSetNode } from "graphql";
-import { isForeign, isIn, isOf, keysOf, sayWhere, withGraph } from "./join-directives.ts";
+import { isForeign, isIn, isOf, joinDirective, keysOf, sayWhere, withGraph } from "./join-directives.ts";
 import {
   argumentOf,
   stringOf,
@@ -30,25 +30,50 @@ export interface MovedField {
   readonly graph: string;
 }
 
+/** Object types by name, with the interface object of the service that stands for them. */
+export type StandIns = ReadonlyMap<string, string>;
+
 /**
  * Adds a subgraph to which the fields move, all of them of one subgraph. It has beside them what their keys, requirements and values
- * need; of entities below them only the keys, so that the planner goes back to the subgraph they come from.
+ * need; of entities below them only the keys, so that the planner goes back to the subgraph they come from. Instead of an interface
+ * object it has the types that implement the interface: the planner loses its way among several interface objects.
  */
 export function addVirtualSubgraph(
   draft: SupergraphDraft,
   graph: string,
   virtual: string,
   moved: readonly MovedField[],
-) {
+): StandIns {
   const wanted = collectWanted(draft, graph, moved);
+  const standIns = new Map(moved.flatMap(({ typeName }) => findStandIns(draft, graph, typeName, wanted)));
   const query = draft.types.get(draft.queryType);
-  if (query) joinType(query, graph, virtual, new Map());
+  if (query) joinType(query, query, { graph, virtual, wanted: new Map() });
   for (const [typeName, members] of wanted) {
-    const type = draft.types.get(typeName);
-    if (type && typeName !== draft.queryType) joinType(type, graph, virtual, members);
+    const objects = [...standIns].flatMap(([object, standIn]) => (standIn === typeName ? object : []));
+    const model = draft.types.get(typeName);
+    for (const joined of objects.length > 0 ? objects : [typeName]) {
+      const type = draft.types.get(joined);
+      if (type && model) joinType(type, model, { graph, virtual, wanted: members });
+    }
   }
   for (const type of draft.types.values()) joinAbstract(type, graph, virtual, wanted);
   for (const { typeName, fieldName } of moved) leaveExternal(draft.types.get(typeName)?.members.get(fieldName), graph);
+  return standIns;
+}
+
+/** The types that implement the interface, if the subgraph knows it as an interface object, and not as the type of a field that is wanted. */
+function findStandIns({ types }: SupergraphDraft, graph: string, typeName: string, wanted: Wanted) {
+  const joins = types.get(typeName)?.directives.filter(isOf("join__type", graph)) ?? [];
+  if (!joins.some((one) => argumentOf(one, "isInterfaceObject") === true)) return [];
+  const fields = [...wanted].flatMap(([owner, names]) =>
+    [...names.keys()].map((name) => types.get(owner)?.members.get(name)),
+  );
+  if (fields.some((field) => field && "type" in field.node && namedTypeOf(field.node.type) === typeName)) return [];
+  return [...types].flatMap(([name, { node }]) => {
+    const isObject = node.kind === Kind.OBJECT_TYPE_DEFINITION;
+    const implementing = isObject && node.interfaces?.some((implemented) => implemented.name.value === typeName);
+    return implementing === true ? [[name, typeName] as const] : [];
+  });
 }
 
 function collectWanted(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): Wanted {
@@ -123,34 +148,51 @@ function possibleTypes(draft: SupergraphDraft, type: TypeDraft, graph: string): 
   return [...members, ...implementations.map(([implementation]) => implementation)];
 }
 
-/** Gives the type, and those of its fields that are wanted, to the virtual subgraph. */
-function joinType(type: TypeDraft, graph: string, virtual: string, wanted: ReadonlyMap<string, boolean>): void {
+interface Joining {
+  readonly graph: string;
+  readonly virtual: string;
+  /** Of the type's fields. */
+  readonly wanted: ReadonlyMap<string, boolean>;
+}
+
+/** Gives the type, and those of its fields that are wanted, to the virtual subgraph, as `model` is in the real one. */
+function joinType(type: TypeDraft, model: TypeDraft, { graph, virtual, wanted }: Joining): void {
   for (const [name, member] of type.members) {
     const external = wanted.get(name);
     if (member.node.kind === Kind.ENUM_VALUE_DEFINITION) copyFor(member, "join__enumValue", graph, virtual);
-    else if (member.directives.some(isNamed("join__field"))) {
-      if (external !== undefined) joinField(member, graph, virtual, external);
-    } else if (external !== false) {
-      sayWhere(member, type);
-      if (external) joinField(member, graph, virtual, external);
+    else {
+      const isSilent = !member.directives.some(isNamed("join__field"));
+      // A silent field is in all subgraphs of its type, and so in this one.
+      if (isSilent && external === false) continue;
+      if (isSilent) sayWhere(member, type);
+      if (external !== undefined)
+        member.directives = [...member.directives, joinAs(model.members.get(name), { graph, virtual, external })];
     }
   }
-  const joins = type.directives.filter(isOf("join__type", graph));
+  const joins = model.directives.filter(isOf("join__type", graph));
   const resolvable = joins.filter((one) => isResolvable(one) && stringOf(one, "key") !== undefined);
   const [first] = joins;
   const copied = resolvable.length > 0 || !first ? resolvable : [withoutKey(first)];
-  type.directives = [...type.directives, ...copied.map((one) => withGraph(one, virtual))];
+  type.directives = [
+    ...type.directives,
+    ...copied.map((one) => withGraph(type === model ? one : asObject(one), virtual)),
+  ];
+}
+
+function asObject(joinType: ConstDirectiveNode): ConstDirectiveNode {
+  return withArgument(joinType, "isInterfaceObject", undefined);
 }
 
 function withoutKey(directive: ConstDirectiveNode): ConstDirectiveNode {
   return withArgument(withArgument(directive, "key", undefined), "resolvable", undefined);
 }
 
-function joinField(member: MemberDraft, graph: string, virtual: string, external: boolean): void {
-  const own = member.directives.find(isOf("join__field", graph));
-  if (!own) return;
-  const copy = external ? asExternal(own) : withArgument(own, "external", undefined);
-  member.directives = [...member.directives, withGraph(copy, virtual)];
+function joinAs(
+  model: MemberDraft | undefined,
+  { graph, virtual, external }: { readonly graph: string; readonly virtual: string; readonly external: boolean },
+): ConstDirectiveNode {
+  const own = model?.directives.find(isOf("join__field", graph)) ?? joinDirective("join__field", graph);
+  return withGraph(external ? asExternal(own) : withArgument(own, "external", undefined), virtual);
 }
 
 function joinAbstract(type: TypeDraft, graph: string, virtual: string, wanted: Wanted): void {
