@@ -1,19 +1,13 @@
 // Stage 3 of 5: how to answer? The planner's answer made ready to run: texts printed, readers and positions built, once for each operation.
 import type { PlanNode, QueryPlan } from "@apollo/query-planner";
-import {
-  type FieldNode,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  type SelectionSetNode,
-} from "graphql";
+import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
 import { clientVariableOf, plannerKeyOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
 import { createRootPosition } from "./positions.ts";
+import { findQuestions } from "./questions.ts";
 import { createFieldsOf } from "./representation-plan.ts";
 import { type FetchNames, nameFetch, writeRequestText } from "./request-text.ts";
 import { sharesComposites } from "./shared-composites.ts";
@@ -37,21 +31,19 @@ export function createCompiler(o: CompilerOptions): Compile {
     const isMerged = sharesComposites(fetches, o.types, fetchKeyOf);
     const type = o.types.schema.getRootType(client.operation);
     if (!type) throw new Error(`The supergraph has no ${client.operation}s`);
-    const introspection = findIntrospection(client);
-    for (const field of introspection?.selections ?? []) {
-      if (field.kind === Kind.FIELD) renamed.set(field, plannerKeyOf(field, o.aliasPrefix));
-    }
+    const clientKeyOf = (field: FieldNode) => plannerKeyOf(field, o.aliasPrefix);
+    const questions = findQuestions(client, clientKeyOf);
     const positionOptions = {
       types: o.types,
       findVisibleType: (name: string) => o.apiSchema.getType(name),
       fetches,
       isMerged,
-      clientKeyOf: (field: FieldNode) => plannerKeyOf(field, o.aliasPrefix),
+      clientKeyOf,
       fetchKeyOf,
-      introspection: introspection && { slot: fetches.length, set: introspection },
+      questions: questions && { slot: fetches.length, findName: questions.findName },
     };
     const root = createRootPosition(positionOptions, type, [client.selectionSet]);
-    return { kind: client.operation, steps, fetches, root, isMerged, introspection, explained: plan };
+    return { kind: client.operation, steps, fetches, root, isMerged, introspection: questions?.set, explained: plan };
   };
 }
 
@@ -173,16 +165,4 @@ function createChecksFor(
     const access = layout.access(key);
     return access ? { key, access } : [];
   });
-}
-
-/** What the client asks the schema about itself; answered without any subgraph. */
-function findIntrospection({ selectionSet }: OperationDefinitionNode): SelectionSetNode | undefined {
-  const selections = selectionSet.selections.flatMap(
-    function find(selection): SelectionSetNode["selections"][number][] {
-      if (selection.kind === Kind.INLINE_FRAGMENT) return selection.selectionSet.selections.flatMap(find);
-      if (selection.kind !== Kind.FIELD) return [];
-      return selection.name.value === "__schema" || selection.name.value === "__type" ? [selection] : [];
-    },
-  );
-  return selections.length > 0 ? { kind: Kind.SELECTION_SET, selections } : undefined;
 }

@@ -11,7 +11,7 @@ export interface CompiledPlan {
   readonly root: Position;
   /** Two fetches provide one composite field: answers are merged into one tree of copies instead of being joined. */
   readonly isMerged: boolean;
-  /** The client's `__schema` and `__type` fields, as an operation of their own. */
+  /** The client's `__schema` and `__type` fields, as a query of their own. */
   readonly introspection: SelectionSetNode | undefined;
   /** The planner's own JSON, for developers. */
   readonly explained: QueryPlan;

@@ -30,9 +30,7 @@ export function createRootPosition(
   type: GraphQLCompositeType,
   clientSets: readonly SelectionSetNode[],
 ): Position {
-  const { introspection } = o;
-  const schema = introspection ? [{ slot: introspection.slot, service: undefined, sets: [introspection.set] }] : [];
-  return createPosition({ path: [], type, sources: [...sourcesAt(o, []), ...schema], clientSets }, o);
+  return createPosition({ path: [], type, sources: sourcesAt(o, []), clientSets }, o);
 }
 
 /** In a merged tree everything is an object's own. */
@@ -127,9 +125,23 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
   }
 
   return (key: string): Access | undefined => {
-    if (!known.has(key)) known.set(key, createAccessTo(key));
+    if (!known.has(key)) known.set(key, createQuestionAccess(key, typename, about, o) ?? createAccessTo(key));
     return known.get(key);
   };
+}
+
+/** Only for a question to the schema: it stands on the query type alone. */
+function createQuestionAccess(
+  key: string,
+  typename: string,
+  { path }: PositionAbout,
+  { types, questions }: PositionOptions,
+): Access | undefined {
+  if (!questions || typename !== types.schema.getQueryType()?.name) return undefined;
+  const name = questions.findName([...path, key]);
+  return name === undefined
+    ? undefined
+    : createAccess({ slot: questions.slot, key: name, service: undefined }, [], undefined);
 }
 
 function findFieldType({ schema }: SupergraphTypes, name: string, typenames: readonly string[]) {

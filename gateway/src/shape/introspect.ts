@@ -1,11 +1,11 @@
 // Stage 5 of 5: say it. What the schema says about itself, answered from the API schema alone.
-import { type DocumentNode, execute, type GraphQLSchema, Kind } from "graphql";
+import { type DocumentNode, execute, type GraphQLSchema, Kind, OperationTypeNode } from "graphql";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import type { CompiledPlan } from "../plan/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** By the client's response names; undefined when nothing was asked. */
+/** By the names of the plan's questions; undefined when nothing was asked. */
 export type Introspect = (plan: CompiledPlan, admitted: AdmittedOperation, variables: Json) => Json | undefined;
 
 /** Answers are kept with their plan where no variable is defined: one schema says always the same. */
@@ -16,7 +16,8 @@ export function createIntrospect(apiSchema: GraphQLSchema): Introspect {
     if (!plan.introspection) return undefined;
     const kept = known.get(plan);
     if (kept) return kept;
-    const definition = { ...operation, selectionSet: plan.introspection };
+    // Below a mutation, too, the schema is asked by a query.
+    const definition = { ...operation, operation: OperationTypeNode.QUERY, selectionSet: plan.introspection };
     const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [definition] };
     const result = execute({ schema: apiSchema, document, variableValues: variables });
     if (result instanceof Promise) throw new Error("A schema answers at once");

@@ -27,6 +27,7 @@ import { providesInterface } from "./animals/provides-interface.ts";
 import { providesNested } from "./animals/provides-nested.ts";
 import { providesObject } from "./animals/provides-object.ts";
 import { providesUnion } from "./animals/provides-union.ts";
+import { queryAgain } from "./animals/query-again.ts";
 import { requiresArguments } from "./animals/requires-arguments.ts";
 import { requiresChained } from "./animals/requires-chained.ts";
 import { requiresConflicting } from "./animals/requires-conflicting.ts";
@@ -67,6 +68,7 @@ export const animals: readonly Animal[] = [
   providesNested,
   providesObject,
   providesUnion,
+  queryAgain,
   requiresArguments,
   requiresChained,
   requiresConflicting,
