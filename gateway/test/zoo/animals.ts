@@ -1,5 +1,6 @@
 import type { Animal } from "./animal.ts";
 import { abstractSpread } from "./animals/abstract-spread.ts";
+import { batchedEntities } from "./animals/batched-entities.ts";
 import { deduplicatedErrors } from "./animals/deduplicated-errors.ts";
 import { falsyKeys } from "./animals/falsy-keys.ts";
 import { federation1 } from "./animals/federation-1.ts";
@@ -41,6 +42,7 @@ import { valuesBelowEntities } from "./animals/values-below-entities.ts";
 
 export const animals: readonly Animal[] = [
   abstractSpread,
+  batchedEntities,
   deduplicatedErrors,
   falsyKeys,
   federation1,
