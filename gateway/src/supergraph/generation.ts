@@ -25,7 +25,7 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
 
-/** Valid documents that are kept; bytes are about what their syntax trees take. */
+/** Valid documents that are kept; bytes are about what they take with all that is compiled for them. */
 const documentBounds = { documentsMax: 10_000, bytesMax: 128_000_000 };
 
 /** @throws Error when the supergraph cannot be used; nothing is left behind then. */
