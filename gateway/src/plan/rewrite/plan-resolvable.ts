@@ -20,7 +20,13 @@ export function planResolvable(
   }
 }
 
-/** The planner has no codes. */
+/** The planner has no codes. The second and third it says where types that subgraphs know as interface objects lead nowhere. */
+const unresolvable = [
+  /^Was not able to (?:find any options for|plan mutation) /,
+  /that is potentially an interface object type at runtime$/,
+  /^Subgraph .+ has no entities defined$/,
+];
+
 export function isUnresolvable(error: unknown): error is Error {
-  return error instanceof Error && /^Was not able to (?:find any options for|plan mutation) /.test(error.message);
+  return error instanceof Error && unresolvable.some((words) => words.test(error.message));
 }

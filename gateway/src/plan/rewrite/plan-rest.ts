@@ -10,8 +10,9 @@ type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
 const attemptsMax = 200;
 
 /**
- * Virtual subgraphs can take from the planner the only way that it had to a field (a chain of `@requires` across interface objects). That
- * is no reason to refuse the operation: the rest is answered, and the field is missing, which is an error there.
+ * Virtual subgraphs can take from the planner the only way that it had to a field (a chain of `@requires` through objects
+ * that lead to the interface object which requires them). That is no reason to refuse the operation: the rest is answered, and the field
+ * is missing, which is an error there.
  * @throws Error as the planner does, also when the operation has too many parts to find them.
  */
 export function planRest(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
