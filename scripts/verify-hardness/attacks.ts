@@ -51,10 +51,11 @@ const excesses: Readonly<Record<string, string>> = {
 /** What is sent over and over while innocents ask. `count` makes each document one that nobody has seen. */
 const attacks: readonly Attack[] = [
   { name: "fragment bombs", perSecond: 50, write: (count) => `${writeFragmentBomb(30)} #${count}` },
+  // Grace has written one book: so that who answers this answers one thing at each level.
   {
     name: "deep documents",
     perSecond: 50,
-    write: (count) => `{ a${count}: people { ${"books { author { ".repeat(30)} name ${"} }".repeat(30)} } }`,
+    write: (count) => `{ a${count}: person(id: 2) { ${"books { author { ".repeat(30)} name ${"} }".repeat(30)} } }`,
   },
   { name: "braces without end", perSecond: 50, write: (count) => `{ a${count}: people ${"{ books ".repeat(4_900)}` },
   {

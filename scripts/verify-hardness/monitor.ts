@@ -63,6 +63,8 @@ function watchLoop(): void {
   process.on("message", (question: Question) =>
     setTimeout(() => process.send?.(question === "loop" ? tellLoop() : tellMemory()), answerAfterMs),
   );
+  // Whoever started this gateway is gone, and nobody else will end it.
+  process.once("disconnect", () => process.exit());
   process.channel?.unref();
 }
 

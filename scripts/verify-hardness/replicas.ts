@@ -72,8 +72,8 @@ async function startReplica(ledgerFile: string): Promise<Replica> {
 async function spawnReplica(port: number, ledgerFile: string): Promise<ChildProcess> {
   const main = fileURLToPath(new URL("replica.ts", import.meta.url));
   const env = { PATH: process.env["PATH"] ?? "", PORT: String(port), LEDGER_FILE: ledgerFile };
-  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit"] });
-  await within(startTimeoutMs, once(child.stdout, "data"), () => "A replica does not start");
+  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  await within(startTimeoutMs, once(child.stdout ?? child, "data"), () => "A replica does not start");
   return child;
 }
 
