@@ -6,7 +6,7 @@ import { ledgerDefs } from "./ledger.ts";
 
 const { PORT = "0", LEDGER_FILE = "" } = process.env;
 /** As long as a database takes: so that a kill finds something under way. */
-const answerMs = 30;
+const answerMs = 100;
 
 interface Entry {
   readonly id: string;
