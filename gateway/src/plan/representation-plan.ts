@@ -1,5 +1,5 @@
 // Stage 3 of 5: how to answer? What of an object goes into its representation: the `requires` of a fetch, read for each type.
-import type { FetchDataRewrite, QueryPlanSelectionNode } from "@apollo/query-planner";
+import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import type { FieldsOf, ObjectLayout, RepresentationField } from "./compiled-plan.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
@@ -8,13 +8,27 @@ type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
 const fragmentPrefix = "... on ";
 
 /**
+ * What a service needs of an object. The planner may select by the object's type what is required, and by another type the key: an object
+ * that has only the one cannot be found, and is not asked for.
+ */
+export function createRepresentationFieldsOf(
+  { serviceName, requires = [], inputRewrites = [] }: FetchNode,
+  types: SupergraphTypes,
+): FieldsOf {
+  return createFieldsOf(requires, inputRewrites, types, (keys, { typename }) =>
+    types.holdKey(serviceName, typename, keys),
+  );
+}
+
+/**
  * @param requires what the subgraph needs of an object, by planner keys.
  * @param rewrites change single values or names of it, the deepest first (`@interfaceObject`, `@requires` with arguments).
  */
-export function createFieldsOf(
+function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
   rewrites: readonly FetchDataRewrite[],
   types: SupergraphTypes,
+  isEnough: (keys: ReadonlySet<string>, layout: ObjectLayout) => boolean = () => true,
 ): FieldsOf {
   const known = new Map<ObjectLayout, readonly RepresentationField[] | undefined>();
 
@@ -28,7 +42,7 @@ export function createFieldsOf(
       if (!field) return undefined;
       fields.push(field);
     }
-    return fields.length > 0 ? fields : undefined;
+    return fields.length > 0 && isEnough(new Set(selected.keys()), layout) ? fields : undefined;
   }
 
   return (layout) => {

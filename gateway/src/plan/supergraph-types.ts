@@ -20,6 +20,8 @@ export interface SupergraphTypes {
   runtimeTypes(typename: string): ReadonlySet<string>;
   /** Fields at the top of any key by which this subgraph finds entities of this type, and which it tells of them. */
   keyFields(service: string, typename: string): ReadonlySet<string>;
+  /** Whether these fields hold a whole key by which this subgraph finds objects of this type; so they do when it has none. */
+  holdKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
@@ -50,6 +52,14 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       keysByName.set(cacheKey, known);
       return known;
     },
+    holdKey(service, typename, fieldNames) {
+      const type = schema.getType(typename);
+      const interfaces = isObjectType(type) || isInterfaceType(type) ? type.getInterfaces() : [];
+      const keys = [type, ...interfaces].flatMap((one) =>
+        readKeys(joinsOf(one, graphNames.get(service)).filter(isResolvable)),
+      );
+      return keys.length === 0 || keys.some((names) => names.every((name) => fieldNames.has(name)));
+    },
   };
 }
 
@@ -73,13 +83,31 @@ function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
 /** What is external in a subgraph it may get without giving it; so with the keys of types that it extends. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
   const type = schema.getType(typename);
-  const joins = directivesOf(type, "join__type").filter((directive) => enumValue(directive) === graph);
-  const own = joins.filter((directive) => !isTrue(directive, "extension"));
-  const keys = own.flatMap((directive) => readString(directive, "key") ?? []);
+  const own = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);
   const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
   const isExternal = (name: string) =>
-    directivesOf(fields[name], "join__field").some((one) => enumValue(one) === graph && isTrue(one, "external"));
-  return new Set(keys.flatMap((key) => topNames(parseFieldSet(key))).filter((name) => !isExternal(name)));
+    directivesOf(fields[name], "join__field").some(
+      (one) => enumValue(one) === graph && readBoolean(one, "external") === true,
+    );
+  return new Set(
+    readKeys(own)
+      .flat()
+      .filter((name) => !isExternal(name)),
+  );
+}
+
+function joinsOf(type: GraphQLNamedType | undefined, graph: string | undefined): readonly ConstDirectiveNode[] {
+  return directivesOf(type, "join__type").filter((directive) => enumValue(directive) === graph);
+}
+
+function isResolvable(join: ConstDirectiveNode): boolean {
+  return readBoolean(join, "resolvable") !== false;
+}
+
+/** The fields at the top of each key. */
+function readKeys(joins: readonly ConstDirectiveNode[]): readonly (readonly string[])[] {
+  const keys = joins.flatMap((join) => readString(join, "key") ?? []);
+  return keys.map((key) => topNames(parseFieldSet(key)));
 }
 
 function directivesOf(
@@ -89,9 +117,9 @@ function directivesOf(
   return (owner?.astNode?.directives ?? []).filter((directive) => directive.name.value === name);
 }
 
-function isTrue(directive: ConstDirectiveNode, name: string): boolean {
+function readBoolean(directive: ConstDirectiveNode, name: string): boolean | undefined {
   const value = readArgument(directive, name);
-  return value?.kind === Kind.BOOLEAN && value.value;
+  return value?.kind === Kind.BOOLEAN ? value.value : undefined;
 }
 
 function enumValue(directive: ConstDirectiveNode): string | undefined {

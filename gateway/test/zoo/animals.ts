@@ -8,6 +8,7 @@ import { fieldsOfOneName } from "./animals/fields-of-one-name.ts";
 import { hiddenAndTagged } from "./animals/hidden-and-tagged.ts";
 import { interfaceObjectChain } from "./animals/interface-object-chain.ts";
 import { interfaceObjectPlain } from "./animals/interface-object-plain.ts";
+import { interfaceObjectRequires } from "./animals/interface-object-requires.ts";
 import { interfaceObject } from "./animals/interface-object.ts";
 import { interfaceSelf } from "./animals/interface-self.ts";
 import { intersections } from "./animals/intersections.ts";
@@ -50,6 +51,7 @@ export const animals: readonly Animal[] = [
   hiddenAndTagged,
   interfaceObjectChain,
   interfaceObjectPlain,
+  interfaceObjectRequires,
   interfaceObject,
   interfaceSelf,
   intersections,
