@@ -6,6 +6,8 @@ import { falsyKeys } from "./animals/falsy-keys.ts";
 import { federation1 } from "./animals/federation-1.ts";
 import { fieldsOfOneName } from "./animals/fields-of-one-name.ts";
 import { hiddenAndTagged } from "./animals/hidden-and-tagged.ts";
+import { hiddenArguments } from "./animals/hidden-arguments.ts";
+import { interfaceInPart } from "./animals/interface-in-part.ts";
 import { interfaceObjectChain } from "./animals/interface-object-chain.ts";
 import { interfaceObjectPlain } from "./animals/interface-object-plain.ts";
 import { interfaceObjectRequires } from "./animals/interface-object-requires.ts";
@@ -21,7 +23,9 @@ import { keysNotTold } from "./animals/keys-not-told.ts";
 import { keysReentry } from "./animals/keys-reentry.ts";
 import { loneMembers } from "./animals/lone-members.ts";
 import { missingEntities } from "./animals/missing-entities.ts";
+import { missingInBetween } from "./animals/missing-in-between.ts";
 import { mutations } from "./animals/mutations.ts";
+import { overrideRequires } from "./animals/override-requires.ts";
 import { override } from "./animals/override.ts";
 import { partialUnions } from "./animals/partial-unions.ts";
 import { prototypeNames } from "./animals/prototype-names.ts";
@@ -32,12 +36,15 @@ import { providesUnion } from "./animals/provides-union.ts";
 import { queryAgain } from "./animals/query-again.ts";
 import { requiresArguments } from "./animals/requires-arguments.ts";
 import { requiresChained } from "./animals/requires-chained.ts";
+import { requiresCircular } from "./animals/requires-circular.ts";
 import { requiresConflicting } from "./animals/requires-conflicting.ts";
 import { requiresFragments } from "./animals/requires-fragments.ts";
 import { requiresOnInterface } from "./animals/requires-on-interface.ts";
 import { requiresSimple } from "./animals/requires-simple.ts";
+import { shareableLists } from "./animals/shareable-lists.ts";
 import { shareableRoots } from "./animals/shareable-roots.ts";
 import { skipInclude } from "./animals/skip-include.ts";
+import { unionOrMember } from "./animals/union-or-member.ts";
 import { unresolvableBranch } from "./animals/unresolvable-branch.ts";
 import { valuesBelowEntities } from "./animals/values-below-entities.ts";
 
@@ -49,6 +56,8 @@ export const animals: readonly Animal[] = [
   federation1,
   fieldsOfOneName,
   hiddenAndTagged,
+  hiddenArguments,
+  interfaceInPart,
   interfaceObjectChain,
   interfaceObjectPlain,
   interfaceObjectRequires,
@@ -64,7 +73,9 @@ export const animals: readonly Animal[] = [
   keysReentry,
   loneMembers,
   missingEntities,
+  missingInBetween,
   mutations,
+  overrideRequires,
   override,
   partialUnions,
   prototypeNames,
@@ -75,12 +86,15 @@ export const animals: readonly Animal[] = [
   queryAgain,
   requiresArguments,
   requiresChained,
+  requiresCircular,
   requiresConflicting,
   requiresFragments,
   requiresOnInterface,
   requiresSimple,
+  shareableLists,
   shareableRoots,
   skipInclude,
+  unionOrMember,
   unresolvableBranch,
   valuesBelowEntities,
 ];
