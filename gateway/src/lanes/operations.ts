@@ -20,7 +20,7 @@ interface UsedOperation extends Pick<NamedOperation, "source" | "operationName">
   readonly admitted: AdmittedOperation;
 }
 
-export interface NamedOperation {
+interface NamedOperation {
   readonly source: string;
   readonly hash: string;
   /** As the client names it. */
