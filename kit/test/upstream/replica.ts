@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { onTestFinished } from "vitest";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -42,4 +43,30 @@ export async function startReplica({ answer = answerOk, host = "127.0.0.1", port
 /** Resolves with the answer that nobody gives, once a request has arrived. */
 export function silence(replica: Replica): Promise<ServerResponse> {
   return new Promise((resolve) => (replica.answer = resolve));
+}
+
+/** So many replicas, for the length of the test. */
+export async function start(count: number, answer = answerOk): Promise<[Replica, Replica, ...Replica[]]> {
+  const replicas = await Promise.all(Array.from({ length: count }, () => startReplica({ answer })));
+  onTestFinished(async () => void (await Promise.all(replicas.map((replica) => replica.kill()))));
+  return replicas as [Replica, Replica, ...Replica[]];
+}
+
+/** Another one where the first was. */
+export async function restart({ port }: Replica): Promise<void> {
+  onTestFinished((await startReplica({ port })).kill);
+}
+
+/** Answers everything with what is no HTTP. */
+export async function startNonsense(): Promise<string> {
+  const server = createTcpServer(
+    (socket) =>
+      void socket
+        .on("error", () => {})
+        .resume()
+        .end("<html>\r\n\r\n"),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

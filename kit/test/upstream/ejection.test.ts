@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { failuresOf, open, read, stream, write } from "./calls.ts";
+import { answerOk, answerUnavailable, restart, start, type Replica } from "./replica.ts";
+
+test("a replica that keeps failing is left out, probed after a pause that grows, and taken back", async () => {
+  const [bad, good] = await start(2);
+  const clock = { nowMs: 0 };
+  const { upstream, seen } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
+  const callsOf = async (replica: Replica, send: () => Promise<unknown>) => {
+    const before = replica.calls;
+    await send();
+    return replica.calls - before;
+  };
+  const ten = () => stream(10, 1, () => upstream.send(read));
+  bad.answer = answerUnavailable;
+  expect(await callsOf(bad, ten)).toBe(5);
+  expect(await callsOf(bad, ten)).toBe(0);
+  clock.nowMs = 1_000;
+  expect(await callsOf(bad, ten)).toBe(1);
+  clock.nowMs = 2_999;
+  expect(await callsOf(bad, ten)).toBe(0);
+  bad.answer = answerOk;
+  clock.nowMs = 3_000;
+  expect(await callsOf(bad, ten)).toBe(10);
+  expect(seen.filter(({ kind }) => kind !== "retried")).toEqual([
+    { kind: "replica-ejected", replica: `${bad.url}/`, pauseMs: 1_000, cause: expect.any(Error) },
+    { kind: "replica-back", replica: `${bad.url}/` },
+  ]);
+});
+
+test("a mutation does not probe", async () => {
+  const [bad, good] = await start(2);
+  const clock = { nowMs: 0 };
+  const { upstream } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
+  bad.answer = answerUnavailable;
+  await stream(10, 1, () => upstream.send(read));
+  clock.nowMs = 5_000;
+  const results = await stream(10, 1, () => upstream.send(write));
+  expect(results.every((result) => result.kind === "answered" && result.status === 200)).toBe(true);
+  expect(bad.calls).toBe(5);
+});
+
+test("when the last replica fails too, the one that was left out is tried at once", async () => {
+  const [first, second] = await start(2);
+  const { upstream, seen } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
+  first.answer = answerUnavailable;
+  await stream(10, 1, () => upstream.send(read));
+  first.answer = answerOk;
+  second.answer = answerUnavailable;
+  const results = await stream(10, 1, () => upstream.send(read));
+  expect(results.map((result) => result.kind === "answered" && result.status)).toEqual([
+    ...[503, 503, 503, 503, 503],
+    ...[200, 200, 200, 200, 200],
+  ]);
+  expect(seen.map(({ kind }) => kind)).toContain("replica-back");
+});
+
+test("a write that the last replica refuses goes to the one that was left out, rather than nowhere", async () => {
+  const [first, second] = await start(2);
+  const { upstream } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
+  first.answer = answerUnavailable;
+  await stream(5, 1, () => upstream.send(write));
+  first.answer = answerOk;
+  await second.kill();
+  expect(await upstream.send(write)).toMatchObject({ kind: "answered", status: 200 });
+  expect([first.calls, second.calls]).toEqual([6, 0]);
+});
+
+test("all down is refused at once, and all of it: nothing waits, nothing is left out", async () => {
+  const replicas = await start(3);
+  await Promise.all(replicas.map((replica) => replica.kill()));
+  const { upstream } = open(replicas.map(({ url }) => url));
+  const results = await stream(100, 10, () => upstream.send(read));
+  expect(failuresOf(results)).toEqual(Array.from({ length: 100 }, () => "refused"));
+  await restart(replicas[1]);
+  expect(failuresOf(await stream(100, 10, () => upstream.send(read))).length).toBeLessThan(50);
+  expect(failuresOf(await stream(100, 10, () => upstream.send(write)))).toEqual([]);
+});
+
+test("a replica that is frozen is left out", async () => {
+  const [frozen, alive] = await start(2);
+  frozen.answer = () => {};
+  const { upstream, seen } = open([frozen.url, alive.url], { random: () => 0 });
+  await stream(5, 1, () => upstream.send({ ...read, timeoutMs: 20 }));
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
+  expect(await upstream.send(read)).toMatchObject({ kind: "answered" });
+});
