@@ -20,7 +20,7 @@ export interface Lane {
 
 export interface Comparison {
   readonly request: RawRequest;
-  /** Answers as bytes, without what differs between any two: ids, span and time. */
+  /** Answers as bytes, without what differs between any two: ids, span, date and timings. */
   readonly full: string;
   /** The gateway with a fast lane, twice: the first time it may not know the operation yet. */
   readonly cold: string;
@@ -127,5 +127,5 @@ function toChunks(body: Buffer): Buffer {
 }
 
 function withoutIds(answer: string): string {
-  return answer.replace(/^(X-Request-Id|traceparent|Date): .*$/gm, "$1: *");
+  return answer.replace(/^(X-Request-Id|traceparent|Date|Server-Timing): .*$/gm, "$1: *");
 }
