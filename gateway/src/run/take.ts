@@ -1,7 +1,6 @@
 // Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join } from "../plan/compiled-plan.ts";
-import { responseNameOf } from "../plan/fields.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { readEntities } from "./entities.ts";
 import { joinEntities, joinToAll } from "./joins.ts";
@@ -102,7 +101,7 @@ function nullsOf({ selections }: SelectionSetNode): Json {
   const nulls = selections.map((selection): Json => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return nullsOf(selection.selectionSet);
     if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
-    return { [responseNameOf(selection)]: null };
+    return { [(selection.alias ?? selection.name).value]: null };
   });
   return Object.assign({}, ...nulls);
 }

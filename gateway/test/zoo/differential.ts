@@ -4,7 +4,8 @@ import type { ClientCode } from "../../src/errors.ts";
 import type { Animal, Expected } from "./animal.ts";
 import { operationsOf } from "./generate-operations.ts";
 import type { Aliases } from "./generate-selections.ts";
-import type { LiveAnimal, Operation } from "./start-animal.ts";
+import type { Operation } from "./operation.ts";
+import type { LiveAnimal } from "./start-animal.ts";
 
 export interface DifferentialOptions {
   readonly operationCount: number;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import { createDice, type Dice } from "./dice.ts";
 import { createSelectionWriter, type GeneratorOptions } from "./generate-selections.ts";
-import type { Operation } from "./start-animal.ts";
+import type { Operation } from "./operation.ts";
 
 /**
  * Valid operations for this schema: aliases, fragments named and inline and spread several times, `@skip`, `@include`, variables,

@@ -3,6 +3,7 @@ import { type ExecutionResult, graphql, type GraphQLError, type GraphQLSchema, i
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
 import type { Animal, Expected, Monolith } from "./animal.ts";
+import type { Operation } from "./operation.ts";
 import { startStock } from "./stock.ts";
 
 export interface LiveAnimal {
@@ -15,13 +16,6 @@ export interface LiveAnimal {
   /** What Apollo Gateway answers as it comes, before the same subgraphs: the control. */
   askStock(operation: Operation): Promise<Expected>;
   close(): Promise<void>;
-}
-
-export interface Operation {
-  readonly query: string;
-  readonly variables?: object;
-  /** For a document with several operations. */
-  readonly operationName?: string;
 }
 
 export type Lane = "full" | "fast";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApolloGateway, RemoteGraphQLDataSource } from "@apollo/gateway";
 import { type ExecutionResult, parse } from "graphql";
-import type { Operation } from "./start-animal.ts";
+import type { Operation } from "./operation.ts";
 
 /** Apollo Gateway as it comes, without a server before it: the control that shows which answers need an engine of our own. */
 export async function startStock(supergraphSdl: string) {

@@ -1,0 +1,7 @@
+/** What a client asks. */
+export interface Operation {
+  readonly query: string;
+  readonly variables?: object;
+  /** For a document with several operations. */
+  readonly operationName?: string;
+}
