@@ -23,6 +23,8 @@ test("the quick mode measures once, what it is told to", () => {
 test("anything left out is not official, longer windows are", () => {
   expect(readArguments(["--contenders", "stock"]).official).toBe(false);
   expect(readArguments(["--rounds", "2"]).official).toBe(false);
+  expect(readArguments(["--only", "heavy", "--write"]).official).toBe(true);
+  expect(readArguments(["--only", "heavy", "--write", "--rounds", "2"]).official).toBe(false);
   expect(readArguments(["--rounds", "5", "--seconds", "10"])).toMatchObject({ official: true, windowMs: 10_000 });
 });
 
