@@ -1,5 +1,6 @@
 import type { Animal } from "./animal.ts";
 import { abstractSpread } from "./animals/abstract-spread.ts";
+import { argumentValues } from "./animals/argument-values.ts";
 import { batchedEntities } from "./animals/batched-entities.ts";
 import { deduplicatedErrors } from "./animals/deduplicated-errors.ts";
 import { falsyKeys } from "./animals/falsy-keys.ts";
@@ -50,6 +51,7 @@ import { valuesBelowEntities } from "./animals/values-below-entities.ts";
 
 export const animals: readonly Animal[] = [
   abstractSpread,
+  argumentValues,
   batchedEntities,
   deduplicatedErrors,
   falsyKeys,

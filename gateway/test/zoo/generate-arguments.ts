@@ -10,6 +10,8 @@ import {
   isNonNullType,
   isRequiredArgument,
   isRequiredInputField,
+  isScalarType,
+  isSpecifiedScalarType,
   print,
 } from "graphql";
 import type { Dice } from "./dice.ts";
@@ -86,13 +88,20 @@ export function createArgumentWriter(dice: Dice, values: ArgumentValues) {
     const nullable = isNonNullType(type) ? type.ofType : type;
     if (nullable === type && dice.chance(10)) return "null";
     if (isListType(nullable)) {
+      // One value stands for a list of one; a variable does not.
+      if (dice.chance(10)) return toLiteral(makePresent(getNamedType(nullable), argument), getNamedType(nullable));
       return `[${Array.from({ length: dice.roll(3) }, () => writeValue(nullable.ofType, argument)).join(", ")}]`;
     }
     if (isInputObjectType(nullable)) {
       const members = choose(nullable.getFields()).map(({ name, type }) => `${name}: ${writeValue(type, name)}`);
       return `{${members.join(", ")}}`;
     }
-    return toLiteral(makePresent(nullable, argument), nullable);
+    const value = makePresent(nullable, argument);
+    if (!isCustomScalar(nullable)) return toLiteral(value, nullable);
+    // Variables may stand anywhere within what may be anything.
+    return toUntypedLiteral(value, (leaf) =>
+      dice.chance(15) ? addVariable(nullable, argument) : JSON.stringify(leaf),
+    );
   }
 
   function writeCondition(): string {
@@ -136,7 +145,35 @@ export function createArgumentWriter(dice: Dice, values: ArgumentValues) {
   };
 }
 
+function isCustomScalar(type: GraphQLInputType): boolean {
+  return isScalarType(type) && !isSpecifiedScalarType(type);
+}
+
+/** A value without variables. */
 function toLiteral(value: unknown, type: GraphQLInputType): string {
+  if (value === null) return "null";
+  if (isNonNullType(type)) return toLiteral(value, type.ofType);
+  if (isListType(type))
+    return `[${(value as readonly unknown[]).map((one) => toLiteral(one, type.ofType)).join(", ")}]`;
+  if (isInputObjectType(type)) {
+    const fields = type.getFields();
+    const members = Object.entries(value as object).map(
+      ([name, part]) => `${name}: ${toLiteral(part, fields[name]!.type)}`,
+    );
+    return `{${members.join(", ")}}`;
+  }
+  return isCustomScalar(type) ? toUntypedLiteral(value, JSON.stringify) : printLeaf(value, type);
+}
+
+/** @param writeLeaf writes what is neither a list nor an object. */
+function toUntypedLiteral(value: unknown, writeLeaf: (leaf: unknown) => string): string {
+  if (Array.isArray(value)) return `[${value.map((one) => toUntypedLiteral(one, writeLeaf)).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return writeLeaf(value);
+  const members = Object.entries(value).map(([name, part]) => `${name}: ${toUntypedLiteral(part, writeLeaf)}`);
+  return `{${members.join(", ")}}`;
+}
+
+function printLeaf(value: unknown, type: GraphQLInputType): string {
   const node = astFromValue(value, type);
   if (!node) throw new Error(`No ${String(type)}: ${JSON.stringify(value)}`);
   return print(node);
