@@ -3,7 +3,7 @@ import { type Library, startLibrary } from "../../gateway/test/helpers/library.t
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Finding, Scene } from "./check.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
-import { describeFailures, type LoadReport, percentile, startLoad } from "./load.ts";
+import { describeFailures, describeLatencies, describeLoad, type LoadReport, startLoad } from "./load.ts";
 import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.ts";
 import { type Client, createClient } from "./requests.ts";
 
@@ -146,11 +146,12 @@ async function tryAttack(siege: Siege, { name, perSecond, write }: Attack): Prom
   scene.note(`the loop stood still ${maxMs.toFixed(0)} ms at the longest, ${ownMaxMs.toFixed(0)} ms of its own making`);
 }
 
-function describeInnocents(name: string, { count, latenciesMs, failures }: LoadReport): Finding {
+function describeInnocents(name: string, report: LoadReport): Finding {
+  const { count, latenciesMs, failures } = report;
   return {
     claim: `whoever asks beside ${name} waits ${innocentMsMax} ms at the longest`,
     holds: count > 0 && failures.size === 0 && (latenciesMs.at(-1) ?? 0) <= innocentMsMax,
-    measured: `${count} asked, ${describeLatencies(latenciesMs)}, failures: ${describeFailures(failures)}`,
+    measured: describeLoad(report),
   };
 }
 
@@ -173,10 +174,4 @@ async function readCode(client: Client, text: string): Promise<string> {
 
 function countFetches({ all }: Library): number {
   return all.reduce((sum, { requests }) => sum + requests.length, 0);
-}
-
-function describeLatencies(latenciesMs: readonly number[]): string {
-  const ascending = latenciesMs.toSorted((a, b) => a - b);
-  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(ascending, percent).toFixed(1));
-  return `p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { Check, Scene, StartedGateway } from "./check.ts";
 import { within } from "./gateway-process.ts";
-import { describeFailures, type Load, percentile, startLoad } from "./load.ts";
+import { describeLoad, type Load, percentile, startLoad } from "./load.ts";
 import { type LoopReport, pauseMsMax } from "./monitor.ts";
 import { type Client, createClient } from "./requests.ts";
 import { composeWide, describeQueries, publish } from "./supergraphs.ts";
@@ -93,12 +93,11 @@ async function measureMemory(gateway: StartedGateway): Promise<Memory> {
 }
 
 async function reportRequests(scene: Scene, load: Load): Promise<void> {
-  const { count, latenciesMs, failures } = await load.stop();
-  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(latenciesMs, percent).toFixed(1));
+  const report = await load.stop();
   scene.find({
     claim: "no request fails",
-    holds: count > 0 && failures.size === 0,
-    measured: `${count.toLocaleString("en")} requests, p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms, failures: ${describeFailures(failures)}`,
+    holds: report.count > 0 && report.failures.size === 0,
+    measured: describeLoad(report),
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeFailures, percentile, startLoad } from "./load.ts";
+import { describeFailures, describeLoad, percentile, startLoad } from "./load.ts";
 
 test("a standstill counts for everybody who was to be served in it", async () => {
   const standstill = Promise.withResolvers<undefined>();
@@ -52,4 +52,11 @@ test("a percentile is a value that was measured", () => {
   const values = Array.from({ length: 100 }, (_, i) => i + 1);
   expect([50, 99, 100].map((percent) => percentile(values, percent))).toEqual([50, 99, 100]);
   expect(percentile([], 99)).toBe(0);
+});
+
+test("a report tells latencies, our own delay and failures", () => {
+  const report = { count: 2, latenciesMs: [1, 3], sentLateMsMax: 0.5, failures: new Map([["gone", 1]]) };
+  expect(describeLoad(report)).toBe(
+    "2 requests, p50 1.0 ms, p99 3.0 ms, longest 3.0 ms, sent 0.5 ms late at the latest, failures: 1× gone",
+  );
 });

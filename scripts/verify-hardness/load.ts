@@ -10,6 +10,8 @@ export interface LoadReport {
   readonly count: number;
   /** From the time at which each was to be sent, ascending. */
   readonly latenciesMs: readonly number[];
+  /** How late the latest of them was sent: that is our own delay, or the machine's, and counts as latency all the same. */
+  readonly sentLateMsMax: number;
   /** What went wrong, how often. */
   readonly failures: ReadonlyMap<string, number>;
 }
@@ -30,6 +32,7 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
   const under = new Set<Promise<void>>();
   let latenciesMs: number[] = [];
   let failures = new Map<string, number>();
+  let sentLateMsMax = 0;
   const stopping = new AbortController();
   let count = 0;
   const fail = (what: string) => failures.set(what, (failures.get(what) ?? 0) + 1);
@@ -49,6 +52,7 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
       const waitMs = dueMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);
       count++;
+      sentLateMsMax = Math.max(sentLateMsMax, performance.now() - dueMs);
       if (under.size >= underWayMax) {
         fail(`not sent: ${underWayMax} are under way`);
         continue;
@@ -63,12 +67,14 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
     reset() {
       latenciesMs = [];
       failures = new Map();
+      sentLateMsMax = 0;
     },
     async stop() {
       stopping.abort();
       await running;
       await Promise.all(under);
-      return { count: latenciesMs.length, latenciesMs: latenciesMs.toSorted((a, b) => a - b), failures };
+      const ascending = latenciesMs.toSorted((a, b) => a - b);
+      return { count: ascending.length, latenciesMs: ascending, sentLateMsMax, failures };
     },
   };
 }
@@ -78,7 +84,19 @@ export function percentile(ascending: readonly number[], percent: number): numbe
   return ascending[Math.max(0, Math.ceil((ascending.length * percent) / 100) - 1)] ?? 0;
 }
 
-/** "a 3×, b" for a report. */
+/** For a report. */
+export function describeLoad({ count, latenciesMs, sentLateMsMax, failures }: LoadReport): string {
+  const late = `sent ${sentLateMsMax.toFixed(1)} ms late at the latest`;
+  return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${late}, failures: ${describeFailures(failures)}`;
+}
+
+export function describeLatencies(latenciesMs: readonly number[]): string {
+  const ascending = latenciesMs.toSorted((a, b) => a - b);
+  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(ascending, percent).toFixed(1));
+  return `p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms`;
+}
+
+/** "3× a; 1× b" for a report. */
 export function describeFailures(failures: ReadonlyMap<string, number>): string {
   return [...failures].map(([what, times]) => `${times}× ${what}`).join("; ") || "none";
 }

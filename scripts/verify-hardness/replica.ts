@@ -30,6 +30,7 @@ const ledger = await startSubgraph({
 process.stdout.write(`${ledger.url}\n`);
 // Whoever started it is gone, and nobody else will end it.
 process.once("disconnect", () => process.exit());
+if (!process.connected) process.exit();
 // Nobody reads them here.
 setInterval(() => ledger.requests.splice(0), 1_000);
 

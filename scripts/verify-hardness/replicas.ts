@@ -10,7 +10,7 @@ import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/sub
 import type { Check, Scene } from "./check.ts";
 import { within } from "./gateway-process.ts";
 import { ledgerDefs, shelfDefs } from "./ledger.ts";
-import { describeFailures, type LoadReport, percentile, startLoad } from "./load.ts";
+import { describeFailures, describeLoad, type LoadReport, startLoad } from "./load.ts";
 import { type Client, createClient } from "./requests.ts";
 
 const readsPerSecond = 100;
@@ -130,13 +130,11 @@ async function killInTurn(replicas: readonly Replica[]): Promise<void> {
   }
 }
 
-function reportReads(scene: Scene, { count, latenciesMs, failures }: LoadReport): void {
-  const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(latenciesMs, percent).toFixed(1));
-  const times = `p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms`;
+function reportReads(scene: Scene, report: LoadReport): void {
   scene.find({
     claim: `no read fails through ${kills} kills`,
-    holds: count > 0 && failures.size === 0,
-    measured: `${count} reads, ${times}, failures: ${describeFailures(failures)}`,
+    holds: report.count > 0 && report.failures.size === 0,
+    measured: describeLoad(report),
   });
 }
 
