@@ -13,6 +13,8 @@ export type Standing = "in-service" | "ejected" | "probed";
 export interface ReplicaHealth {
   /** Out of the choice until a probe succeeds. */
   readonly isEjected: boolean;
+  /** In service, and no failure since its last success. */
+  readonly isWell: boolean;
   /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
   isDue(isIdempotent: boolean): boolean;
   /** Ends the pause of an ejected replica. */
@@ -25,7 +27,7 @@ export interface ReplicaHealth {
 
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
-  /** Asked at each failure from the fifth in a row on; the last replica of all is not ejected. */
+  /** Asked at each failure from the fifth in a row on. */
   mayEject(): boolean;
   onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
   onBack(): void;
@@ -72,6 +74,9 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
   return {
     get isEjected() {
       return isEjected;
+    },
+    get isWell() {
+      return !isEjected && failuresInARow === 0;
     },
     isDue(isIdempotent) {
       const patienceMs = isIdempotent ? 0 : pauseMaxMs;

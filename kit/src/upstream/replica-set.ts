@@ -74,12 +74,15 @@ export function createReplicaSet(o: ReplicaSetOptions): ReplicaSet {
     return replica;
   }
 
-  /** The last one stays; since it fails too, the others are tried again at once. */
+  /**
+   * Only while another does well: when all fail, such as under more load than they bear, leaving some out would bury the rest. The last one
+   * in service stays; since it fails too, the others are tried again at once.
+   */
   function mayEject(replica: Replica): boolean {
     if (!replicas.includes(replica)) return false;
-    const others = replicas.filter((other) => other !== replica);
-    if (others.some(({ health }) => !health.isEjected)) return true;
-    for (const { health } of others) health.endPause();
+    const others = without(replicas, [replica]);
+    if (others.some(({ health }) => health.isWell)) return true;
+    if (others.every(({ health }) => health.isEjected)) for (const { health } of others) health.endPause();
     return false;
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { UpstreamResult } from "../../src/upstream.ts";
 import { failuresOf, open, read, stream, write } from "./calls.ts";
 import { answerOk, answerUnavailable, restart, start, type Replica } from "./replica.ts";
 
@@ -85,3 +86,18 @@ test("a replica that is frozen is left out", async () => {
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
   expect(await upstream.send(read)).toMatchObject({ kind: "answered" });
 });
+
+test("none is left out when all are overloaded", async () => {
+  const replicas = await start(3, answerUnavailable);
+  const { upstream, seen } = open(replicas.map(({ url }) => url));
+  await stream(200, 8, () => upstream.send(write));
+  expect(seen).toEqual([]);
+  for (const replica of replicas) replica.answer = answerOk;
+  expect((await stream(20, 1, () => upstream.send(write))).map(statusOf)).toEqual(
+    Array.from({ length: 20 }, () => 200),
+  );
+});
+
+function statusOf(result: UpstreamResult): number | undefined {
+  return result.kind === "answered" ? result.status : undefined;
+}
