@@ -18,9 +18,9 @@ export interface LiveAnimal {
   close(): Promise<void>;
 }
 
-export type Lane = "full" | "fast";
+type Lane = "full" | "fast";
 
-export interface GatewayAnswer extends Expected {
+interface GatewayAnswer extends Expected {
   /** The body. */
   readonly text: string;
   /** The lane that it came by. */
