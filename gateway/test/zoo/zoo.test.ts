@@ -5,7 +5,7 @@ import { compareLanes, compareStock, findDifference, listLostPlaces } from "./di
 import type { Aliases } from "./generate-selections.ts";
 import { type LiveAnimal, startAnimal } from "./start-animal.ts";
 
-/** Of each kind for each animal: 3,200 in all, which take less than a minute. `npm run verify:differential` asks 20,000. */
+/** Of each kind for each animal. `npm run verify:differential` asks 20,000. */
 const operationCount = 40;
 /** Stock is asked until it is wrong once. */
 const stockOperationCount = 200;
