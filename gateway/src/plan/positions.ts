@@ -18,6 +18,7 @@ import {
   ownSlot,
   type Position,
 } from "./compiled-plan.ts";
+import { fetchesAt } from "./fetches-at.ts";
 import { collectFields, type FieldsByKey, responseNameOf, selectionSetsOf } from "./fields.ts";
 import { createOutputShapes } from "./output-shape.ts";
 import type { PositionAbout, PositionOptions, Source } from "./position-about.ts";
@@ -35,11 +36,9 @@ export function createRootPosition(
 
 /** In a merged tree everything is an object's own. */
 function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly Source[] {
-  return fetches
-    .filter(({ paths }) => paths.some((at) => at.length === path.length && at.every((key, i) => key === path[i])))
-    .map(({ slot, service, selected }) =>
-      isMerged ? { slot: ownSlot, service: undefined, sets: [selected] } : { slot, service, sets: [selected] },
-    );
+  return fetchesAt(fetches, path).map(({ slot, service, selected }) =>
+    isMerged ? { slot: ownSlot, service: undefined, sets: [selected] } : { slot, service, sets: [selected] },
+  );
 }
 
 function createPosition(about: PositionAbout, o: PositionOptions): Position {

@@ -2,6 +2,7 @@
 // entity's own, for then neither part alone is the object.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch } from "./compiled-plan.ts";
+import { fetchesAt } from "./fetches-at.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
 /** A field with selections, as one fetch has it, and the types of the objects that it is on; undefined for all. */
@@ -24,10 +25,8 @@ export function sharesComposites(
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
 ): boolean {
-  const fetchesAt = (path: readonly string[]): readonly Source[] =>
-    fetches
-      .filter(({ paths }) => paths.some((at) => at.length === path.length && at.every((key, i) => key === path[i])))
-      .map(({ slot, selected }) => ({ slot, set: selected }));
+  const sourcesAt = (path: readonly string[]): readonly Source[] =>
+    fetchesAt(fetches, path).map(({ slot, selected }) => ({ slot, set: selected }));
 
   function sharesBelow(sources: readonly Source[], path: readonly string[]): boolean {
     const partsByKey = new Map<string, Part[]>();
@@ -36,12 +35,12 @@ export function sharesComposites(
       if (parts.some((part, i) => parts.slice(i + 1).some((other) => isShared(part, other)))) return true;
       const below = [...path, key];
       const own = parts.map((part) => ({ slot: rootSlot, set: part.below }));
-      if (sharesBelow([...own, ...fetchesAt(below)], below)) return true;
+      if (sharesBelow([...own, ...sourcesAt(below)], below)) return true;
     }
     return false;
   }
 
-  return sharesBelow(fetchesAt([]), []);
+  return sharesBelow(sourcesAt([]), []);
 }
 
 function isShared(one: Part, other: Part): boolean {
