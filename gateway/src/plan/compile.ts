@@ -8,7 +8,7 @@ import { clientVariableOf, plannerKeyOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
 import { createRootPosition } from "./positions.ts";
 import { findQuestions } from "./questions.ts";
-import { createRepresentationFieldsOf } from "./representation-plan.ts";
+import { createRepresentationReaders } from "./representation-plan.ts";
 import { type FetchNames, nameFetch, writeRequestText } from "./request-text.ts";
 import { sharesComposites } from "./shared-composites.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
@@ -84,7 +84,7 @@ function createBatchCompiler(
       representations: node.requires && {
         ...names,
         group: groupOf(member),
-        fieldsOf: createRepresentationFieldsOf(node, types),
+        ...createRepresentationReaders(node, types),
       },
       renames: (node.outputRewrites ?? []).flatMap((rewrite) =>
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],

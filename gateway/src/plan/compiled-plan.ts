@@ -71,6 +71,15 @@ export interface RepresentationPlan {
   /** Fetches of one plan with the same group send the same representations. */
   readonly group: number;
   readonly fieldsOf: FieldsOf;
+  /** Defined where all that is sent of an object, besides constants, is one field of its own. */
+  singleKeyOf(layout: ObjectLayout): SingleKey | undefined;
+}
+
+export interface SingleKey {
+  readonly key: string;
+  /** The representation's JSON around the value. */
+  readonly before: string;
+  readonly after: string;
 }
 
 /** What is sent of an object, by its type; undefined when it is not of a type that the fetch is about. */
@@ -108,13 +117,19 @@ export interface ObjectLayout {
 
 export interface ClientField {
   readonly responseName: string;
-  /** `"name":` as it stands in the answer, after a comma where another field stands before it. */
-  readonly text: string;
+  /** `"name":` as it stands in the answer, after a comma, or the brace where no other field stands before it. */
+  readonly before: AsciiToken;
   /** JSON that needs no fetch: a `__typename`. */
-  readonly constant: string | undefined;
+  readonly constant: AsciiToken | undefined;
   /** Undefined when no fetch provides it. */
   readonly access: Access | undefined;
   readonly shape: OutputShape;
+}
+
+/** A text of ASCII, four characters in a number, the first in its lowest byte: copied in a quarter of the time. */
+export interface AsciiToken {
+  readonly words: readonly number[];
+  readonly length: number;
 }
 
 /** From where a value is read: the object itself, or what a fetch joined to it. */
@@ -157,5 +172,5 @@ export type Joins = readonly (Join | undefined)[];
 /** One fetch's data, found by the object that it belongs to. */
 export interface Join {
   /** What belongs to an object: undefined when the fetch brought nothing for it. */
-  find(object: object): Readonly<Record<string, unknown>> | undefined;
+  find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
 }

@@ -10,6 +10,7 @@ import {
 } from "graphql";
 import { toClientPath } from "./client-path.ts";
 import { createAccess } from "./access.ts";
+import { createAsciiToken } from "./ascii-token.ts";
 import {
   type Access,
   type ClientField,
@@ -165,12 +166,14 @@ function createClientFields(
     const isTypename = field.name.value === "__typename";
     // An interface's name is no answer: the object's own type has not been brought.
     const constant =
-      isTypename && isObjectType(o.types.schema.getType(typename)) ? JSON.stringify(typename) : undefined;
+      isTypename && isObjectType(o.types.schema.getType(typename))
+        ? createAsciiToken(JSON.stringify(typename))
+        : undefined;
     const read = isTypename ? undefined : access(o.clientKeyOf(field));
     return [
       {
         responseName,
-        text: `${i > 0 ? "," : ""}${JSON.stringify(responseName)}:`,
+        before: createAsciiToken(`${i > 0 ? "," : "{"}${JSON.stringify(responseName)}:`),
         constant,
         access: read,
         shape: shapeOf(field, read),

@@ -1,6 +1,13 @@
 // Stage 3 of 5: how to answer? What of an object goes into its representation: the `requires` of a fetch, read for each type.
 import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
-import type { FieldsOf, ObjectLayout, RepresentationField } from "./compiled-plan.ts";
+import {
+  type FieldsOf,
+  type ObjectLayout,
+  ownSlot,
+  type RepresentationField,
+  type RepresentationPlan,
+  type SingleKey,
+} from "./compiled-plan.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
 type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
@@ -11,13 +18,36 @@ const fragmentPrefix = "... on ";
  * What a service needs of an object. The planner may select by the object's type what is required, and by another type the key: an object
  * that has only the one cannot be found, and is not asked for.
  */
-export function createRepresentationFieldsOf(
+export function createRepresentationReaders(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
   types: SupergraphTypes,
-): FieldsOf {
-  return createFieldsOf(requires, inputRewrites, types, (keys, { typename }) =>
+): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
+  const fieldsOf = createFieldsOf(requires, inputRewrites, types, (keys, { typename }) =>
     types.holdKey(serviceName, typename, keys),
   );
+  const singleKeys = new Map<ObjectLayout, SingleKey | undefined>();
+  return {
+    fieldsOf,
+    singleKeyOf(layout) {
+      if (!singleKeys.has(layout)) singleKeys.set(layout, findSingleKey(fieldsOf(layout)));
+      return singleKeys.get(layout);
+    },
+  };
+}
+
+function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
+  const at = fields.findIndex(({ value }) => value.kind !== "constant");
+  const value = fields[at]?.value;
+  const before = fields.slice(0, at + 1);
+  const after = fields.slice(at + 1);
+  if (value?.kind !== "leaf" || after.some((field) => field.value.kind !== "constant")) return undefined;
+  const { slot, plainKey } = value.access;
+  if (slot !== ownSlot || plainKey === undefined) return undefined;
+  return {
+    key: plainKey,
+    before: `{${before.map(({ text }) => text).join(",")}`,
+    after: `${after.map(({ text }) => `,${text}`).join("")}}`,
+  };
 }
 
 /**

@@ -63,7 +63,7 @@ function read(list: unknown) {
     acceptsEntity: (_, typename) => typename === "Admin",
   };
   const examples = [ada, grace].map((object) => ({ object, layout }));
-  const representations = { text: "", count: 2, indexOf: new Map(), examples };
+  const representations = { text: "", count: 2, indexOf: () => undefined, examples };
   const data = list === undefined ? {} : { _entities: list };
   const entities = readEntities(fetch as CompiledFetch, representations, data, [], (index) => void refused.push(index));
   return { entities, refused };

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. Are these the entities that were asked for? (Apollo Federation subgraph specification, `_entities`)
-import type { CompiledFetch, Joins } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -17,35 +17,39 @@ export function readEntities(
 ): readonly (Json | undefined)[] | undefined {
   const list = Object.hasOwn(data, "_entities") ? data["_entities"] : undefined;
   if (!Array.isArray(list) || list.length !== representations.count) return undefined;
+  let layoutBefore: ObjectLayout | undefined;
+  let checks: readonly KeyCheck[] = [];
   return (list as readonly unknown[]).map((entity, i) => {
     if (entity === null) return undefined;
-    const isAccepted = typeof entity === "object" && !Array.isArray(entity);
-    if (isAccepted && isTheOne(entity as Json, i, fetch, representations, joins)) return entity as Json;
+    const example = representations.examples[i];
+    if (example && isObject(entity)) {
+      // Entities of one type mostly stand together.
+      if (example.layout !== layoutBefore) checks = fetch.keyChecks(example.layout);
+      layoutBefore = example.layout;
+      if (isOfType(entity, example.layout, fetch) && holdsKey(entity, example.object, checks, joins)) return entity;
+    }
     refuse(i);
     return undefined;
   });
 }
 
-/** Of a type that fits, and with no other values in its key than it was asked for by. An entity that tells no key is believed. */
-function isTheOne(
-  entity: Json,
-  index: number,
-  fetch: CompiledFetch,
-  { examples }: RepresentationSet,
-  joins: Joins,
-): boolean {
-  const example = examples[index];
-  if (!example) return false;
-  const { object, layout } = example;
-  const typename = entity["__typename"];
-  if (typename !== undefined && typename !== layout.typename) {
-    if (typeof typename !== "string" || !fetch.acceptsEntity(layout, typename)) return false;
-  }
-  for (const { key, access } of fetch.keyChecks(layout)) {
-    const wanted = access.read(object, joins);
+function isObject(entity: unknown): entity is Json {
+  return typeof entity === "object" && entity !== null && !Array.isArray(entity);
+}
+
+function isOfType({ __typename: said }: Json, layout: ObjectLayout, fetch: CompiledFetch): boolean {
+  return (
+    said === undefined || said === layout.typename || (typeof said === "string" && fetch.acceptsEntity(layout, said))
+  );
+}
+
+/** With no other values in its key than it was asked for by. An entity that tells no key is believed. */
+function holdsKey(entity: Json, asked: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
+  for (const { key, access } of checks) {
     const brought = entity[key];
-    if (brought === undefined || brought === null || brought === wanted) continue;
-    if (!isScalar(brought) || String(brought) !== String(wanted)) return false;
+    if (brought === undefined || brought === null) continue;
+    const wanted = access.read(asked, joins);
+    if (brought !== wanted && (!isScalar(brought) || String(brought) !== String(wanted))) return false;
   }
   return true;
 }

@@ -14,7 +14,7 @@ export function joinToAll(data: Json): Join {
 export function joinEntities({ indexOf }: RepresentationSet, entities: readonly (Json | undefined)[]): Join {
   return {
     find(object) {
-      const index = indexOf.get(object);
+      const index = indexOf(object);
       return index === undefined ? undefined : entities[index];
     },
   };

@@ -10,11 +10,12 @@ const anew = { id: "1" };
 /** Two objects stand for one representation, one stands for none. */
 const root = { a_posts: [{ author: ada }, { author: grace }, null, { author: anew }, { author: { id: null } }] };
 const entities = fetch([["a_posts", "author"]]);
-const indexOf = new Map<object, number>([
+const indexes = new Map<object, number>([
   [ada, 0],
   [anew, 0],
   [grace, 1],
 ]);
+const indexOf = (object: object) => indexes.get(object);
 const reason = { kind: "fetch-failed", code: "SUBGRAPH_TIMEOUT" } as const;
 
 test("what an entity lost is lost at every place that it stands for, under the client's names", () => {

@@ -87,7 +87,7 @@ function groupPlaces(
 ): ReadonlyMap<number, readonly Placed[]> {
   const groups = new Map<number, Placed[]>();
   for (const place of places) {
-    const index = representations ? representations.indexOf.get(place.object) : 0;
+    const index = representations ? representations.indexOf(place.object) : 0;
     if (index === undefined) continue;
     const group = groups.get(index);
     if (group) group.push(place);
@@ -97,7 +97,7 @@ function groupPlaces(
 }
 
 function isSent({ object }: Placed, representations: RepresentationSet | undefined): boolean {
-  return representations === undefined || representations.indexOf.has(object);
+  return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
 /** What the fetch was to bring at a place, as far as the client asked for it; if nothing of it, the place. */

@@ -5,6 +5,7 @@ import {
   ownSlot,
   type Position,
   type RepresentationField,
+  type RepresentationPlan,
 } from "../plan/compiled-plan.ts";
 import { writeRepresentations } from "./representations.ts";
 
@@ -96,17 +97,50 @@ test("lists within lists are opened, nulls and what is no object are left out", 
   expect(sent.map(({ id }) => id)).toEqual(["1", "2"]);
 });
 
-/** What is sent, and for each user the index of its representation. */
+test.each([
+  ["that are of two types", [{ id: "1" }, { __typename: "Admin", id: "1" }]],
+  ["whose key is an object", [{ id: "1" }, { id: { x: 1 } }]],
+])("objects with one key %s are told apart by themselves", (_, users) => {
+  expect(write(users, [leaf("id")]).indexes).toEqual([0, 1]);
+});
+
+test("objects of a type that is not asked for stand for nothing, though they have the key of another", () => {
+  const users = [{ id: "1" }, { __typename: "Guest", id: "1" }];
+  expect(write(users, [leaf("id")]).indexes).toEqual([0, undefined]);
+});
+
+/** What is sent, and for each user the index of its representation: the same whether objects are found by their key or by themselves. */
 function write(users: readonly Json[], fields: readonly RepresentationField[]) {
-  const fieldsOf = ({ typename }: ObjectLayout) => [
-    { text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const,
-    ...fields,
-  ];
+  const [field] = fields;
+  const hasSingleKey = fields.length === 1 && field?.value.kind === "leaf";
+  const byObject = writeWith(users, fields, () => undefined);
+  const byKey = writeWith(users, fields, ({ typename }) =>
+    hasSingleKey && typename !== "Guest"
+      ? {
+          key: String(JSON.parse(field.text.slice(0, -1))),
+          before: `{"__typename":"${typename}",${field.text}`,
+          after: "}",
+        }
+      : undefined,
+  );
+  expect(byKey).toEqual(byObject);
+  return byKey;
+}
+
+function writeWith(
+  users: readonly Json[],
+  fields: readonly RepresentationField[],
+  singleKeyOf: RepresentationPlan["singleKeyOf"],
+) {
+  const fieldsOf = ({ typename }: ObjectLayout) =>
+    typename === "Guest"
+      ? undefined
+      : [{ text: `"__typename":"${typename}"`, value: { kind: "constant" } } as const, ...fields];
   const tree = { root: { users }, position, joins: [] };
-  const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf };
+  const plan = { variable: "representations", entitiesKey: "_entities", group: 0, fieldsOf, singleKeyOf };
   const { text, indexOf, count } = writeRepresentations(tree, [["users"]], plan);
   const sent = JSON.parse(`[${text}]`) as readonly Json[];
-  return { sent, count, indexes: users.map((user) => indexOf.get(user)) };
+  return { sent, count, indexes: users.map((user) => indexOf(user)) };
 }
 
 /** Every field is an object's own. */

@@ -1,5 +1,12 @@
 // Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
-import type { FieldsOf, Joins, ObjectLayout, RepresentationField, RepresentationPlan } from "../plan/compiled-plan.ts";
+import type {
+  FieldsOf,
+  Joins,
+  ObjectLayout,
+  RepresentationField,
+  RepresentationPlan,
+  SingleKey,
+} from "../plan/compiled-plan.ts";
 import { type Tree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,20 +15,69 @@ export interface RepresentationSet {
   /** JSON of the list's entries, separated by commas. */
   readonly text: string;
   readonly count: number;
-  /** By object of the answer: which representation stands for it. Objects without a key value have none. */
-  readonly indexOf: ReadonlyMap<object, number>;
+  /** Which representation stands for an object of the answer. Objects without a key value have none. */
+  indexOf(object: Json): number | undefined;
   /** By representation: the first object that it stands for. */
-  readonly examples: readonly { readonly object: Json; readonly layout: ObjectLayout }[];
+  readonly examples: readonly Example[];
 }
 
+interface Example {
+  readonly object: Json;
+  readonly layout: ObjectLayout;
+}
+
+type Paths = readonly (readonly string[])[];
+
 /** The representations of all objects at these paths. */
-export function writeRepresentations(
-  tree: Tree,
-  paths: readonly (readonly string[])[],
-  plan: RepresentationPlan,
-): RepresentationSet {
-  const indexOf = new Map<object, number>();
-  const examples: { object: Json; layout: ObjectLayout }[] = [];
+export function writeRepresentations(tree: Tree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
+  return writeByKey(tree, paths, plan) ?? writeByObject(tree, paths, plan);
+}
+
+/**
+ * For the most common case, objects of one type with one key of their own: the key's value is all that has to be remembered, and to be
+ * read again when the entities are joined. Undefined when it is not such a case.
+ */
+function writeByKey(tree: Tree, paths: Paths, plan: RepresentationPlan): RepresentationSet | undefined {
+  const indexOfValue = new Map<unknown, number>();
+  const examples: Example[] = [];
+  let first: ObjectLayout | undefined;
+  let layoutBefore: ObjectLayout | undefined;
+  let single: SingleKey | undefined;
+  let isOther = false;
+  let text = "";
+
+  visitTargets(tree, paths, (object, layout) => {
+    if (isOther) return;
+    if (layout !== layoutBefore) {
+      layoutBefore = layout;
+      first ??= layout;
+      const here = plan.singleKeyOf(layout);
+      isOther = !here || first.typename !== layout.typename || (single !== undefined && single.key !== here.key);
+      if (isOther) return;
+      single = here;
+    }
+    if (!single) return;
+    const value = object[single.key];
+    if (value === undefined || indexOfValue.has(value)) return;
+    if (typeof value === "object" && value !== null) return void (isOther = true);
+    indexOfValue.set(value, examples.length);
+    if (examples.length > 0) text += ",";
+    text += single.before + JSON.stringify(value) + single.after;
+    examples.push({ object, layout });
+  });
+  if (isOther) return undefined;
+  const key = single?.key;
+  return {
+    text,
+    count: examples.length,
+    indexOf: (object) => (key === undefined ? undefined : indexOfValue.get(object[key])),
+    examples,
+  };
+}
+
+function writeByObject(tree: Tree, paths: Paths, plan: RepresentationPlan): RepresentationSet {
+  const indexes = new Map<object, number>();
+  const examples: Example[] = [];
   const texts: string[] = [];
   const findIndex = createKeyIndex();
   let type: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
@@ -30,16 +86,16 @@ export function writeRepresentations(
     // Objects of one type mostly stand together.
     if (type?.layout !== layout) type = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = type;
-    if (!fields || indexOf.has(object)) return;
+    if (!fields || indexes.has(object)) return;
     const values = readValues(fields, object, tree.joins);
     if (values === undefined) return;
     const index = findIndex(layout, values, texts.length);
-    indexOf.set(object, index);
+    indexes.set(object, index);
     if (index < texts.length) return;
     texts.push(writeObject(fields, values));
     examples.push({ object, layout });
   });
-  return { text: texts.join(","), count: texts.length, indexOf, examples };
+  return { text: texts.join(","), count: texts.length, indexOf: (object) => indexes.get(object), examples };
 }
 
 /**

@@ -78,7 +78,7 @@ function join(
   recordRefused(entities ? refused : undefined, recording);
   if (!entities) return true;
   if (run.plan.isMerged) {
-    mergeIntoTargets(fetch, run, o, (object) => entities[representations.indexOf.get(object) ?? -1]);
+    mergeIntoTargets(fetch, run, o, (object) => entities[representations.indexOf(object) ?? -1]);
   } else run.joins[fetch.slot] = joinEntities(representations, entities);
   return true;
 }
@@ -87,7 +87,7 @@ function mergeIntoTargets(
   fetch: CompiledFetch,
   run: RunData,
   o: TakeOptions,
-  find: (object: object) => Json | undefined,
+  find: (object: Json) => Json | undefined,
 ): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));

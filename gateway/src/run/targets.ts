@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. The objects that a fetch is about, found from the root through what is joined so far.
-import type { Joins, ObjectLayout, Position } from "../plan/compiled-plan.ts";
+import type { Access, Joins, ObjectLayout, Position } from "../plan/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,42 +16,84 @@ type Paths = readonly (readonly string[])[];
 
 /** Visits all objects at paths of planner keys, lists opened, nulls and what has no shape to go on left out; one object may come often. */
 export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: Visit): void {
-  const walk = (value: unknown, at: Position, way: Way): void => {
-    if (typeof value !== "object" || value === null) return;
-    if (Array.isArray(value)) {
-      for (const entry of value as readonly unknown[]) walk(entry, at, way);
-      return;
-    }
-    const object = value as Json;
-    const layout = at.layoutOf(object, joins);
-    if (!layout) return;
-    if (way.isTarget) visit(object, layout, at);
-    for (const [key, next] of way.onwards) {
-      const access = layout.access(key);
-      if (access?.position) walk(access.read(object, joins), access.position, next);
-    }
-  };
-  walk(root, position, joinPaths(paths));
+  walk(root, position, wayOf(paths), joins, visit);
+}
+
+function walk(value: unknown, at: Position, way: Way, joins: Joins, visit: Visit): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    const entries = value as readonly unknown[];
+    for (let i = 0; i < entries.length; i++) walk(entries[i], at, way, joins, visit);
+    return;
+  }
+  const object = value as Json;
+  const layout = at.layoutOf(object, joins);
+  if (!layout) return;
+  if (way.isTarget) visit(object, layout, at);
+  const turns = way.turnsAt(layout);
+  for (let i = 0; i < turns.length; i++) {
+    const { access, position, way: next } = turns[i] as Turn;
+    walk(access.read(object, joins), position, next, joins, visit);
+  }
 }
 
 /** Paths with a common beginning, walked once. */
 interface Way {
   isTarget: boolean;
   readonly onwards: Map<string, Way>;
+  /** Where it goes on from an object. */
+  turnsAt(layout: ObjectLayout): readonly Turn[];
+}
+
+interface Turn {
+  readonly access: Access;
+  readonly position: Position;
+  readonly way: Way;
+}
+
+const ways = new WeakMap<Paths, Way>();
+
+/** The same for the same fetch, as often as it is sent. */
+function wayOf(paths: Paths): Way {
+  const way = ways.get(paths) ?? joinPaths(paths);
+  ways.set(paths, way);
+  return way;
 }
 
 function joinPaths(paths: Paths): Way {
-  const start: Way = { isTarget: false, onwards: new Map() };
+  const start = createWay();
   for (const path of paths) {
     let way = start;
     for (const key of path) {
-      const next = way.onwards.get(key) ?? { isTarget: false, onwards: new Map<string, Way>() };
+      const next = way.onwards.get(key) ?? createWay();
       way.onwards.set(key, next);
       way = next;
     }
     way.isTarget = true;
   }
   return start;
+}
+
+function createWay(): Way {
+  const onwards = new Map<string, Way>();
+  const known = new Map<ObjectLayout, readonly Turn[]>();
+
+  function findTurns(layout: ObjectLayout): readonly Turn[] {
+    return [...onwards].flatMap(([key, way]) => {
+      const access = layout.access(key);
+      return access?.position ? { access, position: access.position, way } : [];
+    });
+  }
+
+  return {
+    isTarget: false,
+    onwards,
+    turnsAt(layout) {
+      const turns = known.get(layout) ?? findTurns(layout);
+      known.set(layout, turns);
+      return turns;
+    },
+  };
 }
 
 export interface Placed {

@@ -1,37 +1,39 @@
 // Stage 5 of 5: say it. Leaf values as JSON, held against their type (GraphQL spec, "Scalars", result coercion).
 import type { LeafKind } from "../plan/compiled-plan.ts";
+import type { JsonBytes } from "./json-bytes.ts";
 
 const int32Max = 2_147_483_647;
 
-/** JSON of a value that is not null; undefined when it is no value of this type. */
-export function writeLeaf(value: unknown, leaf: LeafKind): string | undefined {
+/** Writes a value that is not null. @returns false, with nothing written, when it is no value of this type. */
+export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boolean {
   switch (leaf) {
     case "String":
-      return typeof value === "string" ? writeString(value) : undefined;
+      if (typeof value !== "string") return false;
+      out.writeText(value);
+      return true;
     case "ID":
-      if (typeof value === "string") return writeString(value);
-      return Number.isSafeInteger(value) ? `"${String(value)}"` : undefined;
+      if (typeof value === "string") out.writeText(value);
+      else if (Number.isSafeInteger(value)) out.writeRaw(`"${String(value)}"`);
+      else return false;
+      return true;
     case "Int":
-      return Number.isInteger(value) && Math.abs(value as number) <= int32Max + 1 && value !== int32Max + 1
-        ? String(value)
-        : undefined;
+      if (!isInt32(value)) return false;
+      out.writeInteger(value);
+      return true;
     case "Float":
-      return Number.isFinite(value) ? String(value) : undefined;
+      if (!Number.isFinite(value)) return false;
+      out.writeRaw(String(value));
+      return true;
     case "Boolean":
-      return typeof value === "boolean" ? String(value) : undefined;
+      if (typeof value !== "boolean") return false;
+      out.writeRaw(value ? "true" : "false");
+      return true;
     case "custom":
-      return JSON.stringify(value);
+      out.writeJson(JSON.stringify(value));
+      return true;
   }
 }
 
-/** What JSON writes otherwise than it is: quotes, backslashes, controls, and surrogates, of which one may stand alone. */
-// oxlint-disable-next-line no-control-regex -- controls are what is looked for
-const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
-
-/** Longer texts are scanned faster by JSON.stringify itself. */
-const scannedCharactersMax = 32;
-
-export function writeString(value: string): string {
-  if (value.length > scannedCharactersMax || escaped.test(value)) return JSON.stringify(value);
-  return `"${value}"`;
+function isInt32(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= -int32Max - 1 && (value as number) <= int32Max;
 }

@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createAsciiToken } from "../plan/ascii-token.ts";
+import { JsonBytes } from "./json-bytes.ts";
+
+/** As long as a text that is copied unit by unit, and longer. */
+test.each([1, 24, 200])("texts are JSON as JSON.stringify writes it, repeated %i times", (count) => {
+  for (const part of [
+    "plain",
+    'quo"te',
+    "back\\slash",
+    "\n\t\u0000\u001f\u007f",
+    "é → 😀",
+    "\ud800",
+    "x\udc00",
+    "</script>",
+    "\u2028",
+  ]) {
+    const text = part.repeat(count);
+    expect(write((out) => out.writeText(text))).toBe(JSON.stringify(text));
+  }
+});
+
+test("any texts are JSON as JSON.stringify writes it, one behind the other", () => {
+  const texts = fc.array(fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), fc.string({ maxLength: 60 })));
+  fc.assert(
+    fc.property(texts, (all) => {
+      const written = write((out) => all.forEach((text) => out.writeText(text)));
+      expect(written).toBe(all.map((text) => JSON.stringify(text)).join(""));
+    }),
+  );
+});
+
+test("a surrogate that stands alone survives the way through UTF-8", () => {
+  expect(JSON.parse(write((out) => out.writeText("a\ud800b")))).toBe("a\ud800b");
+});
+
+test("whole numbers of 32 bits are written as JSON.stringify writes them", () => {
+  const edges = [0, -0, 9, 10, 99, 100, 1_234_567_890, 2_147_483_647, -1, -2_147_483_648];
+  for (const value of edges) expect(write((out) => out.writeInteger(value))).toBe(JSON.stringify(value));
+  fc.assert(
+    fc.property(fc.integer(), (value) => {
+      expect(write((out) => out.writeInteger(value))).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+test.each(["", "a", "abcd", '{"name":'])("the token %j is written as it is", (text) => {
+  const written = write((out) => {
+    out.writeToken(createAsciiToken(text));
+    out.writeRaw("|");
+  });
+  expect(written).toBe(`${text}|`);
+});
+
+test("a token is of ASCII", () => {
+  expect(() => createAsciiToken("é")).toThrow("Not ASCII");
+});
+
+test("there is room for any length, by each way of writing", () => {
+  const many = Array.from({ length: 30_000 }, (_, i) => i);
+  const text = "→".repeat(300_000);
+  const written = write((out) => {
+    for (const i of many) out.writeRaw(String(i));
+    for (const _ of many) out.writeText("\u0001");
+    out.writeJson(JSON.stringify([text]));
+    out.writeText(text);
+  });
+  expect(written).toBe(`${many.join("")}${'"\\u0001"'.repeat(many.length)}["${text}"]"${text}"`);
+});
+
+test("what was written can be taken back", () => {
+  const out = new JsonBytes();
+  out.writeRaw("[1");
+  const { length } = out;
+  out.writeText("gone");
+  out.rewind(length);
+  out.writeRaw("]");
+  expect(out.take().toString()).toBe("[1]");
+});
+
+test("what was taken does not change with the next answer", () => {
+  const out = new JsonBytes();
+  out.writeText("first");
+  const first = out.take();
+  out.writeText("second");
+  expect(out.take().toString()).toBe('"second"');
+  expect(first.toString()).toBe('"first"');
+});
+
+function write(how: (out: JsonBytes) => void): string {
+  const out = new JsonBytes();
+  how(out);
+  return out.take().toString();
+}
