@@ -35,27 +35,25 @@ export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope
     return ask(clientOf(service), body, !isMutation, scope, signal);
   }
 
-  function read(question: Question, key: string): Promise<AskedAnswer> {
+  function read(question: Question): Promise<AskedAnswer> {
     if (!sharing) return send(question, scope.signal);
-    return sharing.share(key, scope.signal, (signal) => send(question, signal));
+    const { service, body } = question;
+    const { authorization } = scope;
+    return sharing.share({ service, body, authorization }, scope.signal, (signal) => send(question, signal));
   }
 
   return (question) => {
     if (scope.signal.aborted) return Promise.resolve(notSent(scope.signal));
-    const isAlone = question.isMutation || (!sharing && !question.mayRepeat);
-    if (!isReadOnly || isAlone) return send(question, scope.signal);
-    const key = toKey(question, scope);
+    if (!isReadOnly || question.isMutation) return send(question, scope.signal);
+    if (!question.mayRepeat) return read(question);
+    // A line break can stand in no JSON text.
+    const key = `${question.service}\n${question.body}`;
     const known = remembered.get(key);
     if (known) return known;
-    const answer = read(question, key);
-    if (question.mayRepeat) remembered.set(key, answer);
+    const answer = read(question);
+    remembered.set(key, answer);
     return answer;
   };
-}
-
-/** Request id and trace are passed on too, but no answer depends on them. A line break can stand in no header and in no JSON text. */
-function toKey({ service, body }: Question, { authorization = "" }: RequestScope): string {
-  return `${service}\n${authorization}\n${body}`;
 }
 
 function notSent(signal: AbortSignal): AskedAnswer {
@@ -73,7 +71,10 @@ async function ask(
   return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.body);
 }
 
-/** Names and values in turn. Only these three of the client's go further; everything else stays at the door. */
+/**
+ * Names and values in turn. Only these three of the client's go further; everything else stays at the door. No answer depends on request id
+ * and trace.
+ */
 function listHeaders({ requestId, trace, authorization }: RequestScope): readonly string[] {
   const traceParent = createTraceParent(trace);
   const json = "application/json";

@@ -11,11 +11,32 @@ test("equal reads at the same time are one read", async () => {
   expect(await one).toBe(await other);
 });
 
-test("reads of different keys are two", () => {
-  const { share, reads } = setUp();
-  void share("a");
-  void share("b");
+test.each([
+  ["service", { service: "orders" }],
+  ["body", { body: "b" }],
+  ["caller", { authorization: "Bearer b" }],
+  ["caller, who is nobody", { authorization: undefined }],
+])("reads that differ in their %s are two", (_, other) => {
+  const { sharing, start, reads } = setUp();
+  const read = { service: "users", body: "a", authorization: "Bearer a" };
+  const { signal } = new AbortController();
+  void sharing.share(read, signal, start);
+  void sharing.share({ ...read, ...other }, signal, start);
   expect(reads).toHaveLength(2);
+  void sharing.share(read, signal, start);
+  expect(reads).toHaveLength(2);
+});
+
+test("an answer is shared when two have waited for it to the end", async () => {
+  const { share, reads, sharing } = setUp();
+  const leaving = new AbortController();
+  const alone = share("a");
+  void share("a", leaving.signal);
+  leaving.abort("gone");
+  const both = [share("b"), share("b")];
+  for (const read of reads) read.end();
+  expect(sharing.isShared(await alone)).toBe(false);
+  expect(sharing.isShared(await both[0]!)).toBe(true);
 });
 
 test("what has ended is read again", async () => {
@@ -97,5 +118,7 @@ function setUp() {
     new Promise<AskedAnswer>((resolve) => {
       reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [] }) });
     });
-  return { reads, share: (key: string, signal = new AbortController().signal) => sharing.share(key, signal, start) };
+  const share = (body: string, signal = new AbortController().signal) =>
+    sharing.share({ service: "users", body, authorization: undefined }, signal, start);
+  return { reads, sharing, start, share };
 }

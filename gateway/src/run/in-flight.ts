@@ -6,14 +6,23 @@ import type { AskedAnswer } from "./subgraph-answer.ts";
 type Start = (signal: CallerSignal) => Promise<AskedAnswer>;
 
 export interface Sharing {
-  /** @param key everything that the answer depends on: the service, the body, every header that is passed on and means something. */
-  share(key: string, signal: CallerSignal, start: Start): Promise<AskedAnswer>;
+  share(read: SharedRead, signal: CallerSignal, start: Start): Promise<AskedAnswer>;
+  /** Whether several have got this very answer. */
+  isShared(answer: AskedAnswer): boolean;
+}
+
+/** Everything that an answer depends on: of the headers that are passed on, only one means something to it. */
+export interface SharedRead {
+  readonly service: string;
+  readonly body: string;
+  readonly authorization: string | undefined;
 }
 
 /** Reads under way that others may join; beyond, each goes alone. */
 const flightsMax = 1_024;
 
 interface Flight {
+  readonly read: SharedRead;
   readonly answer: Promise<AskedAnswer>;
   readonly abort: (reason: unknown) => void;
   waiting: number;
@@ -21,36 +30,56 @@ interface Flight {
 
 /** One that leaves takes nothing from the others; the last one to leave ends the read. */
 export function createSharing(): Sharing {
-  const flights = new Map<string, Flight>();
+  /** By body: a text that has been looked for is found again without being read. */
+  const flights = new Map<string, Flight[]>();
+  const shared = new WeakSet<AskedAnswer>();
+  let flightCount = 0;
 
-  function begin(key: string, start: Start): Flight {
+  function find({ service, body, authorization }: SharedRead): Flight | undefined {
+    return flights.get(body)?.find(({ read }) => read.service === service && read.authorization === authorization);
+  }
+
+  function begin(read: SharedRead, start: Start): Flight {
     const { signal, abort } = createAbort();
-    const flight: Flight = { answer: start(signal), abort, waiting: 0 };
-    if (flights.size >= flightsMax) return flight;
-    flights.set(key, flight);
-    const land = () => close(key, flight);
-    flight.answer.then(land, land);
+    const flight: Flight = { read, answer: start(signal), abort, waiting: 0 };
+    if (flightCount >= flightsMax) return flight;
+    flightCount++;
+    const others = flights.get(read.body);
+    if (others) others.push(flight);
+    else flights.set(read.body, [flight]);
+    flight.answer.then(
+      (answer) => {
+        if (flight.waiting > 1) shared.add(answer);
+        close(flight);
+      },
+      () => close(flight),
+    );
     return flight;
   }
 
-  function close(key: string, flight: Flight): void {
-    if (flights.get(key) === flight) flights.delete(key);
+  function close(flight: Flight): void {
+    const { body } = flight.read;
+    const alike = flights.get(body);
+    if (!alike?.includes(flight)) return;
+    flightCount--;
+    if (alike.length > 1) alike.splice(alike.indexOf(flight), 1);
+    else flights.delete(body);
   }
 
-  function leave(key: string, flight: Flight, reason: unknown): void {
+  function leave(flight: Flight, reason: unknown): void {
     flight.waiting--;
     if (flight.waiting > 0) return;
     // Nobody may join a read that is being ended.
-    close(key, flight);
+    close(flight);
     flight.abort(reason);
   }
 
   /** Ends with the read or with the caller's own time, whichever is first. */
-  function wait(key: string, flight: Flight, signal: CallerSignal): Promise<AskedAnswer> {
+  function wait(flight: Flight, signal: CallerSignal): Promise<AskedAnswer> {
     flight.waiting++;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        leave(key, flight, signal.reason);
+        leave(flight, signal.reason);
         resolve({ kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(signal.reason)}`) });
       };
       signal.addEventListener("abort", onAbort);
@@ -65,7 +94,10 @@ export function createSharing(): Sharing {
     });
   }
 
-  return { share: (key, signal, start) => wait(key, flights.get(key) ?? begin(key, start), signal) };
+  return {
+    share: (read, signal, start) => wait(find(read) ?? begin(read, start), signal),
+    isShared: (answer) => shared.has(answer),
+  };
 }
 
 /** An AbortController for one listener: every read has one, and few are ever aborted. */

@@ -8,7 +8,7 @@ import { createReport } from "./report.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { AskedAnswer } from "./subgraph-answer.ts";
-import { type RunData, take, type TakeOptions } from "./take.ts";
+import { deriveFrom, type RunData, take, type TakeOptions } from "./take.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,6 +18,8 @@ export interface RunResult {
   readonly root: Json;
   readonly joins: readonly (Join | undefined)[];
   readonly losses: readonly FieldLoss[];
+  /** All of it came from answers that others have got too, whole and right: see Derivations. */
+  readonly isShared: boolean;
 }
 
 export interface RunOptions extends AskOptions, TakeOptions {}
@@ -47,6 +49,7 @@ export function createRunStage(o: RunOptions): RunStage {
       joins: [],
       losses: [],
       representations: [],
+      isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
       ask: createAsk(o, scope, plan.kind === OperationTypeNode.QUERY),
     };
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
@@ -65,10 +68,11 @@ async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
 }
 
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
-  const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
+  const sets = request.fetches.map((fetch) => representationsOf(fetch, run, o));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;
-  const answer = await run.ask({ service, isMutation, mayRepeat, body: writeBody(request, sets, run.variables) });
+  const answer = await run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, sets, run, o) });
+  run.isShared &&= o.sharing?.isShared(answer) === true;
   report(answer, service, run, o);
   fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
 }
@@ -89,9 +93,24 @@ function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet 
 }
 
 /** Fetches of one group are about the same objects and need the same of them. */
-function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
+function representationsOf(
+  { representations: plan, paths }: CompiledFetch,
+  run: Run,
+  o: RunOptions,
+): RepresentationSet | undefined {
   if (!plan) return undefined;
-  return (run.representations[plan.group] ??= writeRepresentations({ ...run, position: run.plan.root }, paths, plan));
+  const write = () => writeRepresentations({ ...run, position: run.plan.root }, paths, plan);
+  return (run.representations[plan.group] ??= deriveFrom(run.joins, plan, run, o, write));
+}
+
+function bodyOf(
+  request: CompiledRequest,
+  sets: readonly (RepresentationSet | undefined)[],
+  run: Run,
+  o: RunOptions,
+): string {
+  const write = () => writeBody(request, sets, run.variables);
+  return request.variables.length > 0 ? write() : deriveFrom(sets, request, run, o, write);
 }
 
 /** A variable that the client did not send is not sent on: its default is the subgraph's to apply, and the same. */

@@ -1,7 +1,8 @@
 // Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
 import { Kind, type SelectionSetNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, Join } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compiled-plan.ts";
 import type { Observe } from "../telemetry/observations.ts";
+import type { Derivations } from "./derivations.ts";
 import { readEntities } from "./entities.ts";
 import { joinEntities, joinToAll } from "./joins.ts";
 import { createLossRecorder, type FieldLoss, type LossRecorder } from "./losses.ts";
@@ -23,9 +24,12 @@ export interface RunData {
   readonly root: Record<string, unknown>;
   readonly joins: (Join | undefined)[];
   readonly losses: FieldLoss[];
+  /** So far; see RunResult. */
+  isShared: boolean;
 }
 
 export interface TakeOptions {
+  readonly derivations: Derivations;
   readonly mergeRules: MergeRules;
   readonly observe: Observe;
 }
@@ -35,64 +39,83 @@ export interface Fetched {
   readonly representations: RepresentationSet | undefined;
 }
 
+/** What `make` gives; for a run that is shared so far it is made once for all who have the same objects. */
+export function deriveFrom<Value>(
+  objects: readonly (object | undefined)[],
+  by: object,
+  { isShared }: RunData,
+  { derivations }: TakeOptions,
+  make: () => Value,
+): Value {
+  if (!isShared) return make();
+  const [first, ...others] = objects.filter((object) => object !== undefined);
+  return first ? derivations.derive([first, ...others], by, make) : make();
+}
+
 /** Joins what came, and records what was lost. `came` is the answer to the whole request. */
 export function take(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
   const { fetch, representations } = fetched;
+  const whole = deriveFrom([came, representations], fetch, run, o, () => readWhole(came, fetched, run.joins));
+  if (whole) return place(whole, fetch, run, o);
+  run.isShared = false;
+  takeInPart(came, fetched, run, o);
+}
+
+/** Undefined when something is missing, or has to be refused. */
+function readWhole(came: AskedAnswer, { fetch, representations }: Fetched, joins: Joins): Join | undefined {
+  const answer = findOwnPart(came, fetch);
+  if (answer.kind !== "graphql" || answer.errors.length > 0 || !answer.data) return undefined;
+  if (!representations) return joinToAll(answer.data);
+  const refused: number[] = [];
+  const entities = readEntities(fetch, representations, answer.data, joins, (index) => void refused.push(index));
+  return entities && refused.length === 0 ? joinEntities(representations, entities) : undefined;
+}
+
+function takeInPart(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
+  const { fetch, representations } = fetched;
   const answer = withoutEmptyData(findOwnPart(came, fetch), representations);
-  if (answer.kind === "graphql" && answer.errors.length === 0 && answer.data) {
-    if (join(answer.data, fetched, run, o, undefined)) return;
-  }
   const losses = createLossRecorder(fetch, { ...run, position: run.plan.root }, representations);
   if (answer.kind === "graphql") {
-    const report = createReport(o.observe, fetch.service, run.scope);
     recordErrors(answer, fetched, losses);
-    if (answer.data) join(answer.data, fetched, run, o, { losses, report });
+    const report = createReport(o.observe, fetch.service, run.scope);
+    const rest = answer.data && readRest(answer.data, fetched, run.joins, losses, report);
+    if (rest) place(rest, fetch, run, o);
   } else losses.loseAll({ kind: "fetch-failed", code: answer.code });
   run.losses.push(...losses.finish());
 }
 
-interface Recording {
-  readonly losses: LossRecorder;
-  readonly report: ReturnType<typeof createReport>;
-}
-
-/**
- * Makes the data part of the run. @returns false, with nothing joined, when something of it had to be refused and nobody is there to
- * record it: then it is called again with `recording`.
- */
-function join(
+/** What of it is right. */
+function readRest(
   data: Json,
   { fetch, representations }: Fetched,
-  run: RunData,
-  o: TakeOptions,
-  recording?: Recording,
-): boolean {
-  if (!representations) {
-    if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, () => data);
-    else run.joins[fetch.slot] = joinToAll(data);
-    return true;
-  }
+  joins: Joins,
+  losses: LossRecorder,
+  report: ReturnType<typeof createReport>,
+): Join | undefined {
+  if (!representations) return joinToAll(data);
   const refused: number[] = [];
-  const entities = readEntities(fetch, representations, data, run.joins, (index) => void refused.push(index));
-  if ((!entities || refused.length > 0) && !recording) return false;
-  recordRefused(entities ? refused : undefined, recording);
-  if (!entities) return true;
-  if (run.plan.isMerged) {
-    mergeIntoTargets(fetch, run, o, (object) => entities[representations.indexOf(object) ?? -1]);
-  } else run.joins[fetch.slot] = joinEntities(representations, entities);
-  return true;
+  const entities = readEntities(fetch, representations, data, joins, (index) => void refused.push(index));
+  const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
+  if (!entities) {
+    report.misshapen([["_entities"]]);
+    losses.loseAll(reason);
+    return undefined;
+  }
+  report.misshapen(refused.map((index) => ["_entities", index]));
+  for (const index of refused) losses.lose(["_entities", index], reason);
+  return joinEntities(representations, entities);
 }
 
-function mergeIntoTargets(
-  fetch: CompiledFetch,
-  run: RunData,
-  o: TakeOptions,
-  find: (object: Json) => Json | undefined,
-): void {
+function place(join: Join, fetch: CompiledFetch, run: RunData, o: TakeOptions): void {
+  if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
+  else run.joins[fetch.slot] = join;
+}
+
+function mergeIntoTargets(fetch: CompiledFetch, run: RunData, o: TakeOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
   for (const target of targets) {
-    mergeCopy(target, find(target) ?? nullsOf(fetch.selected), fetch.renames, o.mergeRules);
+    mergeCopy(target, join.find(target) ?? nullsOf(fetch.selected), fetch.renames, o.mergeRules);
   }
 }
 
@@ -104,14 +127,6 @@ function nullsOf({ selections }: SelectionSetNode): Json {
     return { [(selection.alias ?? selection.name).value]: null };
   });
   return Object.assign({}, ...nulls);
-}
-
-function recordRefused(refused: readonly number[] | undefined, recording: Recording | undefined): void {
-  if (!recording || refused?.length === 0) return;
-  const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
-  recording.report.misshapen(refused?.map((index) => ["_entities", index]) ?? [["_entities"]]);
-  if (!refused) recording.losses.loseAll(reason);
-  else for (const index of refused) recording.losses.lose(["_entities", index], reason);
 }
 
 /**
