@@ -6,10 +6,10 @@ import { createCompiler } from "./plan/compile.ts";
 import type { CompiledPlan } from "./plan/compiled-plan.ts";
 import { createPlanStage } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
-import { createDerivations } from "./run/derivations.ts";
 import { createSharing } from "./run/in-flight.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
+import { deriveFrom } from "./run/take.ts";
 import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { writeAnswerBody } from "./shape/answer.ts";
 import type { EngineTimings } from "./shape/developer.ts";
@@ -66,9 +66,7 @@ export function createEngine(o: EngineOptions): Engine {
   const planning = createPlanStage({ ...o, compile, onCompiled });
   const isObjectTypeName = (name: unknown) =>
     typeof name === "string" && isObjectType(o.supergraphSchema.getType(name));
-  const derivations = createDerivations();
   const run = createRunStage({
-    derivations,
     clientOf: o.clientOf,
     sharing: o.fetchSharing ? createSharing() : undefined,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
@@ -83,18 +81,11 @@ export function createEngine(o: EngineOptions): Engine {
     const plannedMs = scope.isTimed ? performance.now() : 0;
     const result = await run(compiled, variables, scope, introspect(compiled, admitted, variables));
     const ranMs = scope.isTimed ? performance.now() : 0;
-    const { body, problems } = write(compiled, result);
+    const { body, problems } = writeResult(compiled, result);
     if (problems.length > 0) o.observe({ kind: "values-refused", requestId: scope.requestId, problems });
     if (!scope.isTimed) return { status: 200, body };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };
     return { status: 200, body, timings };
-  }
-
-  /** The bytes of a shared answer are shared too. */
-  function write(plan: CompiledPlan, result: RunResult) {
-    const [first, ...others] = result.isShared ? result.joins.filter((join) => join !== undefined) : [];
-    if (!first) return writeAnswerBody(plan, result);
-    return derivations.derive([first, ...others], plan, () => writeAnswerBody(plan, result));
   }
 
   async function explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown> {
@@ -102,4 +93,9 @@ export function createEngine(o: EngineOptions): Engine {
   }
 
   return { apiSchema: o.apiSchema, execute, explain, conditionsOf: planning.conditionsOf };
+}
+
+/** The bytes of a shared answer are shared too. */
+function writeResult(plan: CompiledPlan, result: RunResult) {
+  return deriveFrom(result.joins, plan, result, () => writeAnswerBody(plan, result));
 }

@@ -13,7 +13,7 @@ import { createObserver } from "./telemetry/observations.ts";
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
 // V8 doubles its young generation each time that much of it has survived; what survives until then, mostly requests that are being answered,
-// has grown old and is collected late. In one step to its full 16 MB: on `npm run bench` heavy answers cost a sixth less, and 100 MB less.
+// has grown old and is collected late. By larger steps: on `npm run bench` heavy answers cost a sixth less, and 100 MB less.
 setFlagsFromString("--semi-space-growth-factor=16");
 
 // Halves the time to load Apollo's packages from the second start on; does nothing where no folder can be written.

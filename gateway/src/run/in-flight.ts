@@ -30,47 +30,30 @@ interface Flight {
 
 /** One that leaves takes nothing from the others; the last one to leave ends the read. */
 export function createSharing(): Sharing {
-  /** By body: a text that has been looked for is found again without being read. */
-  const flights = new Map<string, Flight[]>();
+  const flights = createFlightTable();
   const shared = new WeakSet<AskedAnswer>();
-  let flightCount = 0;
-
-  function find({ service, body, authorization }: SharedRead): Flight | undefined {
-    return flights.get(body)?.find(({ read }) => read.service === service && read.authorization === authorization);
-  }
 
   function begin(read: SharedRead, start: Start): Flight {
     const { signal, abort } = createAbort();
     const flight: Flight = { read, answer: start(signal), abort, waiting: 0 };
-    if (flightCount >= flightsMax) return flight;
-    flightCount++;
-    const others = flights.get(read.body);
-    if (others) others.push(flight);
-    else flights.set(read.body, [flight]);
+    if (!flights.add(flight)) return flight;
     flight.answer.then(
-      (answer) => {
-        if (flight.waiting > 1) shared.add(answer);
-        close(flight);
-      },
-      () => close(flight),
+      (answer) => land(flight, answer),
+      () => flights.remove(flight),
     );
     return flight;
   }
 
-  function close(flight: Flight): void {
-    const { body } = flight.read;
-    const alike = flights.get(body);
-    if (!alike?.includes(flight)) return;
-    flightCount--;
-    if (alike.length > 1) alike.splice(alike.indexOf(flight), 1);
-    else flights.delete(body);
+  function land(flight: Flight, answer: AskedAnswer): void {
+    if (flight.waiting > 1) shared.add(answer);
+    flights.remove(flight);
   }
 
   function leave(flight: Flight, reason: unknown): void {
     flight.waiting--;
     if (flight.waiting > 0) return;
     // Nobody may join a read that is being ended.
-    close(flight);
+    flights.remove(flight);
     flight.abort(reason);
   }
 
@@ -95,9 +78,43 @@ export function createSharing(): Sharing {
   }
 
   return {
-    share: (read, signal, start) => wait(find(read) ?? begin(read, start), signal),
+    share: (read, signal, start) => wait(flights.find(read) ?? begin(read, start), signal),
     isShared: (answer) => shared.has(answer),
   };
+}
+
+/**
+ * Flights by the length of their bodies, in lists that stay. A Map would read each body for its hash, and it copies itself as entries come
+ * and go: its dead copies, grown old, hold answers that nobody needs. With it collection took 11 % of the time on answers of 90 KB that
+ * nobody shared, and takes 2 % with this.
+ */
+function createFlightTable() {
+  const lists = Array.from({ length: 256 }, (): Flight[] => []);
+  let count = 0;
+
+  const listOf = ({ body }: SharedRead) => lists[body.length % lists.length] as Flight[];
+
+  return {
+    find: (wanted: SharedRead) => listOf(wanted).find(({ read }) => isSame(read, wanted)),
+    /** False when there is no room. */
+    add(flight: Flight): boolean {
+      if (count >= flightsMax) return false;
+      count++;
+      listOf(flight.read).push(flight);
+      return true;
+    },
+    remove(flight: Flight): void {
+      const list = listOf(flight.read);
+      const at = list.indexOf(flight);
+      if (at < 0) return;
+      count--;
+      list.splice(at, 1);
+    },
+  };
+}
+
+function isSame(one: SharedRead, other: SharedRead): boolean {
+  return one.service === other.service && one.authorization === other.authorization && one.body === other.body;
 }
 
 /** An AbortController for one listener: every read has one, and few are ever aborted. */

@@ -7,11 +7,12 @@ import type {
   RepresentationPlan,
   SingleKey,
 } from "../plan/compiled-plan.ts";
+import type { Source } from "./derivations.ts";
 import { type Tree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface RepresentationSet {
+export interface RepresentationSet extends Source {
   /** JSON of the list's entries, separated by commas. */
   readonly text: string;
   readonly count: number;

@@ -1,8 +1,8 @@
 // Stage 4 of 5: fetch it. Follows a compiled plan: each fetch is sent once what it needs is there.
 import { OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, CompiledRequest, Join, Step } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, Step } from "../plan/compiled-plan.ts";
 import { type Ask, type AskOptions, createAsk } from "./ask.ts";
-import { joinToAll } from "./joins.ts";
+import { joinToAll, type SourceJoin } from "./joins.ts";
 import type { FieldLoss } from "./losses.ts";
 import { createReport } from "./report.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
@@ -16,9 +16,9 @@ type Json = Readonly<Record<string, unknown>>;
 /** All that was fetched. `root` and `joins` are read through the plan's positions. */
 export interface RunResult {
   readonly root: Json;
-  readonly joins: readonly (Join | undefined)[];
+  readonly joins: readonly (SourceJoin | undefined)[];
   readonly losses: readonly FieldLoss[];
-  /** All of it came from answers that others have got too, whole and right: see Derivations. */
+  /** All of it came from answers that others have got too, whole and right: see derivations.ts. */
   readonly isShared: boolean;
 }
 
@@ -68,10 +68,10 @@ async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
 }
 
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
-  const sets = request.fetches.map((fetch) => representationsOf(fetch, run, o));
+  const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;
-  const answer = await run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, sets, run, o) });
+  const answer = await run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, sets, run) });
   run.isShared &&= o.sharing?.isShared(answer) === true;
   report(answer, service, run, o);
   fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
@@ -93,24 +93,15 @@ function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet 
 }
 
 /** Fetches of one group are about the same objects and need the same of them. */
-function representationsOf(
-  { representations: plan, paths }: CompiledFetch,
-  run: Run,
-  o: RunOptions,
-): RepresentationSet | undefined {
+function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
   const write = () => writeRepresentations({ ...run, position: run.plan.root }, paths, plan);
-  return (run.representations[plan.group] ??= deriveFrom(run.joins, plan, run, o, write));
+  return (run.representations[plan.group] ??= deriveFrom(run.joins, plan, run, write));
 }
 
-function bodyOf(
-  request: CompiledRequest,
-  sets: readonly (RepresentationSet | undefined)[],
-  run: Run,
-  o: RunOptions,
-): string {
+function bodyOf(request: CompiledRequest, sets: readonly (RepresentationSet | undefined)[], run: Run): string {
   const write = () => writeBody(request, sets, run.variables);
-  return request.variables.length > 0 ? write() : deriveFrom(sets, request, run, o, write);
+  return request.variables.length > 0 ? write() : deriveFrom(sets, request, run, write);
 }
 
 /** A variable that the client did not send is not sent on: its default is the subgraph's to apply, and the same. */

@@ -2,9 +2,9 @@
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compiled-plan.ts";
 import type { Observe } from "../telemetry/observations.ts";
-import type { Derivations } from "./derivations.ts";
+import { derive, type Source } from "./derivations.ts";
 import { readEntities } from "./entities.ts";
-import { joinEntities, joinToAll } from "./joins.ts";
+import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { createLossRecorder, type FieldLoss, type LossRecorder } from "./losses.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
 import { createReport, type FailedAnswer } from "./report.ts";
@@ -22,14 +22,13 @@ export interface RunData {
   readonly scope: RequestScope;
   /** Of a merged tree; else an object that answers are joined to. */
   readonly root: Record<string, unknown>;
-  readonly joins: (Join | undefined)[];
+  readonly joins: (SourceJoin | undefined)[];
   readonly losses: FieldLoss[];
   /** So far; see RunResult. */
   isShared: boolean;
 }
 
 export interface TakeOptions {
-  readonly derivations: Derivations;
   readonly mergeRules: MergeRules;
   readonly observe: Observe;
 }
@@ -39,30 +38,29 @@ export interface Fetched {
   readonly representations: RepresentationSet | undefined;
 }
 
-/** What `make` gives; for a run that is shared so far it is made once for all who have the same objects. */
+/** What `make` gives; while all of a run is shared it is made once for all who have the same. */
 export function deriveFrom<Value>(
-  objects: readonly (object | undefined)[],
+  sources: readonly (Source | undefined)[],
   by: object,
-  { isShared }: RunData,
-  { derivations }: TakeOptions,
+  { isShared }: Pick<RunData, "isShared">,
   make: () => Value,
 ): Value {
   if (!isShared) return make();
-  const [first, ...others] = objects.filter((object) => object !== undefined);
-  return first ? derivations.derive([first, ...others], by, make) : make();
+  const [first, ...others] = sources.filter((source) => source !== undefined);
+  return first ? derive([first, ...others], by, make) : make();
 }
 
 /** Joins what came, and records what was lost. `came` is the answer to the whole request. */
 export function take(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
   const { fetch, representations } = fetched;
-  const whole = deriveFrom([came, representations], fetch, run, o, () => readWhole(came, fetched, run.joins));
+  const whole = deriveFrom([came, representations], fetch, run, () => readWhole(came, fetched, run.joins));
   if (whole) return place(whole, fetch, run, o);
   run.isShared = false;
   takeInPart(came, fetched, run, o);
 }
 
 /** Undefined when something is missing, or has to be refused. */
-function readWhole(came: AskedAnswer, { fetch, representations }: Fetched, joins: Joins): Join | undefined {
+function readWhole(came: AskedAnswer, { fetch, representations }: Fetched, joins: Joins): SourceJoin | undefined {
   const answer = findOwnPart(came, fetch);
   if (answer.kind !== "graphql" || answer.errors.length > 0 || !answer.data) return undefined;
   if (!representations) return joinToAll(answer.data);
@@ -91,7 +89,7 @@ function readRest(
   joins: Joins,
   losses: LossRecorder,
   report: ReturnType<typeof createReport>,
-): Join | undefined {
+): SourceJoin | undefined {
   if (!representations) return joinToAll(data);
   const refused: number[] = [];
   const entities = readEntities(fetch, representations, data, joins, (index) => void refused.push(index));
@@ -106,7 +104,7 @@ function readRest(
   return joinEntities(representations, entities);
 }
 
-function place(join: Join, fetch: CompiledFetch, run: RunData, o: TakeOptions): void {
+function place(join: SourceJoin, fetch: CompiledFetch, run: RunData, o: TakeOptions): void {
   if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
   else run.joins[fetch.slot] = join;
 }
