@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 /** Whose work a request is part of: W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
 export interface TraceContext {
   /** 32 hexadecimal digits, the same for all that one request causes. */
@@ -27,11 +25,23 @@ export function createTraceParent({ traceId, flags }: TraceContext): string {
   return `00-${traceId}-${randomDigits()}-${flags}`;
 }
 
+const byteDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /**
- * 16 hexadecimal digits, from the random parts of a UUID: Node draws those 128 at a time. For a trace's id and a span's that is 1.7 µs
- * instead of the 5.8 of `randomBytes`, which every request pays, and a third of it every fetch.
+ * 16 hexadecimal digits. Ids have to differ, not to be secret ("randomly or pseudo-randomly", Trace Context, section 2.2.2): every request
+ * draws three, and every fetch one, and this takes 0.1 µs where node:crypto takes 0.3 to 5.
  */
 function randomDigits(): string {
-  const uuid = randomUUID();
-  return uuid.slice(0, 4) + uuid.slice(24);
+  return random32() + random32();
+}
+
+function random32(): string {
+  const number = Math.floor(Math.random() * 2 ** 32);
+  return (
+    digitsOf(number >>> 24) + digitsOf((number >>> 16) & 255) + digitsOf((number >>> 8) & 255) + digitsOf(number & 255)
+  );
+}
+
+function digitsOf(byte: number): string {
+  return byteDigits[byte] ?? "";
 }

@@ -56,8 +56,8 @@ export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope
   };
 }
 
-function notSent(signal: AbortSignal): AskedAnswer {
-  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${signal.reason}`) };
+function notSent(signal: CallerSignal): AskedAnswer {
+  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${String(signal.reason)}`) };
 }
 
 async function ask(

@@ -1,12 +1,14 @@
 // Stage 4 of 5: fetch it. Waits end: at a time, or when the client they serve goes away.
 import type { ServerResponse } from "node:http";
+import type { CallerSignal } from "@tributary/kit/upstream";
+import { AbortSource } from "./abort-source.ts";
 
 /** Why a request's signal was aborted: its time is up, or its client went away. */
 type AbortReason = "late" | "gone";
 
 export interface Deadline {
   /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */
-  signal(): AbortSignal;
+  signal(): CallerSignal;
   /** Must be called when the work is done: frees the timer. */
   clear(): void;
 }
@@ -14,18 +16,18 @@ export interface Deadline {
 /** A signal that is aborted `timeoutMs` from now, or when the client goes away before it has its answer. */
 export function createDeadline(response: ServerResponse, timeoutMs: number, onGone: () => void): Deadline {
   const endsMs = performance.now() + timeoutMs;
-  let controller: AbortController | undefined;
+  let source: AbortSource | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const leave = () => {
     if (response.writableFinished) return;
-    controller?.abort("gone" satisfies AbortReason);
+    source?.abort("gone" satisfies AbortReason);
     onGone();
   };
 
-  function arm(): AbortController {
-    const armed = new AbortController();
-    controller = armed;
+  function arm(): AbortSource {
+    const armed = new AbortSource();
+    source = armed;
     timer = setTimeout(() => armed.abort("late" satisfies AbortReason), Math.max(0, endsMs - performance.now()));
     // The client may have left while its body was unpacked, or its operation planned.
     if (response.closed) leave();
@@ -34,9 +36,9 @@ export function createDeadline(response: ServerResponse, timeoutMs: number, onGo
   }
 
   return {
-    signal: () => (controller ?? arm()).signal,
+    signal: () => source ?? arm(),
     clear() {
-      if (!controller) return;
+      if (!source) return;
       clearTimeout(timer);
       response.off("close", leave);
     },

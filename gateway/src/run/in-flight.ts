@@ -1,5 +1,6 @@
 // Stage 4 of 5: fetch it. Equal reads that are under way at the same time are one read: all get the same answer, which nobody changes.
 import type { CallerSignal } from "@tributary/kit/upstream";
+import { AbortSource } from "./abort-source.ts";
 import type { AskedAnswer } from "./subgraph-answer.ts";
 
 /** Starts a read; it ends early when the signal is aborted. */
@@ -24,7 +25,7 @@ const flightsMax = 1_024;
 interface Flight {
   readonly read: SharedRead;
   readonly answer: Promise<AskedAnswer>;
-  readonly abort: (reason: unknown) => void;
+  readonly end: AbortSource;
   waiting: number;
 }
 
@@ -34,8 +35,8 @@ export function createSharing(): Sharing {
   const shared = new WeakSet<AskedAnswer>();
 
   function begin(read: SharedRead, start: Start): Flight {
-    const { signal, abort } = createAbort();
-    const flight: Flight = { read, answer: start(signal), abort, waiting: 0 };
+    const end = new AbortSource();
+    const flight: Flight = { read, answer: start(end), end, waiting: 0 };
     if (!flights.add(flight)) return flight;
     flight.answer.then(
       (answer) => land(flight, answer),
@@ -54,7 +55,7 @@ export function createSharing(): Sharing {
     if (flight.waiting > 0) return;
     // Nobody may join a read that is being ended.
     flights.remove(flight);
-    flight.abort(reason);
+    flight.end.abort(reason);
   }
 
   /** Ends with the read or with the caller's own time, whichever is first. */
@@ -115,21 +116,4 @@ function createFlightTable() {
 
 function isSame(one: SharedRead, other: SharedRead): boolean {
   return one.service === other.service && one.authorization === other.authorization && one.body === other.body;
-}
-
-/** An AbortController for one listener: every read has one, and few are ever aborted. */
-function createAbort() {
-  let listener: (() => void) | undefined;
-  const signal = {
-    aborted: false,
-    reason: undefined as unknown,
-    addEventListener: (_: "abort", added: () => void) => void (listener = added),
-    removeEventListener: () => void (listener = undefined),
-  };
-  function abort(reason: unknown): void {
-    signal.aborted = true;
-    signal.reason = reason;
-    listener?.();
-  }
-  return { signal, abort };
 }

@@ -1,5 +1,6 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
 import type { TraceContext } from "@tributary/kit/trace-context";
+import type { CallerSignal } from "@tributary/kit/upstream";
 
 export interface RequestScope {
   readonly requestId: string;
@@ -7,13 +8,13 @@ export interface RequestScope {
   /** The client's `authorization`, passed on as it came. */
   readonly authorization: string | undefined;
   /** Aborted when the client goes away or the request's deadline passes; then nothing more is fetched. */
-  readonly signal: AbortSignal;
+  readonly signal: CallerSignal;
   /** Whether somebody wants to know where the time goes. */
   readonly isTimed: boolean;
 }
 
 export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed"> {
-  readonly deadline: { signal(): AbortSignal };
+  readonly deadline: { signal(): CallerSignal };
 }
 
 export function createRequestScope(about: ScopeAbout): RequestScope {
@@ -40,7 +41,7 @@ class Scope implements RequestScope {
     this.#deadline = deadline;
   }
 
-  get signal(): AbortSignal {
+  get signal(): CallerSignal {
     return this.#deadline.signal();
   }
 }
