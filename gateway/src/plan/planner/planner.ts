@@ -29,10 +29,13 @@ export interface PlannerOptions {
   readonly threadHeapMbMax?: number;
 }
 
+/** What a new thread takes on a busy machine before it plans: an operation that waits for it is not to blame. */
+const threadStartMsMax = 2_000;
+
 const ownThreadFile = new URL("planner-worker.ts", import.meta.url);
 
 export function createPlanner(o: PlannerOptions): Planner {
-  const { waitingMax = 1_000, waitMsMax = 2 * o.planTimeoutMs, loadTimeoutMs = 60_000 } = o;
+  const { waitingMax = 1_000, waitMsMax = 2 * o.planTimeoutMs + threadStartMsMax, loadTimeoutMs = 60_000 } = o;
   const { threadFile: file = ownThreadFile, threadHeapMbMax: heapMbMax = 512 } = o;
   /** Those in use: a new thread loads them all. */
   const inUse = new Map<number, string>();
