@@ -33,7 +33,7 @@ export function readConfig(environment: Environment) {
       }),
       fetchSharing: env.flag("FETCH_SHARING", {
         fallback: true,
-        why: "equal queries to a subgraph that are under way at once, for equal callers, are sent once",
+        why: "equal queries to a subgraph that are under way at once, for equal callers, are sent once, and what follows from their answers is worked out once",
       }),
       serverTiming: env.flag("SERVER_TIMING", {
         fallback: false,

@@ -3,6 +3,7 @@ import { operationFromDocument, Supergraph } from "@apollo/federation-internals"
 import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
 import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
+import { keepFetchesApart } from "./keep-fetches-apart.ts";
 import { planResolvable } from "./plan-resolvable.ts";
 import { planRest } from "./plan-rest.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
@@ -28,6 +29,8 @@ export interface Planner {
  * interface of four types in four subgraphs keep it at work for minutes. With it they are refused in a tenth of a second.
  */
 const waysMax = 10_000;
+
+keepFetchesApart();
 
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {

@@ -105,5 +105,12 @@ export const interfaceObjectRequires: Animal = {
       query: "{ parked { ... on Tram { isInsured badge } ... on Bike { gears } } }",
       expected: { data: { parked: [{ isInsured: true, badge: "Red-1" }, { gears: 7 }] } },
     },
+    {
+      name: "what one type requires is fetched after the type is known, and not in the fetch that tells it",
+      query: "{ washed { vehicle { ... on Tram { badge } } } }",
+      stockIsWrong:
+        "its planner fills the memory of the process; with that mended the interface object's type is believed",
+      expected: { data: { washed: [{ vehicle: { badge: "Red-1" } }, { vehicle: {} }] } },
+    },
   ],
 };
