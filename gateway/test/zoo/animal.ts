@@ -42,6 +42,8 @@ export interface Case {
   readonly expected: Expected;
   /** What stock answers instead, in one line. Held against stock: with this it answers otherwise, without it it gives the same data. */
   readonly stockIsWrong?: string;
+  /** Why stock is not asked at all: it would end the process of the tests. */
+  readonly stockIsNotAsked?: string;
 }
 
 export interface Expected {
