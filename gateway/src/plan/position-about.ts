@@ -7,13 +7,15 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 /** What of one fetch's text is about a position. */
 export interface Source {
   readonly slot: number;
-  readonly service: string | undefined;
+  readonly service: string;
   readonly sets: readonly SelectionSetNode[];
 }
 
 export interface PositionAbout {
   readonly path: readonly string[];
   readonly type: GraphQLCompositeType;
+  /** The object type that alone can stand here, where a subgraph that was asked knows it and is not asked for it. */
+  readonly typename?: string | undefined;
   /** The objects' own fields first, then those of fetches that are joined to them, in the plan's order. */
   readonly sources: readonly Source[];
   readonly clientSets: readonly SelectionSetNode[];

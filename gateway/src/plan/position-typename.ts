@@ -11,7 +11,7 @@ export type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: 
  * one's word counts more then. Undefined when the subgraph names something that is no type.
  */
 export function createTypenameReader(
-  { type, sources }: PositionAbout,
+  { type, typename: onlyTypename, sources }: PositionAbout,
   { types, fetchKeyOf }: PositionOptions,
 ): TypenameReader {
   const slots = sources
@@ -25,7 +25,7 @@ export function createTypenameReader(
       const typename = (slot === ownSlot ? object : joins[slot]?.find(object))?.["__typename"];
       if (last === undefined || (slots.length > 1 && isConcrete(typename))) last = typename;
     }
-    if (last === undefined) return type.name;
+    if (last === undefined) return onlyTypename ?? type.name;
     return typeof last === "string" ? last : undefined;
   };
 }

@@ -9,7 +9,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { toClientPath } from "./client-path.ts";
-import { createAccess } from "./access.ts";
+import { createAccess, type Provider } from "./access.ts";
 import { createAsciiToken } from "./ascii-token.ts";
 import {
   type Access,
@@ -37,9 +37,11 @@ export function createRootPosition(
 
 /** In a merged tree everything is an object's own. */
 function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly Source[] {
-  return fetchesAt(fetches, path).map(({ slot, service, selected }) =>
-    isMerged ? { slot: ownSlot, service: undefined, sets: [selected] } : { slot, service, sets: [selected] },
-  );
+  return fetchesAt(fetches, path).map(({ slot, service, selected }) => ({
+    slot: isMerged ? ownSlot : slot,
+    service,
+    sets: [selected],
+  }));
 }
 
 function createPosition(about: PositionAbout, o: PositionOptions): Position {
@@ -102,6 +104,11 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
     fields: collectFields(sets, applies, o.fetchKeyOf),
   }));
   const known = new Map<string, Access | undefined>();
+  // In a merged tree it cannot be said whose a value is.
+  const toProvider = ({ service, ...one }: Provider): Provider => ({
+    ...one,
+    service: o.isMerged ? undefined : service,
+  });
 
   function createAccessTo(key: string): Access | undefined {
     const providers = provided.flatMap(({ slot, service, fields }) => {
@@ -115,13 +122,19 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
     if (!first || !field) return undefined;
     const type = findFieldType(o.types, field.name.value, [typename, about.type.name]);
     if (!isCompositeType(type) || !field.selectionSet) {
-      return createAccess(first, o.isMerged ? [] : others, undefined);
+      return createAccess(toProvider(first), o.isMerged ? [] : others, undefined);
     }
     const path = [...about.path, key];
-    const own = (o.isMerged ? providers : [first]).flatMap(({ nodes }) => selectionSetsOf(nodes));
-    const sources = [{ slot: ownSlot, service: first.service, sets: own }, ...sourcesAt(o, path)];
-    const clientSets = selectionSetsOf(client.get(key) ?? []);
-    return createAccess(first, [], createPosition({ path, type, sources, clientSets }, o));
+    const askers = o.isMerged ? providers : [first];
+    const own = askers.map(({ service, nodes }) => ({ slot: ownSlot, service, sets: selectionSetsOf(nodes) }));
+    const below: PositionAbout = {
+      path,
+      type,
+      typename: findOnlyType(own, typename, field.name.value, o),
+      sources: [...own, ...sourcesAt(o, path)],
+      clientSets: selectionSetsOf(client.get(key) ?? []),
+    };
+    return createAccess(toProvider(first), [], createPosition(below, o));
   }
 
   return (key: string): Access | undefined => {
@@ -142,6 +155,14 @@ function createQuestionAccess(
   return name === undefined
     ? undefined
     : createAccess({ slot: questions.slot, key: name, service: undefined }, [], undefined);
+}
+
+function findOnlyType(sources: readonly Source[], typename: string, fieldName: string, { types }: PositionOptions) {
+  for (const { service } of sources) {
+    const name = types.findObjectType(service, typename, fieldName);
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 function findFieldType({ schema }: SupergraphTypes, name: string, typenames: readonly string[]) {

@@ -20,6 +20,8 @@ export interface SupergraphTypes {
   runtimeTypes(typename: string): ReadonlySet<string>;
   /** Fields at the top of any key by which this subgraph finds entities of this type, and which it tells of them. */
   keyFields(service: string, typename: string): ReadonlySet<string>;
+  /** The object type that this subgraph says a field has, even if it is an interface or union elsewhere. */
+  findObjectType(service: string, typename: string, fieldName: string): string | undefined;
   /** Whether these fields hold a whole key by which this subgraph finds objects of this type; so they do when it has none. */
   holdKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
@@ -51,6 +53,13 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const known = keysByName.get(cacheKey) ?? readKeyFields(schema, graphNames.get(service), typename);
       keysByName.set(cacheKey, known);
       return known;
+    },
+    findObjectType(service, typename, fieldName) {
+      const owner = schema.getType(typename);
+      const field = isObjectType(owner) || isInterfaceType(owner) ? owner.getFields()[fieldName] : undefined;
+      const join = directivesOf(field, "join__field").find((one) => enumValue(one) === graphNames.get(service));
+      const said = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
+      return said !== undefined && isObjectType(schema.getType(said)) ? said : undefined;
     },
     holdKey(service, typename, fieldNames) {
       const type = schema.getType(typename);

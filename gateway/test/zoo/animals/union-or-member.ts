@@ -69,5 +69,11 @@ export const unionOrMember: Animal = {
         "{ work { ... on Play { seats } } opera { ... on Opera { acts } ... on Play { seats } } play { ... on Play { seats } } }",
       expected: { data: { work: {}, opera: { acts: 4 }, play: { seats: 0 } } },
     },
+    {
+      name: "a subgraph that knows the one member is not asked for the type, and the member's fields are there",
+      query: "{ novel { ... on Novel { id } } visit { novel { ... on Novel { shelf title } ... on Play { seats } } } }",
+      stockIsWrong: "novel is an empty object, without an error",
+      expected: { data: { novel: { id: "n" }, visit: { novel: { shelf: "A1", title: "Emma" } } } },
+    },
   ],
 };
