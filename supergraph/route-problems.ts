@@ -13,7 +13,7 @@ const methods: readonly string[] = ["GET", "POST", "PATCH", "DELETE"];
 const caches: readonly string[] = ["public", "private", "none"];
 const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
 /** What the proxy answers by itself; a first segment like `v1` is a version. */
-const reservedPattern = /^\/(?:v\d+|health|openapi|docs|graphql)(?:\/|$)/;
+const reservedPattern = /^\/(?:v\d+|health|openapi|docs|problems|graphql)(?:\/|$)/;
 
 /** Everything that keeps the services' routes from becoming one list. */
 export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
@@ -71,7 +71,8 @@ function problemIn(
 }
 
 function problemsOfDeclaration(declaration: unknown): string[] {
-  const { id, method, path, versions, query = [], cache, summary } = { ...(declaration as Partial<RouteDeclaration>) };
+  const declared = { ...(declaration as Partial<RouteDeclaration>) };
+  const { id, method, path, versions, query = [], cache, freshness, privateWith = [], summary } = declared;
   const checks: readonly (readonly [boolean, string])[] = [
     [typeof id === "string" && id !== "", "id is a name"],
     [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
@@ -80,9 +81,29 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [isListOf(versions, isVersion) && versions.length > 0, "versions lists whole numbers from 1, ascending"],
     [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
     [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
+    [freshness === undefined || (cache === "public" && isFreshness(freshness)), freshnessRule],
+    [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
+    [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, and is said of a POST"],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
   ];
   return checks.flatMap(([holds, rule]) => (holds ? [] : [`${rule}.`]));
+}
+
+const freshnessRule =
+  "freshness is said of a public route, in whole seconds up to a day; sharedSeconds are at most 10, as writes by GraphQL reach no shared cache";
+
+function isFreshness(freshness: object): boolean {
+  const names = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];
+  const seconds: Readonly<Record<string, unknown>> = { ...freshness };
+  const areSeconds = names.every((name) => Number.isInteger(seconds[name]) && Number(seconds[name]) >= 0);
+  return areSeconds && names.every((name) => Number(seconds[name]) <= 86_400) && Number(seconds["sharedSeconds"]) <= 10;
+}
+
+function isIdempotencyKey({ method, versions = [], idempotencyKey }: Partial<RouteDeclaration>): boolean {
+  if (idempotencyKey === undefined) return true;
+  const { optional, required } = idempotencyKey;
+  const areVersions = (list: unknown) => isListOf(list, (version) => versions.includes(Number(version)));
+  return method === "POST" && areVersions(optional) && areVersions(required);
 }
 
 function describeDuplicates(

@@ -67,6 +67,18 @@ test("an id that two services use fails", () => {
   expect(codesOf(routesOf("users", {}), routesOf("posts", { path: "/posts" }))).toEqual(["ROUTE_ID_DUPLICATE"]);
 });
 
+const fresh = { browserSeconds: 5, sharedSeconds: 10, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
+
+test("freshness, private parameters and keys are taken, and the proxy is told of the keys", () => {
+  const listed = { cache: "public", query: ["status"], privateWith: ["status"], freshness: fresh };
+  const placed = { id: "placeOrder", method: "POST", idempotencyKey: { optional: [1], required: [] } };
+  const merged = mergeRoutes([routesOf("users", listed, placed)]);
+  const [list, place] = merged.ok ? merged.routes : [];
+  expect([list?.id, place?.id]).toEqual(["listUsers", "placeOrder"]);
+  expect(place?.idempotencyKey).toEqual(placed.idempotencyKey);
+  expect(printRoutes(merged.ok ? merged.routes : [])).not.toContain("freshness");
+});
+
 test.each([
   ["a version in the path", { path: "/v1/users" }],
   ["a path that the proxy answers itself", { path: "/health/live" }],
@@ -79,6 +91,16 @@ test.each([
   ["an unknown cacheability", { cache: "forever" }],
   ["an empty summary", { summary: "" }],
   ["a query that is no list", { query: "limit" }],
+  ["a path where the problems are explained", { path: "/problems/all" }],
+  ["freshness of what is not public", { freshness: fresh }],
+  ["freshness of part of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
+  [
+    "a shared freshness that outlives what writes may take",
+    { cache: "public", freshness: { ...fresh, sharedSeconds: 11 } },
+  ],
+  ["a private parameter that it does not know", { cache: "public", query: ["limit"], privateWith: ["status"] }],
+  ["a key for what is no POST", { idempotencyKey: { optional: [1], required: [] } }],
+  ["a key for a version that it does not have", { method: "POST", idempotencyKey: { optional: [2], required: [] } }],
 ])("a declaration with %s is refused", (_, declaration) => {
   expect(codesOf(routesOf("users", declaration))).toEqual(["ROUTES_INVALID"]);
 });

@@ -4,7 +4,7 @@ import { describeRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
 /** A route of routes.json: what its service declared, and which service that is. */
-export interface Route extends RouteDeclaration {
+export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith"> {
   readonly query: readonly string[];
   readonly service: string;
 }
@@ -32,8 +32,11 @@ export function printRoutes(routes: readonly Route[]): string {
   return `{\n  "routes": [\n${lines.join(",\n")}\n  ]\n}\n`;
 }
 
-function toRoute({ id, method, path, versions, query, cache, summary }: RouteDeclaration, service: string): Route {
-  return { id, method, path, versions, query: query ?? [], cache, service, summary };
+/** What the proxy reads; the rest of a declaration is the service's own business. */
+function toRoute(declaration: RouteDeclaration, service: string): Route {
+  const { id, method, path, versions, query, cache, idempotencyKey, summary } = declaration;
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return { id, method, path, versions, query: query ?? [], cache, ...key, service, summary };
 }
 
 function compare(a: string, b: string): number {

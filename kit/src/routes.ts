@@ -1,5 +1,14 @@
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
+/** Whole seconds; of a browser's copy and of a shared cache's (RFC 9111, 5.2.2; RFC 5861; RFC 9213). */
+export interface Freshness {
+  readonly browserSeconds: number;
+  /** At most 10: a write by the GraphQL door reaches no shared cache. */
+  readonly sharedSeconds: number;
+  readonly staleWhileRevalidateSeconds: number;
+  readonly staleIfErrorSeconds: number;
+}
+
 /**
  * One REST route as the team that owns it declares it. `path` is the public path without its version; a service serves it under
  * `/rest/v<N>`. `HEAD` is implied by `GET`.
@@ -13,5 +22,11 @@ export interface RouteDeclaration {
   readonly query?: readonly string[];
   /** `public`: one body for everybody. `private`: the caller can change the body. `none`: not to be kept. */
   readonly cache: "public" | "private" | "none";
+  /** How long copies of a `public` route's answers may be used. Without it they are asked about each time. */
+  readonly freshness?: Freshness;
+  /** Query parameters with which a `public` route's answer is the caller's own, such as `status`. */
+  readonly privateWith?: readonly string[];
+  /** The versions in which a `POST` takes an `Idempotency-Key`, and those that refuse it without one. A request with a key may be sent again. */
+  readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] };
   readonly summary: string;
 }

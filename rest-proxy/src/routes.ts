@@ -12,6 +12,8 @@ export interface Route {
   /** The query parameters that it knows; every other one is refused. */
   readonly query: readonly string[];
   readonly cache: "public" | "private" | "none";
+  /** The versions in which a request may carry an `Idempotency-Key`, with which it may be sent again. */
+  readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
   readonly service: string;
   readonly summary: string;
 }
@@ -25,10 +27,14 @@ const routeSchema = z.object({
     .string()
     .max(200)
     .regex(/^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/, "is like /things/:id/parts, without a version")
-    .refine((path) => !/^\/(?:v\d+|health)(?:\/|$)/.test(path), "begins with a version or with /health"),
+    .refine(
+      (path) => !/^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/.test(path),
+      "begins with a version or with what the proxy answers itself",
+    ),
   versions: z.array(version).min(1),
   query: z.array(z.string().min(1)).default([]),
   cache: z.enum(["public", "private", "none"]),
+  idempotencyKey: z.object({ optional: z.array(version), required: z.array(version) }).optional(),
   service: z.string().regex(/^[a-z][a-z0-9-]*$/, "is a service's name, such as things"),
   summary: z.string().default(""),
 });
