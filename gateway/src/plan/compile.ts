@@ -4,8 +4,9 @@ import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, Opera
 import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
-import { clientVariableOf, plannerKeyOf } from "./normalize.ts";
+import { clientVariableOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
+import { createPlannerKeys } from "./planner-keys.ts";
 import { createRootPosition } from "./positions.ts";
 import { findQuestions } from "./questions.ts";
 import { createRepresentationReaders } from "./representation-plan.ts";
@@ -31,7 +32,7 @@ export function createCompiler(o: CompilerOptions): Compile {
     const isMerged = sharesComposites(fetches, o.types, fetchKeyOf);
     const type = o.types.schema.getRootType(client.operation);
     if (!type) throw new Error(`The supergraph has no ${client.operation}s`);
-    const clientKeyOf = (field: FieldNode) => plannerKeyOf(field, o.aliasPrefix);
+    const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
     const questions = findQuestions(client, clientKeyOf);
     const positionOptions = {
       types: o.types,

@@ -13,6 +13,7 @@ import {
   type VariableNode,
   visit,
 } from "graphql";
+import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditions, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
@@ -40,13 +41,6 @@ export function normalize(
   return { client, planned: planOperation(client, aliasPrefix) };
 }
 
-/** The planner key of a client's field: where its value stands in subgraph data. */
-export function plannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): string {
-  // All aliases of __typename are one value. An alias that is the field's own name is none.
-  if (alias === undefined || alias.value === name.value || name.value === "__typename") return name.value;
-  return aliasPrefix + alias.value;
-}
-
 /** The client's name of a variable that a fetch of the plan uses. */
 export function clientVariableOf(plannerVariable: string, aliasPrefix: string): string {
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
@@ -67,7 +61,8 @@ export function choosePrefix(letter: string, names: Iterable<string>): string {
 }
 
 function planOperation(client: OperationDefinitionNode, aliasPrefix: string): OperationDefinitionNode | undefined {
-  const selections = planSelections(client.selectionSet, aliasPrefix, true);
+  const names: Names = { aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
+  const selections = planSelections(client.selectionSet, names, true);
   if (selections.length === 0) return undefined;
   const directives = planDirectives(client.directives, aliasPrefix);
   const planned = {
@@ -79,29 +74,36 @@ function planOperation(client: OperationDefinitionNode, aliasPrefix: string): Op
   return { ...planned, variableDefinitions: planVariables(client.variableDefinitions, planned, aliasPrefix) };
 }
 
+/** How the planner calls what the client named. */
+interface Names {
+  readonly aliasPrefix: string;
+  readonly keyOf: PlannerKeys;
+}
+
 const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
 
-function planSelections({ selections }: SelectionSetNode, aliasPrefix: string, isRoot: boolean): SelectionNode[] {
+function planSelections({ selections }: SelectionSetNode, names: Names, isRoot: boolean): SelectionNode[] {
   const into: SelectionNode[] = [];
   let wantsTypename = false;
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Fragments must be written out before planning");
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const directives = planDirectives(selection.directives, aliasPrefix);
-      const inner = planSelections(selection.selectionSet, aliasPrefix, isRoot);
+      const directives = planDirectives(selection.directives, names.aliasPrefix);
+      const inner = planSelections(selection.selectionSet, names, isRoot);
       addFragment(selection.typeCondition?.name, directives, inner, into);
     } else if (selection.name.value === "__typename") wantsTypename = !isRoot;
     // Below the root, too, a field may have the query type: its introspection is ours to answer.
-    else if (!selection.name.value.startsWith("__")) into.push(planField(selection, aliasPrefix));
+    else if (!selection.name.value.startsWith("__")) into.push(planField(selection, names));
   }
   if (wantsTypename) into.push(typenameField);
   return into;
 }
 
-function planField(field: FieldNode, aliasPrefix: string): FieldNode {
+function planField(field: FieldNode, names: Names): FieldNode {
   const { name, selectionSet } = field;
-  const key = plannerKeyOf(field, aliasPrefix);
-  const below = selectionSet && planSelections(selectionSet, aliasPrefix, false);
+  const { aliasPrefix } = names;
+  const key = names.keyOf(field);
+  const below = selectionSet && planSelections(selectionSet, names, false);
   return {
     kind: Kind.FIELD,
     ...(key !== name.value && { alias: { kind: Kind.NAME, value: key } }),

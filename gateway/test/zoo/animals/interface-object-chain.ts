@@ -81,5 +81,18 @@ export const interfaceObjectChain: Animal = {
       expected: { data: { best: { __typename: "Film", rank: "A", badge: "badge A", score: 80, minutes: 170 } } },
       stockIsWrong: "cannot plan it",
     },
+    {
+      name: "one response name with different arguments for two types brings each type its own",
+      query: `{ media { ... on Film { score(per: 1) again: badge } ... on Show { score(per: 2) again: rank } badge } }`,
+      expected: {
+        data: {
+          media: [
+            { score: 40, again: "badge A", badge: "badge A" },
+            { score: 14, again: "B", badge: "badge B" },
+          ],
+        },
+      },
+      stockIsWrong: "cannot plan it",
+    },
   ],
 };
