@@ -31,6 +31,9 @@ export function toProblemDocument(error: AppError, about: AboutRequest): Problem
   };
 }
 
+/** What may have been said of an answer that did not come about; to a cache that knows it, the first stands above `no-store` (RFC 9213, 2.2). */
+const saidOfAnswers = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
+
 /**
  * Answers with `application/problem+json`, never to be stored. `Retry-After` is said where the error says so; a 401 names the scheme
  * (RFC 9110, 11.6.1). Does nothing but end the connection when the answer has begun already.
@@ -44,6 +47,7 @@ export function writeProblem(response: ServerResponse, error: AppError, about: A
   if (error.retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(error.retryAfterSeconds));
   for (const [name, value] of Object.entries(about.headers ?? {})) response.setHeader(name, value);
   response.setHeader("Content-Type", "application/problem+json");
+  for (const name of saidOfAnswers) response.removeHeader(name);
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Length", body.length);
   response.end(response.req?.method === "HEAD" ? undefined : body);

@@ -1,7 +1,10 @@
 import type { Cursors } from "./cursor.ts";
 import { AppError } from "./errors.ts";
+import { type Projection, type RowVersion, writeListEtag } from "./etag.ts";
 import type { Page, PageRequest } from "./keyset.ts";
-import { pageBytesMax, type RestAnswer, type RestRequest } from "./rest.ts";
+import { type Conditional, pageBytesMax, type RestAnswer, type RestRequest } from "./rest.ts";
+import type { Audience, Representation } from "./rest-caching.ts";
+import { answerRead } from "./rest-reading.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
@@ -16,6 +19,53 @@ export function readPageRequest(query: RestRequest["query"], cursors: Cursors, l
   return { limit: Number(limit), position: cursor === undefined ? undefined : cursors.read(list, cursor) };
 }
 
+export interface ListReading<T extends { readonly rowVersion: string }> {
+  readonly request: RestRequest;
+  readonly cursors: Cursors;
+  /** The list's name with its filters, from `nameList`. */
+  readonly list: string;
+  readonly projection: Projection;
+  /** What of the rows this caller may see; the same text for callers who see the same of the same rows. */
+  readonly view: string;
+  readonly audience: Audience;
+  readonly groups: readonly string[];
+  readonly idOf: (item: T) => string;
+  readonly toJson: (item: T) => unknown;
+  /** The page's rows by id and version alone, by one light statement over the same rows as `load`. */
+  peek(page: PageRequest): Promise<Page<RowVersion>>;
+  load(page: PageRequest): Promise<Page<T>>;
+}
+
+/**
+ * Answers a list by the versions of its rows where that will do, and with the rows otherwise.
+ * @throws AppError MALFORMED_REQUEST, INVALID_CURSOR.
+ */
+export async function answerList<T extends { readonly rowVersion: string }>(
+  o: ListReading<T>,
+): Promise<RestAnswer | Conditional> {
+  const asked = readPageRequest(o.request.query, o.cursors, o.list);
+  return answerRead(o.request, {
+    peek: async () => toRepresentation(o, asked, await o.peek(asked)),
+    load: async () => {
+      const page = await o.load(asked);
+      const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
+      return writeList({ ...o, page, shows: toRepresentation(o, asked, { ...page, items }) });
+    },
+  });
+}
+
+function toRepresentation<T extends { readonly rowVersion: string }>(
+  { cursors, list, projection, view, audience, groups }: ListReading<T>,
+  { limit, position }: PageRequest,
+  { items, hasNext, hasPrev }: Page<RowVersion>,
+): Representation {
+  // A cursor says how cursors are signed: those of an answer that is kept must not outlive their key.
+  const signed = cursors.write(list, { direction: "next", id: "" });
+  const place = position ? [position.direction, position.id] : [];
+  const etag = writeListEtag(items, projection, view, [signed, limit, place, hasNext, hasPrev]);
+  return { etag, audience, groups };
+}
+
 export interface ListOptions<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
@@ -24,35 +74,42 @@ export interface ListOptions<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** From version 2 on the list stands in an object, with its neighbours' cursors; before that, and without a projection, it is bare. */
+  readonly projection?: Projection;
+  readonly shows?: Representation;
 }
 
 /**
- * A list as version 1 says it: a bare array, its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest
- * from where the page began, so that whoever goes on in the same direction misses nothing.
+ * A list with its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest from where the page began, so that
+ * whoever goes on in the same direction misses nothing.
  */
 export function writeList<T>(o: ListOptions<T>): RestAnswer {
   const back = isBack(o);
   const { rendered, items, cut } = renderWithin(o.page.items, o.toJson, back);
   const first = items[0];
   const last = items.at(-1);
-  const links = [linkTo(o.request, undefined, "first")];
-  if (last !== undefined && (o.page.hasNext || (cut && !back))) {
-    links.push(linkTo(o.request, o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }), "next"));
-  }
-  if (first !== undefined && (o.page.hasPrev || (cut && back))) {
-    links.push(linkTo(o.request, o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }), "prev"));
-  }
+  const hasNext = o.page.hasNext || (cut && !back);
+  const hasPrev = o.page.hasPrev || (cut && back);
+  const next = hasNext && last !== undefined ? o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }) : null;
+  const prev =
+    hasPrev && first !== undefined ? o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }) : null;
+  const data = `[${rendered.join(",")}]`;
+  const isBare = (o.projection?.version ?? 1) < 2;
   return {
     status: 200,
-    headers: { ...o.headers, Link: links.join(", ") },
-    bytes: Buffer.from(`[${rendered.join(",")}]`),
+    headers: { ...o.headers, Link: writeLinks(o.request, next, prev) },
+    bytes: Buffer.from(isBare ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
+    ...(o.shows === undefined ? {} : { shows: o.shows }),
   };
 }
+
+/** Around the items: brackets, and two cursors with their names. */
+const aroundBytes = 1_280;
 
 /** At least one item, and as many as fit, from the beginning or from the end. */
 function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
   const rendered: string[] = [];
-  let bytes = 2;
+  let bytes = aroundBytes;
   for (const item of fromEnd ? items.toReversed() : items) {
     const text = JSON.stringify(toJson(item));
     bytes += Buffer.byteLength(text) + 1;
@@ -67,6 +124,13 @@ function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, from
 function isBack<T>({ request, cursors, list }: ListOptions<T>): boolean {
   const cursor = request.query["cursor"];
   return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
+}
+
+function writeLinks(request: RestRequest, next: string | null, prev: string | null): string {
+  const links = [linkTo(request, undefined, "first")];
+  if (next !== null) links.push(linkTo(request, next, "next"));
+  if (prev !== null) links.push(linkTo(request, prev, "prev"));
+  return links.join(", ");
 }
 
 function linkTo({ path, query }: RestRequest, cursor: string | undefined, rel: string): string {

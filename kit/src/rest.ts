@@ -1,10 +1,13 @@
-import { TextDecoder } from "node:util";
 import express, { type Request, type Response, type Router } from "express";
-import { AppError, invalidInput, statusOf } from "./errors.ts";
+import { deadlineHeader, startDeadline } from "./deadline.ts";
+import { AppError, invalidInput } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
-import { writeProblem } from "./problem.ts";
-import { readRequestId } from "./request-id.ts";
+import { mediaTypes, readBody } from "./rest-body.ts";
+import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./rest-caching.ts";
+import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
+import { readQuery, readQueryNames } from "./rest-query.ts";
+import { publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
 /** What a REST handler is given: read, typed and checked, but for the body, which only its route can read. */
@@ -18,6 +21,8 @@ export interface RestRequest {
   readonly body: unknown;
   /** The public path of the request, such as `/v1/users`. */
   readonly path: string;
+  /** A GET that asks for what it has not got yet (RFC 9110, 13.1): what it finds may be answered without being loaded. */
+  readonly isConditional: boolean;
 }
 
 export interface RestAnswer {
@@ -26,9 +31,18 @@ export interface RestAnswer {
   readonly body?: unknown;
   /** A body that is bytes already, sent as it is. */
   readonly bytes?: Buffer;
+  /** What a GET is known by: its validators and who may keep it. */
+  readonly shows?: Representation;
+  /** The groups of what a write has changed: no copy of theirs is used any more (RFC 9875, 3). */
+  readonly invalidates?: readonly string[];
 }
 
-export type RestHandler = (request: RestRequest) => Promise<RestAnswer>;
+/** An answer to a GET that is loaded only when the conditions of the request do not answer it already. */
+export interface Conditional extends Representation {
+  load(): Promise<RestAnswer>;
+}
+
+export type RestHandler = (request: RestRequest) => Promise<RestAnswer | Conditional>;
 
 /** One handler for each route; a missing one does not compile. */
 export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
@@ -73,117 +87,86 @@ async function answer<R extends readonly RouteDeclaration[]>(
 ): Promise<void> {
   const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
   if (!route) return refuseMethod(o.log, here, request, response);
-  setCacheHeaders(response, route);
-  const identity = await o.authenticate(request.headers.authorization);
-  const handler = o.handlers[route.id as R[number]["id"]];
-  const result = await handler({
-    identity,
+  const isCallers = callerMatters(route, readQueryNames(request.url));
+  // Whatever becomes of the request: refusals say these too.
+  if (isCallers) response.setHeader("Vary", "Authorization");
+  if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
+  const found = await handle(o, route, request);
+  await settle({ route, isCallers, request, response }, found);
+}
+
+async function handle<R extends readonly RouteDeclaration[]>(
+  o: RestDoorOptions<R>,
+  route: RouteDeclaration,
+  request: Request,
+): Promise<RestAnswer | Conditional> {
+  const deadline = startDeadline(request.get(deadlineHeader));
+  const header = (name: string) => request.get(name);
+  const isRead = route.method === "GET";
+  const asked: RestRequest = {
+    identity: await o.authenticate(request.headers.authorization),
     params: request.params as Record<string, string>,
     query: readQuery(route, request.url),
-    header: (name) => request.get(name),
-    body: route.method === "GET" ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? 65_536),
+    header,
+    body: isRead ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? 65_536),
     path: publicPath(request),
-  });
-  write(response, request, result);
+    isConditional: isRead && hasConditions(header),
+  };
+  deadline.requireTime();
+  return o.handlers[route.id as R[number]["id"]](asked);
 }
 
-/**
- * Where the caller can change the body, every answer says so, refusals too. Nothing is kept without asking again: what may be kept, and
- * for how long, comes with caching at the source.
- */
-function setCacheHeaders(response: Response, route: RouteDeclaration): void {
-  if (route.cache === "private") response.setHeader("Vary", "Authorization");
-  response.setHeader(
-    "Cache-Control",
-    { public: "no-cache", private: "private, no-cache", none: "no-store" }[route.cache],
-  );
+interface Exchange {
+  readonly route: RouteDeclaration;
+  /** Whether the caller can change the answer. */
+  readonly isCallers: boolean;
+  readonly request: Request;
+  readonly response: Response;
 }
 
-function write(response: Response, request: Request, result: RestAnswer): void {
+/** Answers from the version alone where that will do. What was loaded after all may have moved on since, and is asked once more. */
+async function settle(exchange: Exchange, found: RestAnswer | Conditional): Promise<void> {
+  if (!("load" in found)) return writeUnlessKnown(exchange, found);
+  if (isKnown(exchange, found)) return writeNotModified(exchange, found);
+  writeUnlessKnown(exchange, await found.load());
+}
+
+function writeUnlessKnown(exchange: Exchange, result: RestAnswer): void {
+  const { shows } = result;
+  const mayBeKnown = exchange.route.method === "GET" && result.status === 200;
+  if (mayBeKnown && shows && isKnown(exchange, shows)) return writeNotModified(exchange, shows);
+  write(exchange, result);
+}
+
+function isKnown({ request, response }: Exchange, shows: Representation): boolean {
+  if (shows.audience === "caller") response.setHeader("Vary", "Authorization");
+  return isNotModified((name) => request.get(name), shows);
+}
+
+/** What a 200 would have said about the copy that the caller has (RFC 9110, 15.4.5). */
+function writeNotModified({ route, isCallers, response }: Exchange, shows: Representation): void {
+  response.statusCode = 304;
+  setHeaders(response, toCachingHeaders(route, isCallers, shows));
+  setHeaders(response, toValidatorHeaders(shows));
+  response.end();
+}
+
+function write({ route, isCallers, request, response }: Exchange, result: RestAnswer): void {
   const bytes = result.bytes ?? (result.body === undefined ? undefined : Buffer.from(JSON.stringify(result.body)));
+  const changed = result.invalidates ?? [];
   response.statusCode = result.status;
-  for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, value);
+  setHeaders(response, toCachingHeaders(route, isCallers, result.shows));
+  if (result.shows) setHeaders(response, toValidatorHeaders(result.shows));
+  if (changed.length > 0) response.setHeader("Cache-Group-Invalidation", writeGroups(changed));
+  setHeaders(response, result.headers ?? {});
   if (bytes === undefined) return void response.end();
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/json");
   response.setHeader("Content-Length", bytes.length);
   response.end(request.method === "HEAD" ? undefined : bytes);
 }
 
-/** Answers an AppError as its problem, and masks any other error, which the log gets whole. */
-export function refuse(log: Log, request: Request, response: Response, error: unknown): void {
-  const requestId = readRequestId(request.headers["x-request-id"]);
-  const known = error instanceof AppError;
-  const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-  // A caller's mistakes are theirs: strangers neither fill the log nor have what they sent kept in it.
-  if (statusOf[told.code] >= 500) log[known ? "warn" : "error"]({ err: error, requestId }, "a REST request failed");
-  // Express's Request.path is below the router; what the caller asked for is above it.
-  writeProblem(response, told, { instance: publicPath(request), requestId });
-}
-
-function refuseMethod(log: Log, here: readonly RouteDeclaration[], request: Request, response: Response): void {
-  const methods = here.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-  response.setHeader("Allow", [...methods, "OPTIONS"].join(", "));
-  if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  refuse(log, request, response, new AppError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`));
-}
-
-function publicPath(request: Request): string {
-  return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest/, "");
-}
-
-function readQuery(route: RouteDeclaration, url: string): Readonly<Record<string, string>> {
-  const found = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(url.replace(/^[^?]*\??/, ""))) {
-    if (!route.query?.includes(name)) {
-      const known = route.query?.length ? `known are ${route.query.join(", ")}` : "this path takes none";
-      throw new AppError("UNKNOWN_PARAMETER", `There is no such query parameter here: ${known}.`);
-    }
-    if (found.has(name)) throw new AppError("MALFORMED_REQUEST", `The query parameter ${name} may be given once.`);
-    found.set(name, value);
-  }
-  return Object.fromEntries(found);
-}
-
-const mediaTypes: Readonly<Record<string, readonly string[]>> = {
-  POST: ["application/json"],
-  PATCH: ["application/merge-patch+json"],
-};
-
-async function readBody(request: Request, method: string, bytesMax: number): Promise<unknown> {
-  const bytes = await readBytes(request, bytesMax);
-  if (bytes.length === 0) return undefined;
-  const allowed = mediaTypes[method] ?? ["application/json"];
-  const [type, ...parameters] = (request.get("content-type") ?? "")
-    .toLowerCase()
-    .split(";")
-    .map((part) => part.trim());
-  const charset = parameters
-    .find((parameter) => parameter.startsWith("charset="))
-    ?.slice(8)
-    .replaceAll('"', "");
-  if (!allowed.includes(type ?? "") || (charset !== undefined && charset !== "utf-8")) {
-    throw new AppError("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${allowed.join(" or ")}, in UTF-8.`);
-  }
-  if (request.get("content-encoding") !== undefined) {
-    throw new AppError("UNSUPPORTED_MEDIA_TYPE", "Send the body without a content encoding.");
-  }
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch (error) {
-    throw new AppError("MALFORMED_REQUEST", "The body is not JSON.", { cause: error });
-  }
-}
-
-async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bytesMax)
-      throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 /** @throws AppError BAD_USER_INPUT when a body that is needed did not come. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readConnectionRequest, readFirst, toConnection } from "./connection.ts";
 import { createCursors } from "./cursor.ts";
 import { AppError } from "./errors.ts";
-import { readIfMatch, requireVersion, writeEtag } from "./etag.ts";
+import { createProjection, readIfMatch, requireVersion, writeEtag } from "./etag.ts";
 import { isRowId, onlyRowIds } from "./ids.ts";
 import { keyset, toPage } from "./keyset.ts";
 import { createLog } from "./log.ts";
@@ -23,10 +23,18 @@ test("If-Match takes lists and the star, and never a weak validator", () => {
   expect(readIfMatch("*")).toBe("any");
   expect(readIfMatch('"3-v1-public", W/"4-v1-public", "nonsense", "5-v2-private"')).toEqual(["3", "5"]);
   expect(() => readIfMatch(undefined)).toThrow(AppError);
-  expect(writeEtag("3", "v1", "public")).toBe('"3-v1-public"');
+  expect(readIfMatch(writeEtag("3", { version: 1, revision: "a1b2c3" }, "public"))).toEqual(["3"]);
   expect(() => requireVersion(["3"], "4")).toThrow("changed");
   requireVersion(["3", "4"], "4");
   requireVersion("any", "4");
+});
+
+test("an ETag names the row's version, the projection with its revision, and the view", () => {
+  const projection = createProjection(2, [{ id: "1", title: "A" }]);
+  expect(projection).toEqual({ version: 2, revision: expect.stringMatching(/^[0-9a-f]{6}$/) });
+  expect(writeEtag("3", projection, "public")).toBe(`"3-v2.${projection.revision}-public"`);
+  expect(createProjection(2, [{ id: "1", title: "A" }])).toEqual(projection);
+  expect(createProjection(2, [{ id: "1", name: "A" }]).revision).not.toBe(projection.revision);
 });
 
 test("a keyset reads one row more than it shows", () => {

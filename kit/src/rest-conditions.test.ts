@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { AppError } from "./errors.ts";
+import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
+
+const lastModified = new Date("2026-01-02T03:04:05.678Z");
+const shows = { etag: '"7-v1.abc123-public"', lastModified, audience: "everybody", groups: [] } as const;
+const nowMs = lastModified.getTime() + 60_000;
+
+const at = "Fri, 02 Jan 2026 03:04:05 GMT";
+const earlier = "Fri, 02 Jan 2026 03:04:04 GMT";
+const later = "Fri, 02 Jan 2026 03:04:06 GMT";
+
+/** The conditions of a request, and what they come to: RFC 9110, 13.1 and 13.2.2. */
+const cases: readonly (readonly [conditions: Record<string, string>, status: 200 | 304 | 412])[] = [
+  [{}, 200],
+  [{ "if-none-match": shows.etag }, 304],
+  [{ "if-none-match": `W/${shows.etag}` }, 304],
+  [{ "if-none-match": `"6-v1.abc123-public", W/"x,y",${shows.etag}` }, 304],
+  [{ "if-none-match": "*" }, 304],
+  [{ "if-none-match": '"7-v1.abc123-private"' }, 200],
+  [{ "if-none-match": "7-v1.abc123-public" }, 200],
+  [{ "if-none-match": "" }, 200],
+  [{ "if-match": shows.etag }, 200],
+  [{ "if-match": "*" }, 200],
+  [{ "if-match": `W/${shows.etag}` }, 412],
+  [{ "if-match": '"8-v1.abc123-public"' }, 412],
+  [{ "if-match": "nonsense" }, 412],
+  [{ "if-match": '"8-v1.abc123-public"', "if-none-match": shows.etag }, 412],
+  [{ "if-match": shows.etag, "if-none-match": shows.etag }, 304],
+  [{ "if-match": shows.etag, "if-unmodified-since": earlier }, 200],
+  [{ "if-unmodified-since": at }, 200],
+  [{ "if-unmodified-since": earlier }, 412],
+  [{ "if-unmodified-since": "yesterday" }, 200],
+  [{ "if-unmodified-since": earlier, "if-none-match": shows.etag }, 412],
+  [{ "if-modified-since": at }, 304],
+  [{ "if-modified-since": later }, 304],
+  [{ "if-modified-since": earlier }, 200],
+  [{ "if-modified-since": later, "if-none-match": '"6-v1.abc123-public"' }, 200],
+  [{ "if-modified-since": "Friday, 02-Jan-26 03:04:05 GMT" }, 304],
+  [{ "if-modified-since": "Fri Jan  2 03:04:05 2026" }, 304],
+  [{ "if-modified-since": "Fri Jan  2 03:04:04 2026" }, 200],
+  [{ "if-modified-since": "2026-01-02T03:04:05Z" }, 200],
+  [{ "if-modified-since": "Fri, 32 Jan 2027 03:04:05 GMT" }, 200],
+];
+
+for (const [conditions, status] of cases) {
+  test(`${JSON.stringify(conditions)} comes to ${status}`, () => {
+    expect(statusOf(conditions)).toBe(status);
+    expect(hasConditions((name) => conditions[name])).toBe(Object.keys(conditions).length > 0);
+  });
+}
+
+test("a date says nothing where no change is known by its time, nor while its second could bear another", () => {
+  const { lastModified: _, ...undated } = shows;
+  expect(statusOf({ "if-modified-since": later }, undated)).toBe(200);
+  expect(statusOf({ "if-unmodified-since": earlier }, undated)).toBe(200);
+  expect(statusOf({ "if-modified-since": later }, shows, nowMs - 1)).toBe(200);
+  expect(toValidatorHeaders(undated, nowMs)).toEqual({ ETag: shows.etag });
+  expect(toValidatorHeaders(shows, nowMs - 1)).toEqual({ ETag: shows.etag });
+  expect(toValidatorHeaders(shows, nowMs)).toEqual({ ETag: shows.etag, "Last-Modified": at });
+});
+
+function statusOf(conditions: Record<string, string>, shown: Parameters<typeof isNotModified>[1] = shows, now = nowMs) {
+  try {
+    return isNotModified((name) => conditions[name], shown, now) ? 304 : 200;
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    expect((error as AppError).code).toBe("PRECONDITION_FAILED");
+    return 412;
+  }
+}

@@ -1,0 +1,315 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createCursors, nameList } from "../src/cursor.ts";
+import { AppError } from "../src/errors.ts";
+import { createProjection, writeEtag } from "../src/etag.ts";
+import type { Page, PageRequest } from "../src/keyset.ts";
+import { silentLog } from "../src/log.ts";
+import { createRestDoor, type Handlers } from "../src/rest.ts";
+import type { Audience } from "../src/rest-caching.ts";
+import { answerList } from "../src/rest-lists.ts";
+import { answerRead } from "../src/rest-reading.ts";
+import type { RouteDeclaration } from "../src/routes.ts";
+
+const freshness = { browserSeconds: 2, sharedSeconds: 10, staleWhileRevalidateSeconds: 10, staleIfErrorSeconds: 60 };
+const routes = [
+  { id: "one", method: "GET", path: "/things/:id", versions: [1, 2], cache: "public", freshness, summary: "One" },
+  { id: "change", method: "PATCH", path: "/things/:id", versions: [1, 2], cache: "none", summary: "Change one" },
+  {
+    id: "list",
+    method: "GET",
+    path: "/things",
+    versions: [1, 2],
+    query: ["limit", "cursor", "status"],
+    cache: "public",
+    freshness,
+    privateWith: ["status"],
+    summary: "Things",
+  },
+  { id: "own", method: "GET", path: "/own", versions: [1, 2], cache: "private", summary: "One's own" },
+] as const satisfies readonly RouteDeclaration[];
+
+interface Thing {
+  readonly id: string;
+  readonly rowVersion: string;
+  readonly audience: Audience;
+}
+
+const done: string[] = [];
+const oldCursors = createCursors(["the key of last year"]);
+const newCursors = createCursors(["the key of this year", "the key of last year"]);
+let things: readonly Thing[] = [];
+let cursors = oldCursors;
+let revisions: readonly unknown[] = ["as it is"];
+/** What happens between a look at the version and the whole. */
+let meanwhile = () => {};
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  const app = express();
+  const authenticate = async (authorization: string | undefined) => {
+    if (authorization === "bad") throw new AppError("UNAUTHENTICATED", "No.");
+    return authorization === undefined
+      ? ({ kind: "anonymous" } as const)
+      : ({ kind: "user", userId: authorization, scopes: new Set<string>() } as const);
+  };
+  for (const version of [1, 2]) {
+    const door = { version, routes, handlers: handlersOf(version), authenticate, log: silentLog };
+    app.use(`/rest/v${version}`, createRestDoor(door));
+  }
+  server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rest`;
+});
+afterAll(() => void server.close());
+
+beforeEach(() => {
+  done.length = 0;
+  things = [3, 2, 1].map((id) => ({ id: String(id), rowVersion: "7", audience: "everybody" }));
+  cursors = oldCursors;
+  revisions = ["as it is"];
+  meanwhile = () => {};
+});
+
+test("a 304 comes from the version alone, and says what a 200 says about the copy", async () => {
+  const full = await get("/v1/things/1");
+  expect([full.status, done.splice(0)]).toEqual([200, ["load"]]);
+  const known = await get("/v1/things/1", { "if-none-match": etagOf(full) });
+  expect([known.status, await known.text(), done]).toEqual([304, "", ["peek"]]);
+  for (const name of ["etag", "vary", "cache-control", "cdn-cache-control", "cache-groups", "last-modified"]) {
+    expect([name, known.headers.get(name)]).toEqual([name, full.headers.get(name)]);
+  }
+  expect(known.headers.get("last-modified")).toBe("Thu, 01 Jan 2026 00:00:00 GMT");
+  expect(known.headers.get("content-type")).toBeNull();
+});
+
+test("a request without conditions is one look at the whole; one whose condition fails looks twice", async () => {
+  await get("/v1/things/1");
+  await get("/v1/things/1", { "if-none-match": '"6-v1.x-public"' });
+  expect(done).toEqual(["load", "peek", "load"]);
+});
+
+test("HEAD is answered as GET is", async () => {
+  const full = await get("/v1/things/1");
+  const known = await fetch(`${url}/v1/things/1`, { method: "HEAD", headers: { "if-none-match": etagOf(full) } });
+  expect([known.status, known.headers.get("etag")]).toEqual([304, etagOf(full)]);
+});
+
+test("what has moved on between the version and the whole is judged by the whole", async () => {
+  meanwhile = () => change("1", { rowVersion: "8" });
+  const current = etagOf(await get("/v1/things/2")).replace('"7', '"8');
+  const met = await get("/v1/things/1", { "if-none-match": current });
+  expect([met.status, met.headers.get("etag")]).toEqual([304, current]);
+  change("1", { rowVersion: "7" });
+  const missed = await get("/v1/things/1", { "if-none-match": '"6-v1.x-public"' });
+  expect([missed.status, missed.headers.get("etag")]).toEqual([200, current]);
+});
+
+test("If-Match on a read is 412 where it does not hold, and the problem says that it is not to be kept", async () => {
+  const refused = await get("/v1/things/1", { "if-match": '"6-v1.x-public"' });
+  expect([refused.status, refused.headers.get("cache-control"), refused.headers.get("cdn-cache-control")]).toEqual([
+    412,
+    "no-store",
+    null,
+  ]);
+  expect(done).toEqual(["peek"]);
+});
+
+test("nothing that was said of an answer is left on the problem that comes instead", async () => {
+  const broken = await get("/v1/things/3");
+  expect([broken.status, broken.headers.get("cache-control")]).toEqual([500, "no-store"]);
+  for (const name of ["cdn-cache-control", "cache-groups", "etag", "last-modified"]) {
+    expect([name, broken.headers.get(name)]).toEqual([name, null]);
+  }
+});
+
+test("the caller's own says so on the whole, on the 304 and on the 412", async () => {
+  change("1", { audience: "caller" });
+  const full = await get("/v1/things/1");
+  const known = await get("/v1/things/1", { "if-none-match": etagOf(full) });
+  const refused = await get("/v1/things/1", { "if-match": '"6-v1.x-public"' });
+  expect([full, known, refused].map(({ status }) => status)).toEqual([200, 304, 412]);
+  for (const answer of [full, known, refused]) expect(answer.headers.get("vary")).toBe("Authorization");
+  expect([full, known].map(({ headers }) => headers.get("cache-control"))).toEqual(Array(2).fill("private, no-cache"));
+  expect(full.headers.get("cdn-cache-control")).toBeNull();
+});
+
+test("where the caller can change the body, every answer says so: the whole, the 304, the 400 and the 401", async () => {
+  const etag = etagOf(await get("/v1/own"));
+  const asked: readonly (readonly [string, Record<string, string>, number])[] = [
+    ["/v1/own", {}, 200],
+    ["/v1/own", { "if-none-match": etag }, 304],
+    ["/v1/own?nothing=1", {}, 400],
+    ["/v1/own", { authorization: "bad" }, 401],
+    ["/v1/things?status=x", {}, 200],
+    ["/v1/things?status=x", { "if-none-match": "*" }, 304],
+    ["/v1/things?status=x&limit=0", {}, 400],
+    ["/v1/things?status=x&status=y", {}, 400],
+    ["/v1/things?status=x", { authorization: "bad" }, 401],
+  ];
+  for (const [path, headers, status] of asked) {
+    const answer = await get(path, headers);
+    expect([path, answer.status, answer.headers.get("vary")]).toEqual([path, status, "Authorization"]);
+    expect(answer.headers.get("cache-control")).toBe(status < 400 ? "private, no-cache" : "no-store");
+  }
+  expect((await get("/v1/things")).headers.get("vary")).toBeNull();
+});
+
+test("a list is known by the versions of its rows, its page, its projection and the key of its cursors", async () => {
+  const etag = etagOf(await get("/v1/things?limit=2"));
+  const isKnown = async (path: string) => (await get(path, { "if-none-match": etag })).status === 304;
+  done.length = 0;
+  expect([await isKnown("/v1/things?limit=2"), done]).toEqual([true, ["peek list"]]);
+  expect(await isKnown("/v1/things?limit=1")).toBe(false);
+  expect(await isKnown("/v2/things?limit=2")).toBe(false);
+  const changes = {
+    "a row's version": () => change("2", { rowVersion: "8" }),
+    "another row in its place": () => (things = things.filter(({ id }) => id !== "3")),
+    "no next page any more": () => (things = things.filter(({ id }) => id !== "1")),
+    "another revision of the projection": () => (revisions = ["anew"]),
+    "another key that signs": () => (cursors = newCursors),
+  };
+  for (const [what, make] of Object.entries(changes)) {
+    const before = things;
+    make();
+    expect([what, await isKnown("/v1/things?limit=2")]).toEqual([what, false]);
+    [things, revisions, cursors] = [before, ["as it is"], oldCursors];
+    expect([what, await isKnown("/v1/things?limit=2")]).toEqual([what, true]);
+  }
+});
+
+test("a list of version 2 stands in an object with its neighbours, which lead where the links lead", async () => {
+  const ids = async (path: string) => {
+    const answer = await get(path);
+    const body = (await answer.json()) as Envelope;
+    const linked = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+    const next = linked === undefined ? null : new URL(linked, url).searchParams.get("cursor");
+    expect([answer.headers.get("content-type"), body.page.next]).toEqual(["application/json", next]);
+    return { ids: body.data.map(({ id }) => id), ...body.page };
+  };
+  const first = await ids("/v2/things?limit=2");
+  expect([first.ids, first.prev]).toEqual([["3", "2"], null]);
+  const second = await ids(`/v2/things?limit=2&cursor=${first.next}`);
+  expect([second.ids, second.next]).toEqual([["1"], null]);
+  expect((await ids(`/v2/things?limit=2&cursor=${second.prev}`)).ids).toEqual(["3", "2"]);
+  expect(await (await get("/v1/things?limit=1")).json()).toEqual([expect.objectContaining({ id: "3" })]);
+});
+
+test("a write names the groups of what it has changed, once it has", async () => {
+  const answer = await patch("/v1/things/1", "application/merge-patch+json");
+  expect([answer.status, answer.headers.get("cache-group-invalidation")]).toEqual([200, '"thing-1", "things"']);
+  expect([answer.headers.get("cache-control"), answer.headers.get("etag")]).toEqual(["no-store", '"8-v1.x-public"']);
+  expect((await patch("/v1/things/9", "application/merge-patch+json")).headers.has("cache-group-invalidation")).toBe(
+    false,
+  );
+});
+
+test("a write's If-Match is its action's business, and not asked again of what came of it", async () => {
+  const answer = await patch("/v1/things/1", "application/merge-patch+json", { "if-match": '"7-v1.x-public"' });
+  expect(answer.status).toBe(200);
+});
+
+test("a patch in another format is 415, which like OPTIONS says what is taken", async () => {
+  const refused = await patch("/v1/things/1", "application/json-patch+json");
+  const options = await fetch(`${url}/v1/things/1`, { method: "OPTIONS" });
+  expect([refused.status, options.status]).toEqual([415, 204]);
+  for (const { headers } of [refused, options]) {
+    expect(headers.get("accept-patch")).toBe("application/merge-patch+json");
+  }
+});
+
+test("what comes too late is not begun", async () => {
+  const late = await get("/v1/things/1", { "x-deadline-ms": "0" });
+  expect([late.status, late.headers.get("retry-after"), done]).toEqual([503, "1", []]);
+  expect((await get("/v1/things/1", { "x-deadline-ms": "60000" })).status).toBe(200);
+});
+
+interface Envelope {
+  readonly data: readonly Thing[];
+  readonly page: { readonly next: string | null; readonly prev: string | null };
+}
+
+function handlersOf(version: number): Handlers<typeof routes> {
+  const projection = { version, revision: "x" };
+  const show = ({ id, rowVersion, audience }: Thing) => ({
+    etag: writeEtag(rowVersion, projection, audience === "everybody" ? "public" : "private"),
+    lastModified: new Date("2026-01-01T00:00:00.000Z"),
+    audience,
+    groups: [`thing-${id}`],
+  });
+  const answer = (thing: Thing) => ({ status: 200, body: thing, shows: show(thing) });
+  return {
+    one: (request) =>
+      answerRead(request, {
+        peek: async () => {
+          done.push("peek");
+          return show(find(request.params["id"]));
+        },
+        load: async () => {
+          done.push("load");
+          meanwhile();
+          // No header can be written like this, and it is seen late.
+          const headers = request.params["id"] === "3" ? { "X-Broken": "\n" } : {};
+          return { ...answer(find(request.params["id"])), headers };
+        },
+      }),
+    change: async ({ params }) => {
+      const changed = { ...find(params["id"]), rowVersion: "8" };
+      return { ...answer(changed), invalidates: [`thing-${changed.id}`, "things"] };
+    },
+    list: (request) =>
+      answerList<Thing>({
+        request,
+        cursors,
+        list: nameList("things", {}),
+        projection: createProjection(version, revisions),
+        view: "public",
+        audience: "everybody",
+        groups: ["things"],
+        idOf: ({ id }) => id,
+        toJson: (thing) => thing,
+        peek: async (page) => {
+          done.push("peek list");
+          return pageOf(page);
+        },
+        load: async (page) => pageOf(page),
+      }),
+    own: (request) =>
+      answerRead(request, {
+        peek: async () => ({ ...show(find("1")), audience: "caller" }),
+        load: async () => ({ ...answer(find("1")), shows: { ...show(find("1")), audience: "caller" } }),
+      }),
+  };
+}
+
+function find(id: string | undefined): Thing {
+  const thing = things.find((one) => one.id === id);
+  if (thing === undefined) throw new AppError("NOT_FOUND", "There is no such thing.");
+  return thing;
+}
+
+function change(id: string, changes: Partial<Thing>): void {
+  things = things.map((thing) => (thing.id === id ? { ...thing, ...changes } : thing));
+}
+
+/** As a keyset statement would find them, from the highest id down. */
+function pageOf({ limit, position }: PageRequest): Page<Thing> {
+  const at = things.findIndex(({ id }) => id === position?.id);
+  const [begin, end] = position?.direction === "prev" ? [Math.max(0, at - limit), at] : [at + 1, at + 1 + limit];
+  return { items: things.slice(begin, end), hasNext: end < things.length, hasPrev: begin > 0 };
+}
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url + path, { headers });
+}
+
+function patch(path: string, type: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url + path, { method: "PATCH", headers: { "content-type": type, ...headers }, body: "{}" });
+}
+
+function etagOf({ headers }: Response): string {
+  return headers.get("etag") ?? "none";
+}
