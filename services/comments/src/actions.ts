@@ -6,6 +6,7 @@ import {
   type Comment,
   type CommentChange,
   type CommentFilters,
+  type CommentState,
   editableMs,
   isLiving,
   type ListPart,
@@ -23,11 +24,14 @@ export interface CommentDeps {
   readonly clock?: () => number;
 }
 
+/** What a deleted comment is at a door that shows no tombstones: nothing, as in version 1 of REST, or what there was, as from version 2. */
+export type Absence = "NOT_FOUND" | "GONE";
+
 /** What a door says about a change: which version it is for, and what a deleted comment is there. */
 export interface ChangeTerms {
   readonly precondition?: () => Precondition;
-  /** The graph shows tombstones, so that deleting twice is a state that does not allow it; version 1 of REST knows none. */
-  readonly deletedIs?: "INVALID_STATE" | "NOT_FOUND";
+  /** The graph shows tombstones, so that deleting twice is a state that does not allow it. */
+  readonly deletedIs?: "INVALID_STATE" | Absence;
 }
 
 /**
@@ -38,13 +42,28 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
   return {
     findComments: (ids: readonly string[]) => store.findComments(ids),
 
-    async findLiving(id: string): Promise<LivingComment | undefined> {
+    /** @throws AppError NOT_FOUND, GONE. */
+    async getLiving(id: string, deletedIs: Absence): Promise<LivingComment> {
       const [comment] = await store.findComments([id]);
-      return comment !== undefined && isLiving(comment) ? comment : undefined;
+      if (comment === undefined) throw missing();
+      if (!isLiving(comment)) throw absent(deletedIs);
+      return comment;
+    },
+
+    /**
+     * As much of what `getLiving` finds as tells its version.
+     * @throws AppError NOT_FOUND, GONE.
+     */
+    async getLivingState(id: string, deletedIs: Absence): Promise<CommentState> {
+      const state = await store.findCommentState(id);
+      if (state === undefined) throw missing();
+      if (state.deletedAt !== null) throw absent(deletedIs);
+      return state;
     },
 
     listComments: (filters: CommentFilters, request: PageRequest) => store.listComments(filters, request),
     listLiving: (filters: CommentFilters, request: PageRequest) => store.listLiving(filters, request),
+    listLivingVersions: (filters: CommentFilters, request: PageRequest) => store.listLivingVersions(filters, request),
     listParts: (parent: Parent, parts: readonly ListPart[]) => store.listParts(parent, parts),
     countLiving: (postIds: readonly string[]) => store.countLiving(postIds),
 
@@ -54,7 +73,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       return store.insertComment(input(), userId);
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, NOT_FOUND, INVALID_STATE, PRECONDITION_FAILED. */
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, NOT_FOUND, GONE, INVALID_STATE, PRECONDITION_FAILED. */
     async editComment(
       identity: Identity,
       id: string,
@@ -76,7 +95,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       throw changed();
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE, PRECONDITION_FAILED. */
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, GONE, INVALID_STATE, PRECONDITION_FAILED. */
     async deleteComment(
       identity: Identity,
       id: string,
@@ -94,11 +113,20 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     },
   };
 
-  async function requireExisting(id: string, deletedIs: "INVALID_STATE" | "NOT_FOUND"): Promise<Comment> {
+  async function requireExisting(id: string, deletedIs: "INVALID_STATE" | Absence): Promise<Comment> {
     const [comment] = await store.findComments([id]);
-    if (comment !== undefined && (isLiving(comment) || deletedIs === "INVALID_STATE")) return comment;
-    throw new AppError("NOT_FOUND", "There is no such comment.");
+    if (comment === undefined) throw missing();
+    if (!isLiving(comment) && deletedIs !== "INVALID_STATE") throw absent(deletedIs);
+    return comment;
   }
+}
+
+function missing(): AppError {
+  return new AppError("NOT_FOUND", "There is no such comment.");
+}
+
+function absent(deletedIs: Absence): AppError {
+  return deletedIs === "GONE" ? new AppError("GONE", "This comment was deleted.") : missing();
 }
 
 function anyVersion(): Precondition {

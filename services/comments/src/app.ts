@@ -2,8 +2,10 @@ import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary
 import { createCommentActions } from "./actions.ts";
 import { createContext } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
-import { createHandlersV1 } from "./rest/rest.ts";
+import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
+import { version1 } from "./rest/v1.ts";
+import { version2 } from "./rest/v2.ts";
 import { createCommentStore } from "./store.ts";
 
 export interface CommentsParts extends ServiceParts {
@@ -15,11 +17,12 @@ export interface CommentsParts extends ServiceParts {
 export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   const { database, cursors, clock = Date.now } = parts;
   const actions = createCommentActions({ store: createCommentStore(database), clock });
+  const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
     createContext: createContext(actions, cursors),
     routes,
-    handlers: { 1: createHandlersV1({ actions, cursors }) },
+    handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });
 }

@@ -2,16 +2,20 @@ import { isRowId } from "@tributary/kit/ids";
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
-export interface Comment {
+/** What tells one version of a comment from another. */
+export interface CommentState {
   readonly id: string;
-  readonly postId: string;
-  readonly authorId: string;
-  /** Null once deleted. */
-  readonly body: string | null;
   readonly createdAt: Date;
   readonly editedAt: Date | null;
   readonly deletedAt: Date | null;
   readonly rowVersion: string;
+}
+
+export interface Comment extends CommentState {
+  readonly postId: string;
+  readonly authorId: string;
+  /** Null once deleted. */
+  readonly body: string | null;
 }
 
 /** A comment that was not deleted. */
@@ -74,6 +78,11 @@ export const readNewComment = (input: unknown): NewComment => readShape(newComme
 export const readCommentChange = (input: unknown): CommentChange => readShape(commentChange, input);
 /** Ids that cannot exist are no problem here: nothing is under them. */
 export const readCommentFilters = (input: unknown): CommentFilters => readShape(filters, input);
+
+/** Of a living comment: nothing that shows has changed since. */
+export function lastModifiedOf({ createdAt, editedAt }: CommentState): Date {
+  return editedAt ?? createdAt;
+}
 
 export function isLiving(comment: Comment): comment is LivingComment {
   return comment.deletedAt === null;

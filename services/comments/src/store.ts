@@ -1,7 +1,8 @@
+import type { RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Queryable } from "@tributary/kit/postgres";
-import type { Comment, CommentFilters, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
+import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
 
@@ -24,6 +25,15 @@ function createReads(database: Queryable) {
       return database.rows<Comment>("find-comments", text, [possible]);
     },
 
+    /** As little of a comment as answers whether it has changed; its body is not read. */
+    async findCommentState(id: string): Promise<CommentState | undefined> {
+      if (!isRowId(id)) return undefined;
+      const text = `select id, created_at as "createdAt", edited_at as "editedAt", deleted_at as "deletedAt",
+        row_version as "rowVersion" from comments where id = $1`;
+      const [state] = await database.rows<CommentState>("find-comment-state", text, [id]);
+      return state;
+    },
+
     /** How many living comments each of these posts has, in their order. */
     async countLiving(postIds: readonly string[]): Promise<readonly number[]> {
       const possible = onlyRowIds(postIds);
@@ -37,12 +47,21 @@ function createReads(database: Queryable) {
   };
 }
 
+/** What a list shows of its rows, and which these are. */
+interface ListKind {
+  readonly shown: string;
+  /** For the statement's name, where that is not whole comments. */
+  readonly what?: string;
+  /** Without tombstones. */
+  readonly living: boolean;
+}
+
 function createLists(database: Queryable) {
-  async function list(
+  async function list<Row>(
     { postId, authorId }: CommentFilters,
     request: PageRequest,
-    living: boolean,
-  ): Promise<Page<Comment>> {
+    { shown, what, living }: ListKind,
+  ): Promise<Page<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
     const set = keyset("id", "$1::bigint", request);
     const values: unknown[] = [set.id, set.limit];
@@ -50,18 +69,23 @@ function createLists(database: Queryable) {
     if (living) wheres.push("deleted_at is null");
     if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const which = [living && "living", set.direction, postId && "by-post", authorId && "by-author"];
+    const which = [what, living && "living", set.direction, postId && "by-post", authorId && "by-author"];
     const name = ["list", ...which].filter(Boolean).join("-");
-    const text = `select ${columns} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Comment>(name, text, values), request);
+    const text = `select ${shown} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name, text, values), request);
   }
 
   return {
     /** Tombstones keep their place. */
-    listComments: (filters: CommentFilters, request: PageRequest) => list(filters, request, false),
+    listComments: (filters: CommentFilters, request: PageRequest) =>
+      list<Comment>(filters, request, { shown: columns, living: false }),
 
     listLiving: (filters: CommentFilters, request: PageRequest) =>
-      list(filters, request, true) as Promise<Page<LivingComment>>,
+      list<LivingComment>(filters, request, { shown: columns, living: true }),
+
+    /** The rows that `listLiving` would find, by their versions alone. */
+    listLivingVersions: (filters: CommentFilters, request: PageRequest) =>
+      list<RowVersion>(filters, request, { shown: `id, row_version as "rowVersion"`, what: "versions", living: true }),
 
     /** Parts of many parents' lists, with tombstones, in one statement; each in the place of its request. */
     async listParts(parent: Parent, parts: readonly ListPart[]): Promise<readonly (readonly Comment[])[]> {

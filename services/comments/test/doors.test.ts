@@ -17,10 +17,11 @@ test("a living comment is the same behind both doors", async () => {
   for (const id of [1, 2, 3, 4, 6]) {
     const { data } = await comments.graphql(`{ comment(id: ${id}) { ${fields} } }`);
     expect((await comments.rest("GET", `/v1/comments/${id}`)).body).toEqual(toV1(data.comment));
+    expect((await comments.rest("GET", `/v2/comments/${id}`)).body).toEqual(toV2(data.comment));
   }
 });
 
-test("version 1's lists are the graph's, without the tombstones", async () => {
+test("REST's lists are the graph's, without the tombstones", async () => {
   const lists = {
     "/v1/comments": `comments`,
     "/v1/comments?postId=1": `comments(postId: 1)`,
@@ -32,6 +33,8 @@ test("version 1's lists are the graph's, without the tombstones", async () => {
     const { data } = await comments.graphql(`{ ${list} { nodes { ${fields} deletedAt } } }`);
     const living = data.comments.nodes.filter(({ deletedAt }: { deletedAt: string | null }) => deletedAt === null);
     expect((await comments.rest("GET", path)).body).toEqual(living.map(toV1));
+    const { data: inVersion2 } = (await comments.rest("GET", path.replace("/v1", "/v2"))).body;
+    expect(inVersion2).toEqual(living.map(toV2));
   }
 });
 
@@ -64,6 +67,8 @@ test("both doors find the same problems, each in its own names", async () => {
     })),
   );
   expect(rest.body.detail).toBe(graph.errors?.[0]?.message);
+  const second = await comments.rest("POST", "/v2/comments", { token: ada, body: { postId: "x", body: " " } });
+  expect(second.body.errors).toEqual(graph.errors?.[0]?.extensions.problems);
 });
 
 interface Caller {
@@ -101,37 +106,44 @@ type Action = "read" | "list" | "listOfPost" | "add" | "edit" | "delete";
 type Door = (id: string, token?: string) => Promise<string>;
 
 /** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
-const doors: Readonly<Record<Action, { readonly graphql: Door; readonly rest: Door }>> = {
+const doors: Readonly<Record<Action, Readonly<Record<"graphql" | "v1" | "v2", Door>>>> = {
   read: {
     graphql: (id, token) => byGraphql(`query ($id: ID!) { comment(id: $id) { body } }`, { id }, token),
-    rest: (id, token) => byRest("GET", `/v1/comments/${id}`, { token }),
+    v1: (id, token) => byRest("GET", `/v1/comments/${id}`, { token }),
+    v2: (id, token) => byRest("GET", `/v2/comments/${id}`, { token }),
   },
   list: {
     graphql: (_id, token) => byGraphql(`{ comments { nodes { body } } }`, {}, token),
-    rest: (_id, token) => byRest("GET", "/v1/comments", { token }),
+    v1: (_id, token) => byRest("GET", "/v1/comments", { token }),
+    v2: (_id, token) => byRest("GET", "/v2/comments", { token }),
   },
   listOfPost: {
     graphql: (_id, token) => byGraphql(ofPost, { of: [{ __typename: "Post", id: "1" }] }, token),
-    rest: (_id, token) => byRest("GET", "/v1/posts/1/comments", { token }),
+    v1: (_id, token) => byRest("GET", "/v1/posts/1/comments", { token }),
+    v2: (_id, token) => byRest("GET", "/v2/posts/1/comments", { token }),
   },
   add: {
     graphql: (_id, token) => byGraphql(add, { input: { postId: "8", body: "Hello." } }, token),
-    rest: (_id, token) => byRest("POST", "/v1/comments", { token, body: { postId: "8", text: "Hello." } }),
+    v1: (_id, token) => byRest("POST", "/v1/comments", { token, body: { postId: "8", text: "Hello." } }),
+    v2: (_id, token) => byRest("POST", "/v2/comments", { token, body: { postId: "8", body: "Hello." } }),
   },
   edit: {
     graphql: (id, token) => byGraphql(edit, { input: { id, body: "Changed." } }, token),
-    rest: (id, token) =>
+    v1: (id, token) =>
       byRest("PATCH", `/v1/comments/${id}`, { token, body: { text: "Changed." }, headers: { "if-match": "*" } }),
+    v2: (id, token) =>
+      byRest("PATCH", `/v2/comments/${id}`, { token, body: { body: "Changed." }, headers: { "if-match": "*" } }),
   },
   delete: {
     graphql: (id, token) => byGraphql(remove, { input: { id } }, token),
-    rest: (id, token) => byRest("DELETE", `/v1/comments/${id}`, { token }),
+    v1: (id, token) => byRest("DELETE", `/v1/comments/${id}`, { token }),
+    v2: (id, token) => byRest("DELETE", `/v2/comments/${id}`, { token }),
   },
 };
 
 for (const [action, row] of Object.entries(whoMay) as [Action, (typeof whoMay)[Action]][]) {
   for (const [name, expected] of Object.entries(row) as [keyof typeof callers, Outcome][]) {
-    for (const door of ["graphql", "rest"] as const) {
+    for (const door of ["graphql", "v1", "v2"] as const) {
       test(`${action} through ${door} by ${callers[name].who}: ${expected}`, async () => {
         const { id } = await writeComment(comments);
         const before = await allRows();
@@ -167,6 +179,8 @@ test("a refused caller learns nothing about what the input lacks", async () => {
   for (const [method, path] of [
     ["POST", "/v1/comments"],
     ["PATCH", `/v1/comments/${id}`],
+    ["POST", "/v2/comments"],
+    ["PATCH", `/v2/comments/${id}`],
   ] as const) {
     expect(await byRest(method, path, { body: bad })).toBe("UNAUTHENTICATED");
     expect(await byRest(method, path, { body: bad, token: await tokenOf(callers.holder) })).toBe("FORBIDDEN");
@@ -175,7 +189,7 @@ test("a refused caller learns nothing about what the input lacks", async () => {
 
 test("an author may delete with comments:write:all alone, and edit with both scopes", async () => {
   const { id } = await writeComment(comments);
-  expect(await doors.edit.rest(id, await comments.issuer.token("1", ["comments:write", "comments:write:all"]))).toBe(
+  expect(await doors.edit.v2(id, await comments.issuer.token("1", ["comments:write", "comments:write:all"]))).toBe(
     "allowed",
   );
   expect(await doors.delete.graphql(id, await comments.issuer.token("1", ["comments:write:all"]))).toBe("allowed");
@@ -199,6 +213,12 @@ interface GraphComment {
 /** What version 1 makes of the graph's comment. */
 function toV1({ id, body, author, post, createdAt, editedAt }: GraphComment) {
   return { id, postId: post.id, authorId: author.id, text: body, createdAt, editedAt };
+}
+
+/** What version 2 makes of it. */
+function toV2(comment: GraphComment) {
+  const { text, ...rest } = toV1(comment);
+  return { ...rest, body: text };
 }
 
 async function byGraphql(query: string, variables: object, token?: string): Promise<string> {

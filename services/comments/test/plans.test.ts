@@ -32,6 +32,12 @@ const cases: Readonly<Record<string, readonly [index: string, run: () => Promise
   "all living comments": ["comments_pkey", () => store.listLiving({}, { limit: 20 })],
   "all living comments, further on": ["comments_pkey", () => store.listLiving({}, next)],
   "all living comments, backwards": ["comments_pkey", () => store.listLiving({}, prev)],
+  "all living comments' versions": ["comments_pkey", () => store.listLivingVersions({}, next)],
+  "a post's living comments' versions": [
+    "comments_living_by_post",
+    () => store.listLivingVersions({ postId: "7" }, { limit: 20 }),
+  ],
+  "a comment's state": ["comments_pkey", () => store.findCommentState("7")],
   "a post's comments": ["comments_by_post", () => store.listComments({ postId: "7" }, { limit: 20 })],
   "a post's comments, further on": ["comments_by_post", () => store.listComments({ postId: "7" }, next)],
   "a post's living comments": ["comments_living_by_post", () => store.listLiving({ postId: "7" }, { limit: 20 })],

@@ -1,5 +1,5 @@
-import { AppError } from "@tributary/kit/errors";
-import type { Precondition } from "@tributary/kit/etag";
+import { AppError, invalidInput } from "@tributary/kit/errors";
+import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity";
 import type { Page, PageRequest } from "@tributary/kit/keyset";
 import {
@@ -9,7 +9,10 @@ import {
   type Post,
   type PostChanges,
   type PostFilters,
+  type PostState,
+  type PostStatus,
   type Slice,
+  statusesBefore,
   type VisibleFilters,
 } from "./model.ts";
 import type { PostStore } from "./store.ts";
@@ -29,9 +32,23 @@ export function createPostActions(store: PostStore) {
       return post;
     },
 
+    /** For whom `findPost` finds the post, and nobody else. */
+    async findPostState(identity: Identity, id: string): Promise<PostState | undefined> {
+      const state = await store.findPostState(id);
+      return state !== undefined && mayRead(identity, state) ? state : undefined;
+    },
+
     /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
     async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
       return store.listPosts(narrow(identity, filters), request);
+    },
+
+    /**
+     * The versions of what `listPosts` would find.
+     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
+     */
+    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<RowVersion>> {
+      return store.listPostVersions(narrow(identity, filters), request);
     },
 
     /**
@@ -51,18 +68,23 @@ export function createPostActions(store: PostStore) {
       return store.insertPost(userId, input());
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_REQUIRED, BAD_USER_INPUT, PRECONDITION_FAILED. */
+    /**
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_REQUIRED, BAD_USER_INPUT, PRECONDITION_FAILED,
+     * INVALID_STATE.
+     */
     async updatePost(
       identity: Identity,
       id: string,
       input: () => PostChanges,
       precondition: () => Precondition = () => "any",
     ): Promise<Post> {
-      await requireWritable(identity, id);
+      const post = await requireWritable(identity, id);
       const versions = precondition();
-      const updated = await store.updatePost(id, input(), versions);
+      const changes = input();
+      if (changes.format !== undefined && changes.text === undefined) requireText(post);
+      const updated = await store.updatePost(id, changes, versions);
       if (updated !== undefined) return updated;
-      throw new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
+      throw await explainUnchanged(id, changes, versions);
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
@@ -81,21 +103,40 @@ export function createPostActions(store: PostStore) {
     await requireWritable(identity, id);
     const moved = await store.movePost(id, step);
     if (moved !== undefined) return moved;
-    const states = step.from.map((status) => status.toLowerCase()).join(" or ");
-    throw new AppError("INVALID_STATE", `This is for a post that is ${states}.`);
+    throw wrongState(step.from);
+  }
+
+  /** One statement decides about a change; only when it did not happen is it asked why. A version counts before a state. */
+  async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
+    const state = await store.findPostState(id);
+    const isCurrent = state !== undefined && (versions === "any" || versions.includes(state.rowVersion));
+    const before = status === undefined ? undefined : statusesBefore(status);
+    if (isCurrent && before && !before.includes(state.status)) return wrongState(before);
+    return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
   }
 
   /** What the caller may neither write nor see does not exist. */
-  async function requireWritable(identity: Identity, id: string): Promise<void> {
+  async function requireWritable(identity: Identity, id: string): Promise<Post> {
     requireScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
-    if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return;
+    if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return post;
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
     throw refuse(identity, "This is for the post's author, and for the scope posts:write:all.");
   }
 }
 
-function mayRead(identity: Identity, post: Post): boolean {
+function wrongState(statuses: readonly PostStatus[]): AppError {
+  const states = statuses.map((status) => status.toLowerCase()).join(" or ");
+  return new AppError("INVALID_STATE", `This is for a post that is ${states}.`);
+}
+
+/** A format alone is one of a text that is there. */
+function requireText({ text }: Post): void {
+  if (text !== null) return;
+  throw invalidInput([{ pointer: "#/content/text", code: "required", detail: "There is no text yet: give it too." }]);
+}
+
+function mayRead(identity: Identity, post: PostState): boolean {
   return post.status === "PUBLISHED" || isUser(identity, post.authorId) || hasScope(identity, "posts:read:all");
 }
 

@@ -7,20 +7,24 @@ export type PostStatus = (typeof postStatuses)[number];
 const contentFormats = ["PLAIN", "MARKDOWN"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
 
-export interface Post {
+/** What decides who may see a post, and which version of it that is. */
+export interface PostState {
   readonly id: string;
   readonly authorId: string;
+  readonly status: PostStatus;
+  readonly rowVersion: string;
+}
+
+export interface Post extends PostState {
   readonly title: string;
   /** Null while nothing is written. */
   readonly text: string | null;
   readonly format: ContentFormat;
-  readonly status: PostStatus;
   readonly createdAt: Date;
   /** When title, text or format last changed. */
   readonly updatedAt: Date;
   /** When it was published first; null for a draft and for nothing else. */
   readonly publishedAt: Date | null;
-  readonly rowVersion: string;
 }
 
 export interface Content {
@@ -67,6 +71,12 @@ export const moves = {
   archive: { from: ["PUBLISHED"], to: "ARCHIVED" },
 } as const satisfies Record<string, Move>;
 
+/** The statuses from which one is reached by no step or one: a draft from a draft alone. */
+export function statusesBefore(status: PostStatus): readonly PostStatus[] {
+  const steps: readonly Move[] = Object.values(moves);
+  return [status, ...steps.filter(({ to }) => to === status).flatMap(({ from }) => from)];
+}
+
 export interface NewPost {
   readonly title: string;
   readonly text: string | null;
@@ -80,6 +90,8 @@ export interface PostChanges {
   readonly format?: ContentFormat | undefined;
   /** True publishes what is not published, false archives what is. What is so already stays as it is. */
   readonly published?: boolean | undefined;
+  /** Moves the post, where that is one step or none; otherwise nothing of the change is made. */
+  readonly status?: PostStatus | undefined;
 }
 
 /** What nobody declares to be more is plain text. */
@@ -88,10 +100,9 @@ export const defaultFormat: ContentFormat = "PLAIN";
 export const title = text({ min: 1, max: 200, what: "A title" });
 export const body = text({ min: 0, max: 100_000, what: "A post's text", keepsEnds: true });
 
-const content = z.strictObject({
-  format: z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`),
-  text: body,
-});
+export const contentFormat = z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`);
+export const postStatus = z.enum(postStatuses, `A status is one of ${postStatuses.join(", ")}.`);
+export const content = z.strictObject({ format: contentFormat, text: body });
 
 const writing = { content: content.nullish(), body: body.nullish() };
 
@@ -114,10 +125,7 @@ const postChanges = z
   .transform(({ title, ...written }): PostChanges => ({ title, ...toText(written) }));
 
 const filters = z.strictObject({
-  status: z
-    .enum(postStatuses, `A status is one of ${postStatuses.join(", ")}.`)
-    .nullish()
-    .transform((value) => value ?? "PUBLISHED"),
+  status: postStatus.nullish().transform((value) => value ?? "PUBLISHED"),
   authorId: z
     .string()
     .nullish()

@@ -1,18 +1,34 @@
+import type { RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
-import type { Move, NewPost, Post, PostChanges, Slice, VisibleFilters } from "./model.ts";
+import {
+  type Move,
+  type NewPost,
+  type Post,
+  type PostChanges,
+  type PostState,
+  type Slice,
+  statusesBefore,
+  type VisibleFilters,
+} from "./model.ts";
 
 export type PostStore = ReturnType<typeof createPostStore>;
 
 const columns = `id, author_id as "authorId", title, body as "text", body_format as "format", status,
   created_at as "createdAt", updated_at as "updatedAt", published_at as "publishedAt", row_version as "rowVersion"`;
 
+const versionColumns = `id, row_version as "rowVersion"`;
+
 const publishedAtOnce = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
 /** The only SQL about posts. Ids that cannot exist find nothing. */
 export function createPostStore(database: Database) {
+  return { ...createReads(database), ...createLists(database), ...createChanges(database) };
+}
+
+function createReads(database: Database) {
   return {
     async findPosts(ids: readonly string[]): Promise<readonly Post[]> {
       const possible = onlyRowIds(ids);
@@ -20,23 +36,23 @@ export function createPostStore(database: Database) {
       return database.rows<Post>("find-posts", `select ${columns} from posts where id = any($1::bigint[])`, [possible]);
     },
 
-    async listPosts(
-      { status, authorId, visibleTo, search }: VisibleFilters,
-      request: PageRequest,
-    ): Promise<Page<Post>> {
-      if (authorId !== undefined && !isRowId(authorId)) return { items: [], hasNext: false, hasPrev: false };
-      const set = keyset("id", "$1::bigint", request);
-      const wheres = [set.where, "status = $3"];
-      const values: unknown[] = [set.id, set.limit, status];
-      if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-      if (visibleTo !== undefined) wheres.push(`author_id = $${values.push(visibleTo)}`);
-      if (search !== undefined) {
-        wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
-      }
-      const name = ["list-posts", set.direction, authorId && "author", visibleTo && "own", search && "search"];
-      const text = `select ${columns} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-      return toPage(await database.rows<Post>(name.filter(Boolean).join("-"), text, values), request);
+    /** As little of a post as answers whether it has changed; nothing of what it says is read. */
+    async findPostState(id: string): Promise<PostState | undefined> {
+      if (!isRowId(id)) return undefined;
+      const text = `select ${versionColumns}, author_id as "authorId", status from posts where id = $1`;
+      const [state] = await database.rows<PostState>("find-post-state", text, [id]);
+      return state;
     },
+  };
+}
+
+function createLists(database: Database) {
+  return {
+    listPosts: (filters: VisibleFilters, request: PageRequest) => list<Post>("posts", columns, filters, request),
+
+    /** The rows that `listPosts` would find, by their versions alone. */
+    listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
+      list<RowVersion>("post-versions", versionColumns, filters, request),
 
     /** Any number of authors' pages in one statement, in the order of the slices. */
     async listSlices(slices: readonly Slice[]): Promise<readonly Page<Post>[]> {
@@ -55,7 +71,31 @@ export function createPostStore(database: Database) {
         return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
       });
     },
+  };
 
+  async function list<Row>(
+    what: string,
+    shown: string,
+    { status, authorId, visibleTo, search }: VisibleFilters,
+    request: PageRequest,
+  ): Promise<Page<Row>> {
+    if (authorId !== undefined && !isRowId(authorId)) return { items: [], hasNext: false, hasPrev: false };
+    const set = keyset("id", "$1::bigint", request);
+    const wheres = [set.where, "status = $3"];
+    const values: unknown[] = [set.id, set.limit, status];
+    if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
+    if (visibleTo !== undefined) wheres.push(`author_id = $${values.push(visibleTo)}`);
+    if (search !== undefined) {
+      wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
+    }
+    const name = [`list-${what}`, set.direction, authorId && "author", visibleTo && "own", search && "search"];
+    const text = `select ${shown} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
+  }
+}
+
+function createChanges(database: Database) {
+  return {
     async insertPost(authorId: string, post: NewPost): Promise<Post> {
       const text = `insert into posts (author_id, title, body, body_format) values ($1, $2, $3, $4) returning ${columns}`;
       const [row] = await database.rows<Post>("insert-post", text, [authorId, post.title, post.text, post.format]);
@@ -64,25 +104,25 @@ export function createPostStore(database: Database) {
 
     /**
      * Changes a post, when the row still has one of the versions that are accepted.
-     * @returns undefined when there is no such post in such a version.
+     * @returns undefined when there is no such post in such a version, or in a status from which the new one is reached.
      */
     async updatePost(id: string, changes: PostChanges, versions: "any" | readonly string[]): Promise<Post | undefined> {
       const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
-      const { published, ...contents } = changes;
+      const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))"];
+      const { published, status, ...contents } = changes;
       const given = Object.entries(contents).filter(([, value]) => value !== undefined);
       const sets = given.map(
         ([field, value]) => `${columnOf[field as keyof typeof columnOf]} = $${values.push(value)}`,
       );
       if (published === true) sets.push(`status = 'PUBLISHED', ${publishedAtOnce}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");
+      if (status !== undefined) {
+        sets.push(`status = $${values.push(status)}`, ...(status === "PUBLISHED" ? [publishedAtOnce] : []));
+        wheres.push(`status = any($${values.push(statusesBefore(status))})`);
+      }
       const text = `update posts set ${sets.length > 0 ? sets.join(", ") : "title = title"}
-        where id = $1 and ($2::bigint[] is null or row_version = any($2)) returning ${columns}`;
-      const name = [
-        "update-post",
-        ...given.map(([field]) => field),
-        published === undefined ? "" : `published-${published}`,
-      ];
-      const [post] = await database.rows<Post>(name.filter(Boolean).join("-"), text, values);
+        where ${wheres.join(" and ")} returning ${columns}`;
+      const [post] = await database.rows<Post>(nameUpdate(changes), text, values);
       return post;
     },
 
@@ -93,6 +133,13 @@ export function createPostStore(database: Database) {
       return post;
     },
   };
+}
+
+/** A name for each text: what is changed, and to where the post is moved. */
+function nameUpdate({ published, status, ...contents }: PostChanges): string {
+  const fields = Object.entries(contents).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const move = published === undefined ? [] : [`published-${published}`];
+  return ["update-post", ...fields, ...move, ...(status === undefined ? [] : [`to-${status}`])].join("-");
 }
 
 const columnOf = { title: "title", text: "body", format: "body_format" } as const;

@@ -69,7 +69,7 @@ type Verb = "read" | "refer" | "create" | "update" | "publish" | "archive";
 type Knock = (id: string, token: string | undefined) => Promise<Outcome>;
 
 /** How each door is asked; an entity reference is a way in through GraphQL alone. */
-const doors: Readonly<Record<"graphql" | "rest", Readonly<Partial<Record<Verb, Knock>>>>> = {
+const doors: Readonly<Record<"graphql" | "v1" | "v2", Readonly<Partial<Record<Verb, Knock>>>>> = {
   graphql: {
     read: askGraphql(`query ($id: ID!) { found: post(id: $id) { id title content { text } } }`),
     refer: (id, token) => {
@@ -83,13 +83,8 @@ const doors: Readonly<Record<"graphql" | "rest", Readonly<Partial<Record<Verb, K
     publish: askGraphql(`mutation ($id: ID!) { found: publishPost(input: { id: $id }) { post { id } } }`),
     archive: askGraphql(`mutation ($id: ID!) { found: archivePost(input: { id: $id }) { post { id } } }`),
   },
-  rest: {
-    read: askRest("GET"),
-    create: (_id, token) => outcomeOfRest("POST", "/v1/posts", token, { title: "New" }),
-    update: askRest("PATCH", { title: "Changed" }),
-    publish: askRest("PATCH", { published: true }),
-    archive: askRest("PATCH", { published: false }),
-  },
+  v1: restDoor("v1", { published: true }, { published: false }),
+  v2: restDoor("v2", { status: "PUBLISHED" }, { status: "ARCHIVED" }),
 };
 
 for (const [deed, row] of Object.entries(whoMay)) {
@@ -129,9 +124,11 @@ test("both doors list the same posts for every caller and status", async () => {
       const query = `query ($status: PostStatus) { posts(first: 100, status: $status, authorId: 1) { nodes { id } } }`;
       const { data, errors } = await posts.graphql(query, { status }, token);
       const rest = await posts.rest("GET", `/v1/users/1/posts?limit=100&status=${status}`, bearing(token));
-      const ids = errors ? errors[0]?.extensions.code : data.posts.nodes.map(({ id }: { id: string }) => id);
-      const restIds = rest.status === 401 ? "UNAUTHENTICATED" : rest.body.map(({ id }: { id: string }) => id);
-      expect([caller, status, restIds]).toEqual([caller, status, ids]);
+      const second = await posts.rest("GET", `/v2/users/1/posts?limit=100&status=${status}`, bearing(token));
+      const ids = errors ? errors[0]?.extensions.code : idsOf(data.posts.nodes);
+      const restIds = rest.status === 401 ? "UNAUTHENTICATED" : idsOf(rest.body);
+      const secondIds = second.status === 401 ? "UNAUTHENTICATED" : idsOf(second.body.data);
+      expect([caller, status, restIds, secondIds]).toEqual([caller, status, ids, ids]);
     }
   }
 });
@@ -166,6 +163,26 @@ test("what one door writes the other shows, and both keep one version", async ()
   ).toBe(412);
 });
 
+test("a post in version 2 is the graph's, in the graph's words", async () => {
+  const token = await tokenOf("author");
+  const query = `query ($id: ID!) { post(id: $id) { id title status content { format text } author { id } createdAt updatedAt publishedAt } }`;
+  for (const id of ["1", "2", "3", "4", "6"]) {
+    const { post } = (await posts.graphql(query, { id }, token)).data;
+    const author = { id: post.author.id, href: `/v2/users/${post.author.id}` };
+    expect((await posts.rest("GET", `/v2/posts/${id}`, bearing(token))).body).toEqual({ ...post, author });
+  }
+});
+
+test("both doors refuse the same content with the same code and problems", async () => {
+  const token = await tokenOf("author");
+  const input = { title: "", content: { format: "PLAIN", text: "\u0007" } };
+  const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
+  const { errors } = await posts.graphql(mutation, { input }, token);
+  const { status, body } = await posts.rest("POST", "/v2/posts", { ...bearing(token), body: input });
+  expect([status, body.detail]).toEqual([422, errors?.[0]?.message]);
+  expect(body.errors).toEqual(errors?.[0]?.extensions.problems);
+});
+
 test("both doors refuse the same input with the same code and problems", async () => {
   const token = await tokenOf("author");
   const input = { title: "x".repeat(201), body: "\u0007" };
@@ -188,6 +205,10 @@ function bearing(token: string | undefined): { token?: string } {
   return token === undefined ? {} : { token };
 }
 
+function idsOf(list: readonly { readonly id: string }[]): readonly string[] {
+  return list.map(({ id }) => id);
+}
+
 function askGraphql(query: string): Knock {
   return (id, token) => outcomeOfGraphql(query, { id }, token);
 }
@@ -199,8 +220,16 @@ async function outcomeOfGraphql(query: string, variables: object, token: string 
   return found === null ? "NOT_FOUND" : "yes";
 }
 
-function askRest(method: string, body?: object): Knock {
-  return (id, token) => outcomeOfRest(method, `/v1/posts/${id}`, token, body);
+function restDoor(version: "v1" | "v2", published: object, archived: object): Readonly<Partial<Record<Verb, Knock>>> {
+  const ask = (method: string, body?: object) => (id: string, token: string | undefined) =>
+    outcomeOfRest(method, `/${version}/posts/${id}`, token, body);
+  return {
+    read: ask("GET"),
+    create: (_id, token) => outcomeOfRest("POST", `/${version}/posts`, token, { title: "New" }),
+    update: ask("PATCH", { title: "Changed" }),
+    publish: ask("PATCH", published),
+    archive: ask("PATCH", archived),
+  };
 }
 
 async function outcomeOfRest(method: string, path: string, token: string | undefined, body?: object): Promise<Outcome> {

@@ -26,8 +26,8 @@ test("a published post in version 1 has one body for everybody, and may be share
   const { status, headers, body, text } = await posts.rest("GET", "/v1/posts/1");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
-  expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["no-cache", null]);
-  expect(headers.get("etag")).toBe('"1-v1-public"');
+  expect(headers.get("vary")).toBeNull();
+  expect(headers.get("etag")).toMatch(/^"1-v1\.[0-9a-f]{6}-public"$/);
   expect(body).toEqual({
     id: "1",
     title: "Notes on the Engine",
@@ -62,7 +62,7 @@ test("what does not exist is a 404 problem", async () => {
     "/v1/posts/abc",
     "/v1/posts/1/",
     "/v1/Posts/1",
-    "/v2/posts/1",
+    "/v3/posts/1",
     "/v1/nothing",
   ];
   for (const path of missing) {
@@ -82,14 +82,14 @@ test("a method that a path does not take is 405 with those it takes", async () =
 test("a list is a bare array of published posts, newest first, and may be shared", async () => {
   const { headers, body, text } = await posts.rest("GET", "/v1/posts");
   expect(idsOf(body)).toEqual([adasEmptyPost, gracesPost, adasPost]);
-  expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["no-cache", null]);
+  expect([headers.get("cache-control"), headers.get("vary")]).toEqual([expect.stringMatching(/^public/), null]);
   expect((await posts.rest("GET", "/v1/posts", { token: ada })).text).toBe(text);
 });
 
 test("a list by status is the caller's own view, and says so to everybody", async () => {
   const list = async (path: string, token?: string) => {
     const { status, headers, body } = await posts.rest("GET", path, token === undefined ? {} : { token });
-    if (status === 200) expect(headers.get("vary")).toBe("Authorization");
+    expect(headers.get("vary")).toBe("Authorization");
     expect(headers.get("cache-control")).toBe(status === 200 ? "private, no-cache" : "no-store");
     return status === 200 ? idsOf(body) : status;
   };
@@ -161,7 +161,7 @@ test("writing a post answers 201 with its place, its ETag and its whole body, a 
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({ title: "New", body: "  Text\n", published: false, authorId: "1" });
   expect(created.headers.get("location")).toBe(`/v1/posts/${created.body.id}`);
-  expect(created.headers.get("etag")).toBe('"1-v1-private"');
+  expect(created.headers.get("etag")).toMatch(/^"1-v1\.[0-9a-f]{6}-private"$/);
   expect(created.headers.get("cache-control")).toBe("no-store");
   const read = await posts.rest("GET", `/v1/posts/${created.body.id}`, { token: ada });
   expect([read.text, read.headers.get("etag")]).toEqual([created.text, created.headers.get("etag")]);

@@ -32,6 +32,7 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
   "published posts": [either, (store) => store.listPosts({ status: "PUBLISHED" }, { limit: 20 })],
   "published posts deep down": [either, (store) => store.listPosts({ status: "PUBLISHED" }, next("300"))],
   "published posts back up": [either, (store) => store.listPosts({ status: "PUBLISHED" }, prev("300"))],
+  "published posts' versions": [either, (store) => store.listPostVersions({ status: "PUBLISHED" }, { limit: 20 })],
   "all drafts": [/posts_by_status/, (store) => store.listPosts({ status: "DRAFT" }, { limit: 20 })],
   "an author's posts": [
     /posts_by_author/,

@@ -1,7 +1,14 @@
 import { requireBody } from "@tributary/kit/rest";
 import { readShape } from "@tributary/kit/validate";
 import { z } from "zod";
-import { commentBody, type CommentChange, commentPostId, type NewComment } from "../model.ts";
+import {
+  commentBody,
+  type CommentChange,
+  commentPostId,
+  type NewComment,
+  readCommentChange,
+  readNewComment,
+} from "../model.ts";
 
 /** Version 1 calls a comment's body its text; problems point to the caller's own names. */
 const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody });
@@ -20,3 +27,15 @@ export function readNewCommentV1(body: unknown): NewComment {
 export function readCommentChangeV1(body: unknown): CommentChange {
   return { body: readShape(commentChangeV1, requireBody(body)).text };
 }
+
+/**
+ * Version 2 says it in the model's words.
+ * @throws AppError BAD_USER_INPUT with every problem.
+ */
+export const readNewCommentV2 = (body: unknown): NewComment => readNewComment(requireBody(body));
+
+/**
+ * A merge patch (RFC 7396) over the one field of version 2 that can change.
+ * @throws AppError BAD_USER_INPUT with every problem.
+ */
+export const readCommentChangeV2 = (body: unknown): CommentChange => readCommentChange(requireBody(body));

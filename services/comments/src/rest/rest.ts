@@ -1,22 +1,42 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { AppError } from "@tributary/kit/errors";
-import { readIfMatch, writeEtag } from "@tributary/kit/etag";
-import type { RestAnswer, Handlers, RestRequest } from "@tributary/kit/rest";
-import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
-import type { CommentActions } from "../actions.ts";
-import { type CommentFilters, type LivingComment, readCommentFilters } from "../model.ts";
-import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
+import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { isRowId } from "@tributary/kit/ids";
+import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
+import type { Representation } from "@tributary/kit/rest-caching";
+import { answerList } from "@tributary/kit/rest-lists";
+import { answerRead } from "@tributary/kit/rest-reading";
+import type { Absence, CommentActions } from "../actions.ts";
+import {
+  type Comment,
+  type CommentChange,
+  type CommentFilters,
+  type CommentState,
+  lastModifiedOf,
+  type LivingComment,
+  type NewComment,
+  readCommentFilters,
+} from "../model.ts";
 import type { routes } from "./routes.ts";
-import { toCommentV1 } from "./v1.ts";
 
 export interface RestDeps {
   readonly actions: CommentActions;
   readonly cursors: Cursors;
 }
 
-/** Version 1 of the comments' REST door: read, act, answer. It does not know comments that were deleted. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
-  const deletedIs = "NOT_FOUND";
+/** What one version of the door has of its own. */
+export interface RestVersion {
+  readonly projection: Projection;
+  readonly deletedIs: Absence;
+  toJson(comment: LivingComment): unknown;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readNewComment(body: unknown): NewComment;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readCommentChange(body: unknown): CommentChange;
+}
+
+/** The comments' REST door in one version: read, act, answer. It shows no comments that were deleted. */
+export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
+  const { projection, deletedIs } = version;
 
   return {
     async listComments(request) {
@@ -25,45 +45,79 @@ export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeo
     },
     listPostComments: (request) => list(request, { postId: idOf(request) }),
     async getComment(request) {
-      return answer(requireLiving(await actions.findLiving(idOf(request))));
+      return answerRead(request, {
+        peek: async () => show(await actions.getLivingState(idOf(request), deletedIs)),
+        load: async () => answer(await actions.getLiving(idOf(request), deletedIs)),
+      });
     },
     async addComment({ identity, body }) {
-      const comment = await actions.addComment(identity, () => readNewCommentV1(body));
-      return answer(comment, 201, { Location: `/v1/comments/${comment.id}` });
+      const comment = await actions.addComment(identity, () => version.readNewComment(body));
+      const headers = { Location: `/v${projection.version}/comments/${comment.id}` };
+      return { ...answer(comment), status: 201, headers, invalidates: groupsOf(comment) };
     },
     async editComment(request) {
       const precondition = () => readIfMatch(request.header("if-match"));
-      const input = () => readCommentChangeV1(request.body);
-      return answer(await actions.editComment(request.identity, idOf(request), input, { precondition, deletedIs }));
+      const input = () => version.readCommentChange(request.body);
+      const terms = { precondition, deletedIs };
+      const comment = await actions.editComment(request.identity, idOf(request), input, terms);
+      return { ...answer(comment), invalidates: groupsOf(comment) };
     },
     async deleteComment(request) {
       // Who deletes need not have read it: If-Match is honoured where it is sent.
       const precondition = () => readIfMatch(request.header("if-match") ?? "*");
-      await actions.deleteComment(request.identity, idOf(request), { precondition, deletedIs });
-      return { status: 204 };
+      const comment = await actions.deleteComment(request.identity, idOf(request), { precondition, deletedIs });
+      return { status: 204, invalidates: groupsOf(comment) };
     },
   };
 
-  async function list(request: RestRequest, filters: CommentFilters): Promise<RestAnswer> {
-    const name = nameList("living-comments", { ...filters });
-    const page = await actions.listLiving(filters, readPageRequest(request.query, cursors, name));
-    return writeList({ request, cursors, list: name, page, idOf: ({ id }) => id, toJson: toCommentV1 });
+  function answer(comment: LivingComment): RestAnswer {
+    return { status: 200, body: version.toJson(comment), shows: show(comment) };
+  }
+
+  /** Comments have one body for everybody. */
+  function show(comment: CommentState): Representation {
+    return {
+      etag: writeEtag(comment.rowVersion, projection, "public"),
+      lastModified: lastModifiedOf(comment),
+      audience: "everybody",
+      groups: [groupOf(comment)],
+    };
+  }
+
+  function list(request: RestRequest, filters: CommentFilters): Promise<RestAnswer | Conditional> {
+    return answerList<LivingComment>({
+      request,
+      cursors,
+      list: nameList("living-comments", { ...filters }),
+      projection,
+      view: "public",
+      audience: "everybody",
+      groups: listGroups(filters),
+      idOf: ({ id }) => id,
+      toJson: (comment) => version.toJson(comment),
+      peek: (page) => actions.listLivingVersions(filters, page),
+      load: (page) => actions.listLiving(filters, page),
+    });
   }
 }
 
-function answer(comment: LivingComment, status = 200, headers: Record<string, string> = {}): RestAnswer {
-  return {
-    status,
-    headers: { ETag: writeEtag(comment.rowVersion, "v1", "public"), ...headers },
-    body: toCommentV1(comment),
-  };
+/** Whatever shows a comment. */
+function groupsOf(comment: Comment): readonly string[] {
+  const { postId, authorId } = comment;
+  return [groupOf(comment), "comments", ...listGroups({ postId }), ...listGroups({ authorId })];
+}
+
+function groupOf({ id }: CommentState): string {
+  return `comment-${id}`;
+}
+
+/** The lists under a post, those by an author, or that of all. Nothing can be under an id that cannot exist. */
+function listGroups({ postId, authorId }: CommentFilters): readonly string[] {
+  if (postId !== undefined) return isRowId(postId) ? [`comments-on-${postId}`] : [];
+  if (authorId !== undefined) return isRowId(authorId) ? [`comments-by-${authorId}`] : [];
+  return ["comments"];
 }
 
 function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
-}
-
-function requireLiving(comment: LivingComment | undefined): LivingComment {
-  if (comment !== undefined) return comment;
-  throw new AppError("NOT_FOUND", "There is no such comment.");
 }

@@ -1,32 +1,57 @@
 import type { RouteDeclaration } from "@tributary/kit/routes";
 
+/** Browsers ask soon, for nothing tells them of changes. Shared caches hear of writes by REST, and ask in time for those by GraphQL. */
+const freshness = {
+  browserSeconds: 2,
+  sharedSeconds: 10,
+  staleWhileRevalidateSeconds: 10,
+  staleIfErrorSeconds: 300,
+} as const;
+
 /** The comments team's public routes. Composition merges them with the other teams' into the proxy's table. */
 export const routes = [
   {
     id: "listComments",
     method: "GET",
     path: "/comments",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor", "postId", "authorId"],
     cache: "public",
+    freshness,
     summary: "Comments, newest first",
   },
-  { id: "getComment", method: "GET", path: "/comments/:id", versions: [1], cache: "public", summary: "One comment" },
+  {
+    id: "getComment",
+    method: "GET",
+    path: "/comments/:id",
+    versions: [1, 2],
+    cache: "public",
+    freshness,
+    summary: "One comment",
+  },
   {
     id: "listPostComments",
     method: "GET",
     path: "/posts/:id/comments",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor"],
     cache: "public",
+    freshness,
     summary: "A post's comments, newest first; none for an unknown post",
   },
-  { id: "addComment", method: "POST", path: "/comments", versions: [1], cache: "none", summary: "Comment on a post" },
+  {
+    id: "addComment",
+    method: "POST",
+    path: "/comments",
+    versions: [1, 2],
+    cache: "none",
+    summary: "Comment on a post",
+  },
   {
     id: "editComment",
     method: "PATCH",
     path: "/comments/:id",
-    versions: [1],
+    versions: [1, 2],
     cache: "none",
     summary: "Change a comment, within 15 minutes",
   },
@@ -34,7 +59,7 @@ export const routes = [
     id: "deleteComment",
     method: "DELETE",
     path: "/comments/:id",
-    versions: [1],
+    versions: [1, 2],
     cache: "none",
     summary: "Delete a comment",
   },

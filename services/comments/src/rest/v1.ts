@@ -1,4 +1,8 @@
+import { createProjection } from "@tributary/kit/etag";
 import type { LivingComment } from "../model.ts";
+import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { specimens } from "./specimens.ts";
 
 /** A comment in version 1, which knows no deleted ones. */
 export interface CommentV1 {
@@ -20,3 +24,11 @@ export function toCommentV1(comment: LivingComment): CommentV1 {
     editedAt: comment.editedAt?.toISOString() ?? null,
   };
 }
+
+export const version1: RestVersion = {
+  projection: createProjection(1, specimens.map(toCommentV1)),
+  deletedIs: "NOT_FOUND",
+  toJson: toCommentV1,
+  readNewComment: readNewCommentV1,
+  readCommentChange: readCommentChangeV1,
+};

@@ -1,7 +1,16 @@
 import { requireBody } from "@tributary/kit/rest";
 import { readShape } from "@tributary/kit/validate";
 import { z } from "zod";
-import { body, defaultFormat, type NewPost, type PostChanges, title } from "../model.ts";
+import {
+  body,
+  content,
+  contentFormat,
+  defaultFormat,
+  type NewPost,
+  type PostChanges,
+  postStatus,
+  title,
+} from "../model.ts";
 
 const newPostV1 = z
   .strictObject({ title, body: body.nullish() })
@@ -15,8 +24,33 @@ const postChangesV1 = z
   })
   .transform(({ title, body, published }): PostChanges => ({ title, text: body, published }));
 
+const newPostV2 = z
+  .strictObject({ title, content: content.nullish() })
+  .transform(({ title, content }): NewPost => ({ title, ...(content ?? noContent) }));
+
+/** A merge patch goes into objects: of a content, the text or the format may be given alone. */
+const postChangesV2 = z
+  .strictObject({
+    title: title.optional(),
+    content: z.strictObject({ format: contentFormat.optional(), text: body.optional() }).nullish(),
+    status: postStatus.optional(),
+  })
+  .transform(({ title, content, status }): PostChanges => ({
+    title,
+    status,
+    ...(content === null ? noContent : content),
+  }));
+
+const noContent = { text: null, format: defaultFormat } as const;
+
 /** Version 1 knows no formats: its text is `body`. */
 export const readNewPostV1 = (input: unknown): NewPost => readShape(newPostV1, requireBody(input));
 
 /** A merge patch (RFC 7396) over the fields of version 1; `published` moves the post. */
 export const readPostChangesV1 = (input: unknown): PostChanges => readShape(postChangesV1, requireBody(input));
+
+/** Version 2 says with a text what format it is in. */
+export const readNewPostV2 = (input: unknown): NewPost => readShape(newPostV2, requireBody(input));
+
+/** A merge patch (RFC 7396) over the fields of version 2; `status` moves the post. */
+export const readPostChangesV2 = (input: unknown): PostChanges => readShape(postChangesV2, requireBody(input));

@@ -1,64 +1,109 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { AppError } from "@tributary/kit/errors";
-import { readIfMatch, writeEtag } from "@tributary/kit/etag";
-import type { RestAnswer, Handlers, RestRequest } from "@tributary/kit/rest";
-import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
+import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { isRowId } from "@tributary/kit/ids";
+import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
+import type { Representation } from "@tributary/kit/rest-caching";
+import { answerList } from "@tributary/kit/rest-lists";
+import { answerRead } from "@tributary/kit/rest-reading";
 import type { PostActions } from "../actions.ts";
-import { type Post, readPostFilters } from "../model.ts";
-import { readNewPostV1, readPostChangesV1 } from "./read.ts";
+import { type NewPost, type Post, type PostChanges, type PostState, readPostFilters } from "../model.ts";
 import type { routes } from "./routes.ts";
-import { toPostV1 } from "./v1.ts";
 
 export interface RestDeps {
   readonly actions: PostActions;
   readonly cursors: Cursors;
 }
 
-/** Published posts have one body for everybody; whatever else is shown is for this caller alone. */
-const ownView = { "Cache-Control": "private, no-cache", Vary: "Authorization" };
-
-/** Version 1 of the posts' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
-  async function answerList(request: RestRequest, asked: Readonly<Record<string, string>>): Promise<RestAnswer> {
-    const filters = readPostFilters(asked);
-    const list = nameList("posts", { ...filters });
-    const page = await actions.listPosts(request.identity, filters, readPageRequest(request.query, cursors, list));
-    const headers = asked["status"] === undefined ? {} : ownView;
-    return writeList({ request, cursors, list, page, idOf: ({ id }) => id, toJson: toPostV1, headers });
-  }
-
-  return {
-    listPosts(request) {
-      const { limit: _limit, cursor: _cursor, ...asked } = request.query;
-      return answerList(request, asked);
-    },
-    listUserPosts(request) {
-      const { limit: _limit, cursor: _cursor, ...asked } = request.query;
-      return answerList(request, { ...asked, authorId: request.params["id"] ?? "" });
-    },
-    async getPost({ identity, params }) {
-      const post = await actions.findPost(identity, params["id"] ?? "");
-      if (post === undefined) throw new AppError("NOT_FOUND", "There is no such post.");
-      return answer(post, 200, post.status === "PUBLISHED" ? {} : ownView);
-    },
-    async createPost({ identity, body }) {
-      const post = await actions.createPost(identity, () => readNewPostV1(body));
-      return answer(post, 201, { Location: `/v1/posts/${post.id}` });
-    },
-    async updatePost({ identity, params, header, body }) {
-      return answer(
-        await actions.updatePost(
-          identity,
-          params["id"] ?? "",
-          () => readPostChangesV1(body),
-          () => readIfMatch(header("if-match")),
-        ),
-      );
-    },
-  };
+/** What one version of the door has of its own. */
+export interface RestVersion {
+  readonly projection: Projection;
+  toJson(post: Post): unknown;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readNewPost(body: unknown): NewPost;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readPostChanges(body: unknown): PostChanges;
 }
 
-function answer(post: Post, status = 200, headers: Readonly<Record<string, string>> = {}): RestAnswer {
-  const view = post.status === "PUBLISHED" ? "public" : "private";
-  return { status, headers: { ETag: writeEtag(post.rowVersion, "v1", view), ...headers }, body: toPostV1(post) };
+/** The posts' REST door in one version: read, act, answer. */
+export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
+  return {
+    listPosts: (request) => list(request, filtersOf(request)),
+    listUserPosts: (request) => list(request, { ...filtersOf(request), authorId: idOf(request) }),
+    async getPost(request) {
+      const { identity } = request;
+      return answerRead(request, {
+        peek: async () => show(requireFound(await actions.findPostState(identity, idOf(request)))),
+        load: async () => answer(requireFound(await actions.findPost(identity, idOf(request)))),
+      });
+    },
+    async createPost({ identity, body }) {
+      const post = await actions.createPost(identity, () => version.readNewPost(body));
+      const headers = { Location: `/v${version.projection.version}/posts/${post.id}` };
+      // A draft is in no answer that others could have kept.
+      return { ...answer(post), status: 201, headers };
+    },
+    async updatePost(request) {
+      const input = () => version.readPostChanges(request.body);
+      const precondition = () => readIfMatch(request.header("if-match"));
+      const post = await actions.updatePost(request.identity, idOf(request), input, precondition);
+      return { ...answer(post), invalidates: [groupOf(post), ...listGroups(), ...listGroups(post.authorId)] };
+    },
+  };
+
+  function answer(post: Post): RestAnswer {
+    return { status: 200, body: version.toJson(post), shows: show(post) };
+  }
+
+  /** Published posts have one body for everybody; whatever else is shown is for this caller alone. */
+  function show(post: PostState): Representation {
+    const isPublic = post.status === "PUBLISHED";
+    return {
+      etag: writeEtag(post.rowVersion, version.projection, isPublic ? "public" : "private"),
+      audience: isPublic ? "everybody" : "caller",
+      groups: [groupOf(post)],
+    };
+  }
+
+  async function list(request: RestRequest, asked: object): Promise<RestAnswer | Conditional> {
+    const filters = readPostFilters(asked);
+    const isPublic = filters.status === "PUBLISHED";
+    return answerList<Post>({
+      request,
+      cursors,
+      list: nameList("posts", { ...filters }),
+      projection: version.projection,
+      view: isPublic ? "public" : "private",
+      audience: isPublic ? "everybody" : "caller",
+      groups: listGroups(filters.authorId),
+      idOf: ({ id }) => id,
+      toJson: (post) => version.toJson(post),
+      peek: (page) => actions.listPostVersions(request.identity, filters, page),
+      load: (page) => actions.listPosts(request.identity, filters, page),
+    });
+  }
+}
+
+function filtersOf({ query }: RestRequest): object {
+  const { limit: _limit, cursor: _cursor, ...asked } = query;
+  return asked;
+}
+
+function groupOf({ id }: PostState): string {
+  return `post-${id}`;
+}
+
+/** All lists of one author's posts, or those of everybody's. Nobody can have written under an id that cannot exist. */
+function listGroups(authorId?: string): readonly string[] {
+  if (authorId === undefined) return ["posts"];
+  return isRowId(authorId) ? [`posts-by-${authorId}`] : [];
+}
+
+function idOf({ params }: RestRequest): string {
+  return params["id"] ?? "";
+}
+
+function requireFound<T>(found: T | undefined): T {
+  if (found !== undefined) return found;
+  throw new AppError("NOT_FOUND", "There is no such post.");
 }

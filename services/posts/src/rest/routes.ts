@@ -1,32 +1,52 @@
 import type { RouteDeclaration } from "@tributary/kit/routes";
 
+/** Browsers ask soon, for nothing tells them of changes. Shared caches hear of writes by REST, and ask in time for those by GraphQL. */
+const freshness = {
+  browserSeconds: 2,
+  sharedSeconds: 10,
+  staleWhileRevalidateSeconds: 10,
+  staleIfErrorSeconds: 300,
+} as const;
+
 /** The posts team's public routes. Composition merges them with the other teams' into the proxy's table. */
 export const routes = [
   {
     id: "listPosts",
     method: "GET",
     path: "/posts",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor", "status", "authorId", "search"],
     cache: "public",
+    freshness,
+    privateWith: ["status"],
     summary: "Published posts, newest first",
   },
-  { id: "getPost", method: "GET", path: "/posts/:id", versions: [1], cache: "public", summary: "One post" },
+  {
+    id: "getPost",
+    method: "GET",
+    path: "/posts/:id",
+    versions: [1, 2],
+    cache: "public",
+    freshness,
+    summary: "One post",
+  },
   {
     id: "listUserPosts",
     method: "GET",
     path: "/users/:id/posts",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor", "status"],
     cache: "public",
+    freshness,
+    privateWith: ["status"],
     summary: "A user's published posts, newest first; none for an unknown user",
   },
-  { id: "createPost", method: "POST", path: "/posts", versions: [1], cache: "none", summary: "Write a draft" },
+  { id: "createPost", method: "POST", path: "/posts", versions: [1, 2], cache: "none", summary: "Write a draft" },
   {
     id: "updatePost",
     method: "PATCH",
     path: "/posts/:id",
-    versions: [1],
+    versions: [1, 2],
     cache: "none",
     summary: "Change, publish or archive a post",
   },

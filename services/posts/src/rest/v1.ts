@@ -1,4 +1,8 @@
+import { createProjection } from "@tributary/kit/etag";
 import type { Post } from "../model.ts";
+import { readNewPostV1, readPostChangesV1 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { specimens } from "./specimens.ts";
 
 /** A post in version 1. */
 export interface PostV1 {
@@ -24,3 +28,10 @@ export function toPostV1(post: Post): PostV1 {
     publishedAt: post.publishedAt?.toISOString() ?? null,
   };
 }
+
+export const version1: RestVersion = {
+  projection: createProjection(1, specimens.map(toPostV1)),
+  toJson: toPostV1,
+  readNewPost: readNewPostV1,
+  readPostChanges: readPostChangesV1,
+};

@@ -1,0 +1,34 @@
+import { createProjection } from "@tributary/kit/etag";
+import type { LivingComment } from "../model.ts";
+import { readCommentChangeV2, readNewCommentV2 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { specimens } from "./specimens.ts";
+
+/** A comment in version 2, which knows of deleted ones that they were there. */
+export interface CommentV2 {
+  readonly id: string;
+  readonly postId: string;
+  readonly authorId: string;
+  readonly body: string;
+  readonly createdAt: string;
+  readonly editedAt: string | null;
+}
+
+export function toCommentV2(comment: LivingComment): CommentV2 {
+  return {
+    id: comment.id,
+    postId: comment.postId,
+    authorId: comment.authorId,
+    body: comment.body,
+    createdAt: comment.createdAt.toISOString(),
+    editedAt: comment.editedAt?.toISOString() ?? null,
+  };
+}
+
+export const version2: RestVersion = {
+  projection: createProjection(2, specimens.map(toCommentV2)),
+  deletedIs: "GONE",
+  toJson: toCommentV2,
+  readNewComment: readNewCommentV2,
+  readCommentChange: readCommentChangeV2,
+};

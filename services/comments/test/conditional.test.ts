@@ -1,0 +1,147 @@
+import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startComments, usual, writeComment } from "./fixtures.ts";
+
+let comments: TestService;
+let ada: string;
+beforeAll(async () => {
+  comments = await startComments();
+  ada = await comments.issuer.token("1", usual);
+});
+afterAll(() => comments.stop());
+
+const shared = {
+  "cache-control": "public, max-age=2, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
+  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  vary: null,
+};
+
+for (const version of ["v1", "v2"]) {
+  test(`${version}: everything may be kept by shared caches, in its groups, whoever asks`, async () => {
+    const groups = {
+      "/comments/1": '"comment-1"',
+      "/comments": '"comments"',
+      "/comments?postId=1": '"comments-on-1"',
+      "/comments?authorId=2": '"comments-by-2"',
+      "/comments?authorId=2&postId=1": '"comments-on-1"',
+      "/posts/1/comments": '"comments-on-1"',
+      "/posts/x/comments": null,
+    };
+    for (const [path, group] of Object.entries(groups)) {
+      const open = await get(`/${version}${path}`);
+      const own = await get(`/${version}${path}`, {}, ada);
+      const known = await get(`/${version}${path}`, { "if-none-match": etagOf(open) }, ada);
+      expect([path, own.text, open.status, known.status]).toEqual([path, open.text, 200, 304]);
+      for (const { headers } of [open, own, known]) {
+        expect(pick(headers, shared)).toEqual(shared);
+        expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
+      }
+    }
+  });
+
+  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+    for (const [path, whole, light] of [
+      ["/comments/1", "find-comments", "find-comment-state"],
+      ["/comments?limit=2", "list-living-first", "list-versions-living-first"],
+      ["/posts/1/comments", "list-living-first-by-post", "list-versions-living-first-by-post"],
+    ] as const) {
+      comments.database.takeStatements();
+      const open = await get(`/${version}${path}`);
+      expect([path, comments.database.takeStatements()]).toEqual([path, [whole]]);
+      const known = await get(`/${version}${path}`, { "if-none-match": `W/${etagOf(open)}` });
+      expect([known.status, comments.database.takeStatements()]).toEqual([304, [light]]);
+    }
+  });
+
+  test(`${version}: a comment tells when it changed last, once its second is long over`, async () => {
+    const id = await writeLongAgo("2026-01-02T03:04:05.678Z", null);
+    const edited = await writeLongAgo("2026-01-02T03:04:05.678Z", "2026-01-02T03:09:00.001Z");
+    const lastModified = async (comment: string) =>
+      (await get(`/${version}/comments/${comment}`)).headers.get("last-modified");
+    expect(await lastModified(id)).toBe("Fri, 02 Jan 2026 03:04:05 GMT");
+    expect(await lastModified(edited)).toBe("Fri, 02 Jan 2026 03:09:00 GMT");
+    expect(await lastModified((await writeComment(comments)).id)).toBeNull();
+    const since = async (comment: string, date: string) =>
+      (await get(`/${version}/comments/${comment}`, { "if-modified-since": date })).status;
+    expect(await since(id, "Fri, 02 Jan 2026 03:04:05 GMT")).toBe(304);
+    expect(await since(edited, "Fri, 02 Jan 2026 03:04:05 GMT")).toBe(200);
+    expect((await get(`/${version}/comments`)).headers.get("last-modified")).toBeNull();
+  });
+
+  test(`${version}: an edited comment is another one, and so are the lists that show it`, async () => {
+    const { id } = await writeComment(comments);
+    const paths = [`/comments/${id}`, "/comments", "/posts/1/comments", "/comments?authorId=1"].map(
+      (path) => `/${version}${path}`,
+    );
+    const before = await Promise.all(paths.map(async (path) => etagOf(await get(path))));
+    const edit = `mutation { editComment(input: { id: ${id}, body: "Anew." }) { comment { id } } }`;
+    expect((await comments.graphql(edit, {}, ada)).errors).toBeUndefined();
+    for (const [index, path] of paths.entries()) {
+      expect([path, (await get(path, { "if-none-match": before[index] ?? "" })).status]).toEqual([path, 200]);
+    }
+  });
+
+  test(`${version}: a deleted comment is known to nobody's copy, and leaves the lists`, async () => {
+    const { id } = await writeComment(comments);
+    const [one, list] = [`/${version}/comments/${id}`, `/${version}/posts/1/comments`];
+    const [etag, listed] = [etagOf(await get(one)), etagOf(await get(list))];
+    const deleted = await comments.rest("DELETE", one, { token: ada });
+    expect(deleted.headers.get("cache-group-invalidation")).toBe(
+      `"comment-${id}", "comments", "comments-on-1", "comments-by-1"`,
+    );
+    for (const condition of [{ "if-none-match": etag }, { "if-none-match": "*" }, { "if-match": "*" }]) {
+      const gone = await get(one, condition);
+      expect([gone.status, gone.headers.get("cache-control")]).toEqual([version === "v1" ? 404 : 410, "no-store"]);
+    }
+    expect((await get(list, { "if-none-match": listed })).status).toBe(200);
+  });
+
+  test(`${version}: every write ends the copies of what shows the comment; a refused one ends none`, async () => {
+    const name = version === "v1" ? "text" : "body";
+    const body = { postId: "2", [name]: "Hello." };
+    const added = await comments.rest("POST", `/${version}/comments`, { token: ada, body });
+    const { id } = added.body;
+    const ended = `"comment-${id}", "comments", "comments-on-2", "comments-by-1"`;
+    const patch = (ifMatch: string) =>
+      comments.rest("PATCH", `/${version}/comments/${id}`, {
+        token: ada,
+        body: { [name]: "Anew." },
+        headers: { "if-match": ifMatch },
+      });
+    expect([added.status, added.headers.get("cache-group-invalidation")]).toEqual([201, ended]);
+    expect((await patch('"99-v1.x-public"')).headers.get("cache-group-invalidation")).toBeNull();
+    const changed = await patch(etagOf(added));
+    expect([changed.status, changed.headers.get("cache-group-invalidation")]).toEqual([200, ended]);
+    expect([changed.headers.get("cache-control"), changed.headers.get("last-modified")]).toEqual(["no-store", null]);
+    expect(etagOf(changed)).toBe(etagOf(await get(`/${version}/comments/${id}`)));
+  });
+}
+
+test("the two versions are no copies of each other, but either's ETag says which comment was read", async () => {
+  const { id } = await writeComment(comments);
+  const [first, second] = [await get(`/v1/comments/${id}`), await get(`/v2/comments/${id}`)];
+  expect((await get(`/v2/comments/${id}`, { "if-none-match": etagOf(first) })).status).toBe(200);
+  const headers = { "if-match": etagOf(first) };
+  const changed = await comments.rest("PATCH", `/v2/comments/${id}`, { token: ada, body: { body: "Anew." }, headers });
+  expect(changed.status).toBe(200);
+  const late = { token: ada, headers: { "if-match": etagOf(second) } };
+  expect((await comments.rest("DELETE", `/v1/comments/${id}`, late)).status).toBe(412);
+});
+
+async function writeLongAgo(createdAt: string, editedAt: string | null): Promise<string> {
+  const text = `insert into comments (post_id, author_id, body, created_at, edited_at) values (3, 1, 'Old.', $1, $2) returning id`;
+  const [row] = await comments.database.database.rows<{ id: string }>("write-long-ago", text, [createdAt, editedAt]);
+  return row?.id ?? "none";
+}
+
+function get(path: string, headers: Record<string, string> = {}, token?: string): Promise<RestTestAnswer> {
+  return comments.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
+}
+
+function etagOf({ headers }: RestTestAnswer): string {
+  return headers.get("etag") ?? "none";
+}
+
+function pick(headers: Headers, names: object): object {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
+}

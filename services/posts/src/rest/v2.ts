@@ -1,0 +1,38 @@
+import { createProjection } from "@tributary/kit/etag";
+import { type Content, contentOf, type Post, type PostStatus } from "../model.ts";
+import { readNewPostV2, readPostChangesV2 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { specimens } from "./specimens.ts";
+
+/** A post in version 2. */
+export interface PostV2 {
+  readonly id: string;
+  readonly title: string;
+  readonly status: PostStatus;
+  /** Null while nothing is written. */
+  readonly content: Content | null;
+  readonly author: { readonly id: string; readonly href: string };
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly publishedAt: string | null;
+}
+
+export function toPostV2(post: Post): PostV2 {
+  return {
+    id: post.id,
+    title: post.title,
+    status: post.status,
+    content: contentOf(post),
+    author: { id: post.authorId, href: `/v2/users/${post.authorId}` },
+    createdAt: post.createdAt.toISOString(),
+    updatedAt: post.updatedAt.toISOString(),
+    publishedAt: post.publishedAt?.toISOString() ?? null,
+  };
+}
+
+export const version2: RestVersion = {
+  projection: createProjection(2, specimens.map(toPostV2)),
+  toJson: toPostV2,
+  readNewPost: readNewPostV2,
+  readPostChanges: readPostChangesV2,
+};

@@ -1,0 +1,158 @@
+import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addPost, adasDraft, startPosts, usual } from "./fixtures.ts";
+
+let posts: TestService;
+let ada: string;
+let reader: string;
+beforeAll(async () => {
+  posts = await startPosts();
+  ada = await posts.issuer.token("1", usual);
+  reader = await posts.issuer.token("3", ["posts:read:all"]);
+});
+afterAll(() => posts.stop());
+
+const shared = {
+  "cache-control": "public, max-age=2, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
+  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  vary: null,
+};
+const own = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
+const problem = { "cache-control": "no-store", "cdn-cache-control": null };
+
+for (const version of ["v1", "v2"]) {
+  test(`${version}: what everybody may see is kept by shared caches, in its groups`, async () => {
+    const groups = {
+      "/posts/1": '"post-1"',
+      "/posts": '"posts"',
+      "/posts?authorId=1": '"posts-by-1"',
+      "/users/1/posts?limit=1": '"posts-by-1"',
+      "/users/abc/posts": null,
+    };
+    for (const [path, group] of Object.entries(groups)) {
+      const open = await get(`/${version}${path}`);
+      const known = await get(`/${version}${path}`, ada, { "if-none-match": etagOf(open) });
+      expect([path, open.status, known.status]).toEqual([path, 200, 304]);
+      for (const { headers } of [open, known]) {
+        expect(pick(headers, shared)).toEqual(shared);
+        expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
+        expect(headers.get("last-modified")).toBeNull();
+      }
+    }
+  });
+
+  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+    for (const [path, whole, light] of [
+      [`/posts/1`, "find-posts", "find-post-state"],
+      [`/posts?limit=2`, "list-posts-first", "list-post-versions-first"],
+      [`/users/1/posts`, "list-posts-first-author", "list-post-versions-first-author"],
+    ] as const) {
+      posts.database.takeStatements();
+      const open = await get(`/${version}${path}`);
+      expect([path, posts.database.takeStatements()]).toEqual([path, [whole]]);
+      const known = await get(`/${version}${path}`, undefined, { "if-none-match": `W/${etagOf(open)}` });
+      expect([known.status, known.text, posts.database.takeStatements()]).toEqual([304, "", [light]]);
+    }
+  });
+
+  test(`${version}: a draft is shown to its author and not to the next one without a token, nor the other way round`, async () => {
+    const path = `/${version}/posts/${adasDraft}`;
+    const list = `/${version}/users/1/posts?status=DRAFT`;
+    for (const order of [
+      [undefined, ada],
+      [ada, undefined],
+    ]) {
+      for (const token of order) {
+        const [one, many] = [await get(path, token), await get(list, token)];
+        expect([one.status, many.status]).toEqual(token ? [200, 200] : [404, 401]);
+        expect(pick(one.headers, token ? own : problem)).toEqual(token ? own : problem);
+        expect(pick(many.headers, token ? own : problem)).toEqual(token ? own : problem);
+        expect(many.headers.get("vary")).toBe("Authorization");
+      }
+    }
+  });
+
+  test(`${version}: the ETag of a draft opens it for nobody who may not see it`, async () => {
+    const path = `/${version}/posts/${adasDraft}`;
+    const etag = etagOf(await get(path, ada));
+    const grace = await posts.issuer.token("2", usual);
+    for (const condition of [{ "if-none-match": etag }, { "if-none-match": "*" }, { "if-match": etag }]) {
+      const statuses = [undefined, grace].map(async (token) => (await get(path, token, condition)).status);
+      expect([condition, await Promise.all(statuses)]).toEqual([condition, [404, 404]]);
+    }
+    for (const token of [ada, reader]) {
+      const known = await get(path, token, { "if-none-match": etag });
+      expect([known.status, pick(known.headers, own)]).toEqual([304, own]);
+    }
+  });
+
+  test(`${version}: a list by status is known only to whom it shows the same`, async () => {
+    const path = `/${version}/posts?status=DRAFT`;
+    const etag = etagOf(await get(path, ada));
+    expect((await get(path, ada, { "if-none-match": etag })).status).toBe(304);
+    expect((await get(path, reader, { "if-none-match": etag })).status).toBe(200);
+    const refused = await get(path, undefined, { "if-none-match": etag });
+    expect([refused.status, refused.headers.get("vary")]).toEqual([401, "Authorization"]);
+    expect((await get(`/${version}/posts?status=LOST`)).headers.get("vary")).toBe("Authorization");
+  });
+
+  test(`${version}: a post whose status moves is another one, though its own time stands still`, async () => {
+    const id = await addPost(posts, "PUBLISHED");
+    const path = `/${version}/posts/${id}`;
+    const lists = [`/${version}/posts`, `/${version}/users/1/posts`];
+    const open = await get(path, ada);
+    const listed = await Promise.all(lists.map(async (list) => etagOf(await get(list))));
+    await posts.graphql(`mutation { archivePost(input: { id: ${id} }) { post { id } } }`, {}, ada);
+    const archived = await get(path, ada, { "if-none-match": etagOf(open) });
+    expect([archived.status, pick(archived.headers, own)]).toEqual([200, own]);
+    for (const [index, list] of lists.entries()) {
+      expect((await get(list, undefined, { "if-none-match": listed[index] ?? "" })).status).toBe(200);
+    }
+  });
+
+  test(`${version}: a read that names another version is 412`, async () => {
+    const etag = etagOf(await get(`/${version}/posts/1`));
+    expect((await get(`/${version}/posts/1`, undefined, { "if-match": etag })).status).toBe(200);
+    expect((await get(`/${version}/posts/1`, undefined, { "if-match": '"99-v1.x-public"' })).status).toBe(412);
+    expect((await get(`/${version}/posts/999`, undefined, { "if-match": etag })).status).toBe(404);
+  });
+
+  test(`${version}: a change ends the copies of the post and of the lists that may show it; a refused one ends none`, async () => {
+    const id = await addPost(posts, "PUBLISHED");
+    const patch = (ifMatch: string) =>
+      posts.rest("PATCH", `/${version}/posts/${id}`, {
+        token: ada,
+        body: { title: "Anew" },
+        headers: { "if-match": ifMatch },
+      });
+    expect((await patch('"99-v1.x-public"')).headers.get("cache-group-invalidation")).toBeNull();
+    const changed = await patch("*");
+    expect(changed.headers.get("cache-group-invalidation")).toBe(`"post-${id}", "posts", "posts-by-1"`);
+    expect(changed.headers.get("cache-control")).toBe("no-store");
+    expect(etagOf(changed)).toBe(etagOf(await get(`/${version}/posts/${id}`)));
+  });
+}
+
+test("the two versions are no copies of each other, but either's ETag says which post was read", async () => {
+  const id = await addPost(posts, "PUBLISHED");
+  const [first, second] = [await get(`/v1/posts/${id}`), await get(`/v2/posts/${id}`)];
+  expect((await get(`/v2/posts/${id}`, undefined, { "if-none-match": etagOf(first) })).status).toBe(200);
+  expect((await get("/v2/posts", undefined, { "if-none-match": etagOf(await get("/v1/posts")) })).status).toBe(200);
+  const headers = { "if-match": etagOf(first) };
+  const changed = await posts.rest("PATCH", `/v2/posts/${id}`, { token: ada, body: { title: "Anew" }, headers });
+  expect(changed.status).toBe(200);
+  const late = { token: ada, body: { title: "Late" }, headers: { "if-match": etagOf(second) } };
+  expect((await posts.rest("PATCH", `/v1/posts/${id}`, late)).status).toBe(412);
+});
+
+function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
+  return posts.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
+}
+
+function etagOf({ headers }: RestTestAnswer): string {
+  return headers.get("etag") ?? "none";
+}
+
+function pick(headers: Headers, names: object): object {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
+}
