@@ -1,10 +1,17 @@
-import { lookup as lookUpInDns } from "node:dns/promises";
-import { createAddressBook, type Lookup } from "./upstream/address-book.ts";
-import { type CallerSignal, createDeadline, type Deadline } from "./upstream/deadline.ts";
+import type { Pool } from "undici";
+import type { Lookup } from "./upstream/address-book.ts";
+import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
 import { exchange, type ExchangeResult, type ResponseHeaders } from "./upstream/exchange.ts";
+import { openPool } from "./upstream/pool.ts";
 import type { Verdict } from "./upstream/replica-health.ts";
-import { createReplicaSet, type Replica, type ReplicaObservation, type ReplicaSet } from "./upstream/replica-set.ts";
-import { createRetryBudget, type RetryBudget, type RetryBudgetLimits } from "./upstream/retry-budget.ts";
+import {
+  type AttemptFailure,
+  createReplicaPicker,
+  type Replica,
+  type ReplicaPicker,
+  type ReplicaPickerObservation,
+} from "./upstream/replica-picker.ts";
+import type { RetryBudgetLimits } from "./upstream/retry-budget.ts";
 
 export type { CallerSignal };
 
@@ -48,17 +55,7 @@ export type UpstreamResult =
  */
 export type FailureReason = "refused" | "reset" | "timeout" | "aborted" | "too-large" | "overloaded";
 
-/** What an upstream has to report. Replicas are named by URL and address, which is for logs and never for a client. */
-export type UpstreamObservation =
-  | ReplicaObservation
-  /** `replica` failed, and another attempt of the same request begins. `status` where it answered. */
-  | {
-      readonly kind: "retried";
-      readonly replica: string;
-      readonly reason: "refused" | "reset" | "status";
-      readonly status: number | undefined;
-    }
-  | { readonly kind: "lookup-failed"; readonly host: string; readonly cause: unknown };
+export type UpstreamObservation = ReplicaPickerObservation;
 
 export interface UpstreamOptions {
   /** http(s) URLs of the replicas, one at least. A host that is a name is looked up; each of its addresses is a replica. */
@@ -81,9 +78,6 @@ export interface UpstreamOptions {
   readonly observe?: (observation: UpstreamObservation) => void;
 }
 
-/** Attempts of one request. With three, five broken connections in a hundred are one failed request in eight thousand. */
-const attemptsMax = 3;
-
 /** A gateway's words for "not me, not now" (RFC 9110, section 15.6): another replica may do better. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -94,23 +88,16 @@ const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 export function createUpstream(o: UpstreamOptions): Upstream {
   const { requestsMax = 1_024, nowMs = () => performance.now(), observe = () => {} } = o;
   const { retryBudget = { perRequest: 0.1, perSecond: 5, burstMax: requestsMax / 2 } } = o;
-  const replicas = createReplicaSet({
-    connectionsMax: requestsMax,
-    connectTimeoutMs: o.connectTimeoutMs ?? 1_000,
+  const limits = { connectionsMax: requestsMax, connectTimeoutMs: o.connectTimeoutMs ?? 1_000 };
+  const picker = createReplicaPicker<Pool>({
+    ...o,
     nowMs,
-    random: o.random ?? Math.random,
     observe,
+    retryBudget,
+    open: (address) => openPool(address, limits),
+    close: (pool) => pool.close(),
   });
-  const addresses = createAddressBook({
-    urls: o.urls,
-    lookup: o.lookup ?? lookUpAll,
-    resolveEveryMs: o.resolveEveryMs ?? 5_000,
-    nowMs,
-    onChanged: replicas.update,
-    onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
-  });
-  const budget = createRetryBudget(retryBudget, nowMs);
-  const sender: Sender = { replicas, budget, observe, bodyBytesMax: o.bodyBytesMax };
+  const sender: Sender = { picker, bodyBytesMax: o.bodyBytesMax };
   let underWay = 0;
 
   async function send(request: UpstreamRequest): Promise<UpstreamResult> {
@@ -118,7 +105,7 @@ export function createUpstream(o: UpstreamOptions): Upstream {
     underWay++;
     const deadline = createDeadline(request.timeoutMs, request.signal);
     try {
-      const lookup = addresses.refresh();
+      const lookup = picker.refresh();
       if (lookup && !deadline.ended) await endOf(lookup, deadline);
       return await sendWithRetries(request, deadline, sender);
     } finally {
@@ -127,43 +114,40 @@ export function createUpstream(o: UpstreamOptions): Upstream {
     }
   }
 
-  return { send, close: () => replicas.close() };
+  return { send, close: () => picker.close() };
 }
 
 interface Sender {
-  readonly replicas: ReplicaSet;
-  readonly budget: RetryBudget;
+  readonly picker: ReplicaPicker<Pool>;
   readonly bodyBytesMax: number;
-  readonly observe: (observation: UpstreamObservation) => void;
 }
 
 async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sender: Sender): Promise<UpstreamResult> {
-  sender.budget.deposit();
-  let replica = sender.replicas.choose(request.isIdempotent);
-  const tried: Replica[] = [];
+  const { isIdempotent } = request;
+  let replica = sender.picker.choose(isIdempotent);
+  const tried: Replica<Pool>[] = [];
   let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
     result = await attempt(request, replica, deadline, sender);
     const failure = readFailure(result);
     if (failure === undefined) break;
     tried.push(replica);
-    replica = chooseForRetry(request, failure, tried, sender);
-    if (replica) observeRetry(sender, tried, result, failure);
+    replica = sender.picker.chooseAgain({ tried, failure, status: statusOf(result), isIdempotent });
   }
   if (deadline.ended && result?.kind !== "answered") return { kind: "failed", ...deadline.ended };
   // An Error costs as much as sending does, for its stack trace: none is made before it is needed.
   return result ?? failed("refused", new Error("No address is known"));
 }
 
-async function attempt(request: UpstreamRequest, replica: Replica, deadline: Deadline, sender: Sender) {
-  const begun = sender.replicas.begin(replica);
+async function attempt(request: UpstreamRequest, replica: Replica<Pool>, deadline: Deadline, sender: Sender) {
+  const begun = sender.picker.begin(replica);
   let result: ExchangeResult | undefined;
   try {
     result = await exchange(replica, request, deadline, sender.bodyBytesMax);
     return result;
   } finally {
     const verdict = judge(result);
-    sender.replicas.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
+    sender.picker.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
   }
 }
 
@@ -178,43 +162,14 @@ function judge(result: ExchangeResult | undefined): Verdict {
   return result.reason === "aborted" || result.reason === "too-large" ? "neither" : "bad";
 }
 
-type Failure = "refused" | "reset" | "answered";
-
-/** The replica for one more attempt, paid from the budget; undefined when the result is final. */
-function chooseForRetry(
-  { isIdempotent }: UpstreamRequest,
-  failure: Failure,
-  tried: readonly Replica[],
-  { replicas, budget }: Sender,
-): Replica | undefined {
-  // What was refused never arrived: it may be sent again whatever it is, and costs no replica anything.
-  if (tried.length >= attemptsMax || (failure !== "refused" && !isIdempotent)) return undefined;
-  const next = replicas.chooseAgain(tried, failure);
-  return next && (failure === "refused" || budget.take()) ? next : undefined;
-}
-
-function observeRetry({ observe }: Sender, tried: readonly Replica[], result: UpstreamResult, failure: Failure): void {
-  const status = result.kind === "answered" ? result.status : undefined;
-  const reason = failure === "answered" ? "status" : failure;
-  observe({ kind: "retried", replica: tried.at(-1)?.name ?? "", reason, status });
-}
-
 /** Undefined when another attempt could do no better. */
-function readFailure(result: UpstreamResult): Failure | undefined {
+function readFailure(result: UpstreamResult): AttemptFailure | undefined {
   if (result.kind === "answered") return unavailableStatuses.has(result.status) ? "answered" : undefined;
   return result.reason === "refused" || result.reason === "reset" ? result.reason : undefined;
 }
 
-/** Resolves when the work is done or the time is up, whichever is first. */
-function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
-  return new Promise((resolve) => {
-    deadline.onEnd = () => resolve();
-    void work.then(resolve);
-  });
-}
-
-async function lookUpAll(host: string): Promise<readonly string[]> {
-  return (await lookUpInDns(host, { all: true })).map(({ address }) => address);
+function statusOf(result: UpstreamResult): number | undefined {
+  return result.kind === "answered" ? result.status : undefined;
 }
 
 function failed(reason: FailureReason, cause: unknown): UpstreamResult {

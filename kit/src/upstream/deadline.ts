@@ -40,6 +40,14 @@ export function createDeadline(timeoutMs: number, signal: CallerSignal | undefin
   return deadline;
 }
 
+/** Resolves when the work is done or the time is up, whichever is first. */
+export function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
+  return new Promise((resolve) => {
+    deadline.onEnd = () => resolve();
+    void work.then(resolve);
+  });
+}
+
 function end(deadline: Deadline, reason: EndReason, cause: unknown): void {
   if (deadline.ended) return;
   deadline.ended = { reason, cause };

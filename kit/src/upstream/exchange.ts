@@ -21,7 +21,7 @@ interface ExchangeRequest {
 }
 
 interface ExchangeTarget {
-  readonly pool: Dispatcher;
+  readonly connection: Dispatcher;
   readonly path: string;
 }
 
@@ -43,7 +43,7 @@ export function exchange(
     const handler = createHandler({ deadline, bodyBytesMax, isHead: method === "HEAD", resolve, reject });
     // undici only reads the headers.
     const options = { method, path, headers: headers as Record<string, string> | string[], body: body ?? null };
-    target.pool.dispatch(options, handler);
+    target.connection.dispatch(options, handler);
   });
 }
 
