@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
@@ -37,6 +37,10 @@ const keptFromClients: ReadonlySet<string> = new Set(["api-version", "server", "
 /** The name in `Via`: a pseudonym, for the host's name is nobody's business (RFC 9110, 7.6.3). */
 const viaName = "tributary-rest-proxy";
 
+export function isHopByHop(name: string): boolean {
+  return hopByHop.has(name);
+}
+
 export interface AboutForwarding {
   readonly requestId: string;
   /** The host that the client asked, checked. */
@@ -46,39 +50,42 @@ export interface AboutForwarding {
 }
 
 /**
- * The headers that a service gets. Gone are: what was meant for this connection, everything that `Connection` names, every `x-` header and
- * every name with an underscore (identity, forwarding and method override all live there; CGI-like servers read `_` as `-`). What the proxy
- * knows by itself is then set anew, so that nothing of it can be taken away by naming it in `Connection` either.
+ * The headers that a service gets, names and values in turn. Gone are: what was meant for this connection, everything that `Connection` names,
+ * every `x-` header and every name with an underscore (identity, forwarding, deadlines and method override all live there; CGI-like servers
+ * read `_` as `-`). What the proxy knows by itself is then said anew, so that nothing of it can be taken away by naming it in `Connection`.
  */
-export function toServiceHeaders(request: IncomingMessage, about: AboutForwarding): IncomingHttpHeaders {
+export function toServiceHeaders(request: IncomingMessage, about: AboutForwarding): string[] {
   const { headers } = request;
   const dropped = namedInConnection(headers.connection);
-  const kept: IncomingHttpHeaders = {};
+  const isTraced = isTraceParent(headers.traceparent);
+  const list: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (isForService(name) && !dropped.has(name)) kept[name] = value;
+    if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
+    if (typeof value === "string") list.push(name, value);
+    else for (const one of value ?? []) list.push(name, one);
   }
-  if (!isTraceParent(headers.traceparent)) delete kept["tracestate"];
-  return Object.assign(kept, ownHeaders(request, about));
+  addOwnHeaders(list, request, about);
+  return list;
 }
 
 function isForService(name: string): boolean {
   return !hopByHop.has(name) && !saidByUs.has(name) && !name.startsWith("x-") && !name.includes("_");
 }
 
-function ownHeaders(request: IncomingMessage, { requestId, host, bodyBytes }: AboutForwarding): IncomingHttpHeaders {
+function addOwnHeaders(
+  list: string[],
+  request: IncomingMessage,
+  { requestId, host, bodyBytes }: AboutForwarding,
+): void {
   const { traceparent, via } = request.headers;
   const address = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   const protocol = "encrypted" in request.socket ? "https" : "http";
-  return {
-    "x-request-id": requestId,
-    traceparent: isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined)),
-    forwarded: forwardedElement(address, host, protocol),
-    "x-forwarded-for": address,
-    "x-forwarded-proto": protocol,
-    ...(host === undefined ? {} : { "x-forwarded-host": host }),
-    via: `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`,
-    ...(bodyBytes === undefined ? {} : { "content-length": String(bodyBytes) }),
-  };
+  const trace = isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
+  list.push("x-request-id", requestId, "traceparent", trace, "forwarded", forwardedElement(address, host, protocol));
+  list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
+  if (host !== undefined) list.push("x-forwarded-host", host);
+  list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
+  if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
 }
 
 /** RFC 7239, 4: an IPv6 address and a host with a port are quoted. */
@@ -87,12 +94,17 @@ function forwardedElement(address: string, host: string | undefined, protocol: s
   return [`for=${node}`, ...(host === undefined ? [] : [`host="${host}"`]), `proto=${protocol}`].join(";");
 }
 
-/** The headers of a service's answer that a client gets. */
-export function toClientHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const dropped = namedInConnection(headers.connection);
-  const kept: OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (isForClient(name) && !dropped.has(name)) kept[name] = value;
+/**
+ * The headers of a service's answer that a client gets, or a cache in front of it: names and values in turn, as they came, repeated ones too
+ * (RFC 9111, 3.1: what is hop-by-hop is not stored either).
+ */
+export function toClientHeaders(headers: readonly string[]): readonly string[] {
+  const dropped = namesInConnection(headers);
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = "", value = ""] = [headers[at], headers[at + 1]];
+    const known = name.toLowerCase();
+    if (isForClient(known) && !dropped.has(known)) kept.push(name, value);
   }
   return kept;
 }
@@ -108,6 +120,24 @@ export function joinVary(ours: string | undefined, theirs: string | undefined): 
   return unique.size === 0 ? undefined : [...unique.values()].join(", ");
 }
 
+const nothing: ReadonlySet<string> = new Set();
+
+/** What a list of headers, names and values in turn, says to be meant for its own connection only (RFC 9110, 7.6.1). In lower case. */
+export function namesInConnection(headers: readonly string[]): ReadonlySet<string> {
+  let names = nothing;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? "";
+    if (name.length !== "connection".length || name.toLowerCase() !== "connection") continue;
+    const named = namedInConnection(headers[at + 1]);
+    names = names.size === 0 ? named : new Set([...names, ...named]);
+  }
+  return names;
+}
+
+/** Said by nearly every connection, and both name nothing that would come through otherwise. */
+const namesNothing: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
+
 function namedInConnection(connection: string | undefined): ReadonlySet<string> {
-  return new Set((connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
+  if (connection === undefined || namesNothing.has(connection)) return nothing;
+  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
 }

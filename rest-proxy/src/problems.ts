@@ -3,15 +3,18 @@ import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
 import { toProblemDocument } from "@tributary/kit/problem";
 
 /** Errors of a connection that mean: the service is not there, or does not speak HTTP. All else is a bug of ours. */
-const connectionCodes = /^(?:E[A-Z_]+|HPE_\w+)$/;
+const connectionCodes = /^(?:E[A-Z_]+|HPE_\w+|UND_ERR_SOCKET)$/;
 const ownCodes = /^ERR_/;
+
+export function isConnectionError(error: unknown): boolean {
+  const { code } = { ...(error as { readonly code?: unknown }) };
+  return typeof code === "string" && connectionCodes.test(code) && !ownCodes.test(code);
+}
 
 /** What the client hears when a service could not be asked, or its answer could not be read. Never what the error itself says. */
 export function toServiceError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const { code } = { ...(error as { readonly code?: unknown }) };
-  const broken = typeof code === "string" && connectionCodes.test(code) && !ownCodes.test(code);
-  return broken
+  return isConnectionError(error)
     ? serviceDown(error)
     : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.", { cause: error });
 }
@@ -22,6 +25,11 @@ export function serviceDown(cause: unknown): AppError {
     cause,
     retryAfterSeconds: 5,
   });
+}
+
+/** 504. The service may be at work on it still. */
+export function serviceLate(cause: unknown): AppError {
+  return new AppError("GATEWAY_TIMEOUT", "The service behind this path did not answer in time.", { cause });
 }
 
 /** What Node's parser refused, as the code that the client hears. */

@@ -80,8 +80,17 @@ test("identity and method headers of a client never reach a service", async () =
     "x-forwarded-for",
     "x-forwarded-proto",
     "x-forwarded-host",
+    "x-deadline-ms",
   ]);
   expect(stub.seen[0]).toMatchObject({ method: "GET", headers: { authorization: "Bearer t" } });
+});
+
+test("a service hears how long it has from the proxy alone", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub, { upstreamTimeoutMs: 5_000 });
+  await ask(proxy.port, `${get}\r\nX-Deadline-Ms: 999999\r\nConnection: x-deadline-ms`);
+  expect(Number(stub.seen[0]?.headers["x-deadline-ms"])).toBeGreaterThan(0);
+  expect(Number(stub.seen[0]?.headers["x-deadline-ms"])).toBeLessThanOrEqual(5_000);
 });
 
 const forThisConnection = [

@@ -1,0 +1,35 @@
+import type { Readable } from "node:stream";
+import type { CallerSignal } from "@tributary/kit/upstream";
+
+/** A request for the service. */
+export interface PassageRequest {
+  readonly method: string;
+  /** Path and query at the service, beginning with `/`. */
+  readonly target: string;
+  /** Names and values in turn, end-to-end only. */
+  readonly headers: readonly string[];
+  /** One that can be read only once makes the request one that is sent only once. */
+  readonly body: Buffer | Readable | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: CallerSignal;
+  /** The route takes an `Idempotency-Key` in this version: with one, a `POST` may be sent twice. */
+  readonly takesIdempotencyKey?: boolean;
+}
+
+/** The head of the answer, of whatever status, without what was for the service's connection or is not for clients. */
+export interface PassageAnswer {
+  readonly status: number;
+  /** Names and values in turn, as they came. */
+  readonly headers: readonly string[];
+  /**
+   * Comes at the reader's pace; has to be read or destroyed. It is destroyed with an error when the answer breaks off, with an AppError
+   * GATEWAY_TIMEOUT when the time is over, and without one when `signal` was aborted.
+   */
+  readonly body: Readable;
+}
+
+/**
+ * One way to the service.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE; ClientGone when `signal` was aborted.
+ */
+export type Ask = (request: PassageRequest) => Promise<PassageAnswer>;

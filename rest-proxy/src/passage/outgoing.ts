@@ -1,0 +1,58 @@
+import { Readable } from "node:stream";
+import { isHopByHop, namesInConnection } from "../headers.ts";
+import type { PassageRequest } from "./ask.ts";
+import type { AttemptRequest } from "./attempt.ts";
+
+/** What is left of the time that we give the service, in whole milliseconds. Only we say it, never a client. */
+export const deadlineHeader = "x-deadline-ms";
+
+/** A request as it goes to the service, and how often it may. */
+export interface Outgoing {
+  readonly request: AttemptRequest;
+  /** Twice is like once: it may be sent again after it may have arrived. */
+  readonly isIdempotent: boolean;
+  /** Its body can be read only once, so it is not even sent again where nobody took it. */
+  readonly isOneShot: boolean;
+}
+
+/** Said by whoever sends: the address, the length of the message and the time that is left. */
+const saidAnew: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
+
+export function toOutgoing(from: PassageRequest): Outgoing {
+  const { method, target, body } = from;
+  return {
+    request: { method, target, body, headers: toRecord(from.headers) },
+    isIdempotent: isIdempotent(from),
+    isOneShot: body instanceof Readable,
+  };
+}
+
+/**
+ * RFC 9110, 9.2.2, but less: `DELETE` and `PUT` are idempotent there, yet the second answer is another one than the first (404), and nobody
+ * would know that the first had come through. A `POST` with a key may hear of its own first try, as 409 in flight.
+ */
+function isIdempotent({ method, headers, takesIdempotencyKey = false }: PassageRequest): boolean {
+  if (method === "GET" || method === "HEAD") return true;
+  return method === "POST" && takesIdempotencyKey && hasIdempotencyKey(headers);
+}
+
+function hasIdempotencyKey(headers: readonly string[]): boolean {
+  return headers.some(
+    (name, at) => at % 2 === 0 && name.toLowerCase() === "idempotency-key" && headers[at + 1]?.trim() !== "",
+  );
+}
+
+/** What was meant for one connection goes here too, whoever wrote the list (RFC 9110, 7.6.1). */
+function toRecord(headers: readonly string[]): Record<string, string | string[]> {
+  const dropped = namesInConnection(headers);
+  // Without a prototype: a header may be called anything.
+  const record = Object.create(null) as Record<string, string | string[]>;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = (headers[at] ?? "").toLowerCase();
+    if (saidAnew.has(name) || isHopByHop(name) || dropped.has(name)) continue;
+    const value = headers[at + 1] ?? "";
+    const before = record[name];
+    record[name] = before === undefined ? value : [before, value].flat();
+  }
+  return record;
+}

@@ -1,0 +1,74 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import type { AttemptRequest } from "./attempt.ts";
+
+/** A socket on which nothing went wrong: the client's own is watched by the server, and reaches us as a signal. */
+const soundSocket = { writable: true };
+
+/**
+ * What the middleware gets for the client's request: each attempt its own, since it listens to it, blames it and pipes it. It has of an
+ * `IncomingMessage` what http-proxy-middleware 4 and httpxy 0.5 read; nothing ever happens on it.
+ */
+export class StandInRequest {
+  readonly httpVersion = "1.1";
+  readonly httpVersionMajor = 1;
+  readonly socket = soundSocket;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Record<string, string | string[]>;
+  readonly #body: Buffer | Readable | undefined;
+
+  constructor({ method, target, headers, body }: AttemptRequest) {
+    this.method = method;
+    this.url = target;
+    this.headers = headers;
+    this.#body = body;
+  }
+
+  /** Its `error` never comes. */
+  on(): this {
+    return this;
+  }
+
+  /** A body in memory goes out with the head, in one write. */
+  pipe(upstream: NodeJS.WritableStream & { destroy(error: Error): void }): void {
+    const body = this.#body;
+    if (body instanceof Readable) body.once("error", (error: Error) => upstream.destroy(error)).pipe(upstream);
+    else if (body) upstream.end(body);
+    else upstream.end();
+  }
+
+  asRequest(): IncomingMessage {
+    return this as unknown as IncomingMessage;
+  }
+}
+
+/**
+ * What the middleware gets for the client's response. It writes nothing to it, for we hand the answer on ourselves; but it learns by its
+ * `close` that nobody waits any more, and ends the request to the service then.
+ */
+export class StandInResponse extends EventEmitter {
+  headersSent = false;
+  finished = false;
+  writableFinished = false;
+  destroyed = false;
+
+  /** The head of the answer is here: the middleware has no more to do with it. */
+  finish(): void {
+    this.finished = true;
+    this.writableFinished = true;
+    this.emit("close");
+  }
+
+  /** The attempt is over without an answer. */
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.emit("close");
+  }
+
+  asResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+}
