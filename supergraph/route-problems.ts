@@ -81,7 +81,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [isListOf(versions, isVersion) && versions.length > 0, "versions lists whole numbers from 1, ascending"],
     [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
     [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
-    [freshness === undefined || (cache === "public" && isFreshness(freshness)), freshnessRule],
+    [freshness === undefined || (cache !== "none" && isFreshness(freshness)), freshnessRule],
     [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
     [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, and is said of a POST"],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
@@ -90,7 +90,7 @@ function problemsOfDeclaration(declaration: unknown): string[] {
 }
 
 const freshnessRule =
-  "freshness is said of a public route, in whole seconds up to a day; sharedSeconds are at most 10, as writes by GraphQL reach no shared cache";
+  "freshness is said of a route whose answers may be kept, in whole seconds up to a day; sharedSeconds are at most 10, as writes by GraphQL reach no shared cache";
 
 function isFreshness(freshness: object): boolean {
   const names = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];

@@ -92,7 +92,7 @@ test.each([
   ["an empty summary", { summary: "" }],
   ["a query that is no list", { query: "limit" }],
   ["a path where the problems are explained", { path: "/problems/all" }],
-  ["freshness of what is not public", { freshness: fresh }],
+  ["freshness of what is not to be kept", { cache: "none", freshness: fresh }],
   ["freshness of part of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
   [
     "a shared freshness that outlives what writes may take",

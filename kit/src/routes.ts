@@ -22,7 +22,10 @@ export interface RouteDeclaration {
   readonly query?: readonly string[];
   /** `public`: one body for everybody. `private`: the caller can change the body. `none`: not to be kept. */
   readonly cache: "public" | "private" | "none";
-  /** How long copies of a `public` route's answers may be used. Without it they are asked about each time. */
+  /**
+   * How long copies may be used of what everybody gets: a `public` route's answers, and a `private` one's to nobody in particular. Without
+   * it they are asked about each time.
+   */
   readonly freshness?: Freshness;
   /** Query parameters with which a `public` route's answer is the caller's own, such as `status`. */
   readonly privateWith?: readonly string[];
