@@ -6,7 +6,9 @@ import {
   type NewOrder,
   type Order,
   type OrderFilters,
+  type OrderState,
   type OrderStatus,
+  type Product,
   requireAdvance,
   requireCancellable,
 } from "./model.ts";
@@ -22,12 +24,38 @@ export function createOrderActions(store: OrderStore) {
   return {
     findProducts: (skus: readonly string[]) => store.findProducts(skus),
 
+    /** @throws AppError NOT_FOUND. */
+    async getProduct(sku: string): Promise<Product> {
+      const [product] = await store.findProducts([sku]);
+      return requireFound(product, "product");
+    },
+
+    /** @throws AppError NOT_FOUND. */
+    async getProductVersion(sku: string): Promise<string> {
+      return requireFound(await store.findProductVersion(sku), "product");
+    },
+
     listProducts: (request: PageRequest) => store.listProducts(request),
+
+    listProductVersions: (request: PageRequest) => store.listProductVersions(request),
 
     /** Those that the caller may see; to them, others' do not exist. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     async findOrders(identity: Identity, ids: readonly string[]): Promise<readonly Order[]> {
       requireScope(identity, "orders:read", "orders:read:all");
       return (await store.findOrders(ids)).filter((order) => mayRead(identity, order));
+    },
+
+    /** One that the caller may see; to them, others' do not exist. @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND. */
+    async getOrder(identity: Identity, id: string): Promise<Order> {
+      requireScope(identity, "orders:read", "orders:read:all");
+      const [order] = await store.findOrders([id]);
+      return requireReadable(identity, order);
+    },
+
+    /** The state of an order that `getOrder` would find. @throws AppError as it does. */
+    async getOrderState(identity: Identity, id: string): Promise<OrderState> {
+      requireScope(identity, "orders:read", "orders:read:all");
+      return requireReadable(identity, await store.findOrderState(id));
     },
 
     /** Lines of orders that the caller was given already. */
@@ -50,6 +78,10 @@ export function createOrderActions(store: OrderStore) {
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrders(customerId, filters, request),
 
+    /** For such a customer. */
+    listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
+      store.listOrderVersions(customerId, filters, request),
+
     /** Parts of many such customers' lists, each in the place of its request. */
     listParts: (parts: readonly ListPart[]) => store.listParts(parts),
 
@@ -68,18 +100,23 @@ export function createOrderActions(store: OrderStore) {
           requireMayCancel(identity, order);
           requireCancellable(order.status);
         }),
+        "order",
       );
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async advanceOrder(identity: Identity, id: string, to: OrderStatus): Promise<Order> {
       requireScope(identity, "orders:write:all");
-      return requireFound(await store.moveOrder(id, to, (order) => requireAdvance(order.status, to)));
+      return requireFound(await store.moveOrder(id, to, (order) => requireAdvance(order.status, to)), "order");
     },
   };
 }
 
-function mayRead(identity: Identity, order: Order): boolean {
+function requireReadable<T extends OrderState>(identity: Identity, order: T | undefined): T {
+  return requireFound(order !== undefined && mayRead(identity, order) ? order : undefined, "order");
+}
+
+function mayRead(identity: Identity, order: OrderState): boolean {
   return (
     (isUser(identity, order.customerId) && hasScope(identity, "orders:read")) || hasScope(identity, "orders:read:all")
   );
@@ -88,15 +125,11 @@ function mayRead(identity: Identity, order: Order): boolean {
 /** Who may not even see the order does not learn that it is there. */
 function requireMayCancel(identity: Identity, order: Order): void {
   if (isUser(identity, order.customerId) || hasScope(identity, "orders:write:all")) return;
-  if (!mayRead(identity, order)) throw noSuchOrder();
+  requireReadable(identity, order);
   throw refuse(identity, "This is for its customer, and for the scope orders:write:all.");
 }
 
-function requireFound(order: Order | undefined): Order {
-  if (order !== undefined) return order;
-  throw noSuchOrder();
-}
-
-function noSuchOrder(): AppError {
-  return new AppError("NOT_FOUND", "There is no such order.");
+function requireFound<T>(found: T | undefined, what: "order" | "product"): T {
+  if (found !== undefined) return found;
+  throw new AppError("NOT_FOUND", `There is no such ${what}.`);
 }

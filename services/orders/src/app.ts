@@ -3,8 +3,10 @@ import { createOrderActions } from "./actions.ts";
 import { createContext } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
 import { createMoneyFormat } from "./money.ts";
-import { createHandlersV1 } from "./rest/rest.ts";
+import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
+import { version1 } from "./rest/v1.ts";
+import { version2 } from "./rest/v2.ts";
 import { createOrderStore } from "./store.ts";
 
 /** The orders service behind its two doors. */
@@ -12,11 +14,12 @@ export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createOrderActions(createOrderStore(database));
   const money = createMoneyFormat();
+  const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
     createContext: createContext({ actions, cursors, money }),
     routes,
-    handlers: { 1: createHandlersV1({ actions, cursors }) },
+    handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });
 }

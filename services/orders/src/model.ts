@@ -16,15 +16,19 @@ export interface Product {
   readonly rowVersion: string;
 }
 
-export interface Order {
+/** What decides who may see an order, and which version of it that is. */
+export interface OrderState {
+  readonly customerId: string;
+  readonly rowVersion: string;
+}
+
+export interface Order extends OrderState {
   /** A UUIDv7. */
   readonly id: string;
-  readonly customerId: string;
   readonly status: OrderStatus;
   readonly totalMinor: number;
   readonly currency: string;
   readonly placedAt: Date;
-  readonly rowVersion: string;
 }
 
 export interface OrderLine {

@@ -1,4 +1,5 @@
 import { AppError } from "@tributary/kit/errors";
+import type { RowVersion } from "@tributary/kit/etag";
 import { isRowId } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database, Queryable } from "@tributary/kit/postgres";
@@ -13,6 +14,7 @@ import {
   type Order,
   type OrderFilters,
   type OrderLine,
+  type OrderState,
   type OrderStatus,
   type PlacedOrder,
   type Product,
@@ -31,6 +33,10 @@ const orderColumns = `o.id, o.customer_id as "customerId", o.status, o.total_min
 
 const productColumns = `p.sku, p.title, p.price_minor as "priceMinor", p.currency, p.stock, p.post_id as "postId",
   p.row_version as "rowVersion"`;
+
+const orderVersionColumns = `o.id, o.row_version as "rowVersion"`;
+
+const productVersionColumns = `p.sku as id, p.row_version as "rowVersion"`;
 
 /** Expired records that go with each one that comes: more than one, so that they become fewer. */
 const expiredRecordsMax = 10;
@@ -52,12 +58,24 @@ function createProductReads(database: Queryable) {
       return database.rows<Product>("find-products", text, [possible]);
     },
 
-    async listProducts(request: PageRequest): Promise<Page<Product>> {
-      const set = keyset("p.sku", "$1::text", request, "ascending");
-      const text = `select ${productColumns} from products p where ${set.where} order by ${set.orderBy} limit $2`;
-      return toPage(await database.rows<Product>(`list-products-${set.direction}`, text, [set.id, set.limit]), request);
+    async findProductVersion(sku: string): Promise<string | undefined> {
+      if (!isSku(sku)) return undefined;
+      const text = `select ${productVersionColumns} from products p where p.sku = $1`;
+      const [product] = await database.rows<RowVersion>("find-product-version", text, [sku]);
+      return product?.rowVersion;
     },
+
+    listProducts: (request: PageRequest) => list<Product>("products", productColumns, request),
+
+    /** The rows that `listProducts` would find, by their versions alone. */
+    listProductVersions: (request: PageRequest) => list<RowVersion>("product-versions", productVersionColumns, request),
   };
+
+  async function list<Row>(what: string, shown: string, request: PageRequest): Promise<Page<Row>> {
+    const set = keyset("p.sku", "$1::text", request, "ascending");
+    const text = `select ${shown} from products p where ${set.where} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(`list-${what}-${set.direction}`, text, [set.id, set.limit]), request);
+  }
 }
 
 function createOrderReads(database: Queryable) {
@@ -77,16 +95,20 @@ function createOrderReads(database: Queryable) {
       return database.rows<OrderLine>("find-lines", text, [orderIds]);
     },
 
-    async listOrders(customerId: string, { status }: OrderFilters, request: PageRequest): Promise<Page<Order>> {
-      if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
-      const set = keyset("o.id", "$1::uuid", request);
-      const wheres = ["o.customer_id = $3", set.where];
-      const values: unknown[] = [set.id, set.limit, customerId];
-      if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
-      const name = ["list-orders", set.direction, status && "status"].filter(Boolean).join("-");
-      const text = `select ${orderColumns} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-      return toPage(await database.rows<Order>(name, text, values), request);
+    /** As little of an order as answers whether it has changed. */
+    async findOrderState(id: string): Promise<OrderState | undefined> {
+      if (!isOrderId(id)) return undefined;
+      const text = `select ${orderVersionColumns}, o.customer_id as "customerId" from orders o where o.id = $1`;
+      const [state] = await database.rows<OrderState>("find-order-state", text, [id]);
+      return state;
     },
+
+    listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
+      list<Order>("orders", orderColumns, { customerId, ...filters }, request),
+
+    /** The rows that `listOrders` would find, by their versions alone. */
+    listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
+      list<RowVersion>("order-versions", orderVersionColumns, { customerId, ...filters }, request),
 
     /** Parts of many customers' lists, newest first, in one statement; each in the place of its request. */
     async listParts(parts: readonly ListPart[]): Promise<readonly (readonly Order[])[]> {
@@ -104,6 +126,22 @@ function createOrderReads(database: Queryable) {
       return found;
     },
   };
+
+  async function list<Row>(
+    what: string,
+    shown: string,
+    { customerId, status }: OrderFilters & { readonly customerId: string },
+    request: PageRequest,
+  ): Promise<Page<Row>> {
+    if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
+    const set = keyset("o.id", "$1::uuid", request);
+    const wheres = ["o.customer_id = $3", set.where];
+    const values: unknown[] = [set.id, set.limit, customerId];
+    if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
+    const name = [`list-${what}`, set.direction, status && "status"].filter(Boolean).join("-");
+    const text = `select ${shown} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name, text, values), request);
+  }
 }
 
 const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";

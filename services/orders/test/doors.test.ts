@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { oneBook, type Orders, startOrders, usual } from "./fixtures.ts";
 
@@ -17,6 +18,8 @@ test("an order is the same behind both doors", async () => {
     const { data } = await orders.graphql(`query ($id: ID!) { order(id: $id) { ${fields} } }`, { id }, orders.ada);
     const { body } = await orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
     expect(body).toEqual(toV1(data.order));
+    const second = await orders.rest("GET", `/v2/orders/${id}`, { token: orders.ada });
+    expect(second.body).toEqual(toV2(data.order));
   }
 });
 
@@ -30,11 +33,14 @@ test("the lists of both doors are the same orders", async () => {
   for (const path of ["/v1/orders", "/v1/users/60/orders"]) {
     expect((await orders.rest("GET", path, { token: user })).body).toEqual(own);
   }
+  for (const path of ["/v2/orders", "/v2/users/60/orders"]) {
+    expect((await orders.rest("GET", path, { token: user })).body.data).toEqual(data.orders.nodes.map(toV2));
+  }
 });
 
 test("a product is the same behind both doors", async () => {
   const { data } = await orders.graphql(
-    `{ products { nodes { sku title price { display currency } stock post { id } } } }`,
+    `{ products { nodes { sku title price { display amountMinor currency } stock post { id } } } }`,
   );
   const { body } = await orders.rest("GET", "/v1/products");
   const expected = data.products.nodes.map(({ sku, title, price, stock, post }: GraphProduct) => ({
@@ -46,6 +52,14 @@ test("a product is the same behind both doors", async () => {
     postId: post?.id ?? null,
   }));
   expect(body).toEqual(expected);
+  const second = await orders.rest("GET", "/v2/products");
+  expect(second.body.data).toEqual(
+    data.products.nodes.map(({ price: { amountMinor, currency }, post, ...product }: GraphProduct) => ({
+      ...product,
+      price: { amountMinor, currency },
+      postId: post?.id ?? null,
+    })),
+  );
 });
 
 test("what one door places the other reads and cancels", async () => {
@@ -88,6 +102,9 @@ test("both doors find the same problems, each in its own names", async () => {
       errors[0]?.extensions.problems?.map((said) => ({ ...said, pointer: said.pointer.replace("/quantity", "/qty") })),
     );
     expect([codeOf(problem), problem.detail]).toEqual([errors[0]?.extensions.code, errors[0]?.message]);
+    const headers = { "idempotency-key": randomUUID() };
+    const second = (await orders.rest("POST", "/v2/orders", { token: orders.ada, body: input, headers })).body;
+    expect([codeOf(second), second.errors]).toEqual([errors[0]?.extensions.code, errors[0]?.extensions.problems]);
   }
 });
 
@@ -129,14 +146,14 @@ const actions: Readonly<Record<string, Action>> = {
           {},
           token,
         ),
-      rest: (_id, token) => byRest("GET", "/v1/products/NOTES", token),
+      ...byBothVersions("GET", () => "/products/NOTES"),
     },
   },
   "list products": {
     whoMay: ["allowed", "allowed", "allowed", "allowed", "allowed", "allowed"],
     doors: {
       graphql: (_id, token) => byGraphql(`{ products { nodes { sku } } }`, {}, token),
-      rest: (_id, token) => byRest("GET", "/v1/products", token),
+      ...byBothVersions("GET", () => "/products"),
     },
   },
   "read an order": {
@@ -155,21 +172,21 @@ const actions: Readonly<Record<string, Action>> = {
           {},
           token,
         ),
-      rest: (id, token) => byRest("GET", `/v1/orders/${id}`, token),
+      ...byBothVersions("GET", (id) => `/orders/${id}`),
     },
   },
   "list one's own orders": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "allowed", "FORBIDDEN"],
     doors: {
       graphql: (_id, token) => byGraphql(`{ orders { nodes { id } } }`, {}, token),
-      rest: (_id, token) => byRest("GET", "/v1/orders", token),
+      ...byBothVersions("GET", () => "/orders"),
     },
   },
   "list Ada's orders": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"],
     doors: {
       entity: (_id, token) => byGraphql(`{ ${ofUser("1")} }`, {}, token),
-      rest: (_id, token) => byRest("GET", "/v1/users/1/orders", token),
+      ...byBothVersions("GET", () => "/users/1/orders"),
     },
   },
   "place an order": {
@@ -177,7 +194,8 @@ const actions: Readonly<Record<string, Action>> = {
     writes: true,
     doors: {
       graphql: (_id, token) => byGraphql(place, { input: { lines: [{ sku: "NOTES", quantity: 1 }] } }, token),
-      rest: (_id, token) => byRest("POST", "/v1/orders", token, { lines: oneBook }),
+      v1: (_id, token) => byRest("POST", "/v1/orders", token, { lines: oneBook }),
+      v2: (_id, token) => byRest("POST", "/v2/orders", token, { lines: [{ sku: "NOTES", quantity: 1 }] }),
     },
   },
   "cancel an order": {
@@ -185,7 +203,7 @@ const actions: Readonly<Record<string, Action>> = {
     writes: true,
     doors: {
       graphql: (id, token) => byGraphql(cancel, { input: { id } }, token),
-      rest: (id, token) => byRest("POST", `/v1/orders/${id}/cancellation`, token),
+      ...byBothVersions("POST", (id) => `/orders/${id}/cancellation`),
     },
   },
   "advance an order": {
@@ -220,7 +238,7 @@ test("a refused caller costs no statement and learns nothing about what the inpu
   orders.database.takeStatements();
   const bad = { nothing: "of this" };
   const reader = await tokenOf(callers.reader);
-  for (const path of ["/v1/orders", `/v1/orders/${id}/cancellation`]) {
+  for (const path of ["/v1/orders", "/v2/orders", `/v1/orders/${id}/cancellation`]) {
     expect(await byRest("POST", path, undefined, bad)).toBe("UNAUTHENTICATED");
     expect(await byRest("POST", path, reader, bad)).toBe("FORBIDDEN");
   }
@@ -260,7 +278,7 @@ function ofUser(id: string): string {
 interface GraphProduct {
   readonly sku: string;
   readonly title: string;
-  readonly price: { readonly currency: string };
+  readonly price: { readonly amountMinor: number; readonly currency: string };
   readonly stock: number;
   readonly post: { readonly id: string } | null;
 }
@@ -296,6 +314,20 @@ function toV1({ id, status, placedAt, customer, total, lines }: GraphOrder) {
   };
 }
 
+/** What version 2 makes of it. */
+function toV2({ customer, lines, ...order }: GraphOrder) {
+  const { currency } = order.total;
+  return {
+    ...order,
+    customerId: customer.id,
+    lines: lines.map(({ quantity, unitPrice, product }) => ({
+      sku: product.sku,
+      quantity,
+      unitPrice: { ...unitPrice, currency },
+    })),
+  };
+}
+
 async function byGraphql(query: string, variables: object, token?: string): Promise<string> {
   const { status, data, errors } = await orders.graphql(query, variables, token);
   expect(status).toBe(200);
@@ -304,8 +336,18 @@ async function byGraphql(query: string, variables: object, token?: string): Prom
   return (Array.isArray(value) ? value[0] : value) === null ? "NOT_FOUND" : "allowed";
 }
 
+/** Both versions have the same rules. */
+function byBothVersions(method: string, pathOf: (id: string) => string): Readonly<Record<"v1" | "v2", Door>> {
+  const ask =
+    (version: string): Door =>
+    (id, token) =>
+      byRest(method, `/${version}${pathOf(id)}`, token);
+  return { v1: ask("v1"), v2: ask("v2") };
+}
+
 async function byRest(method: string, path: string, token?: string, sent?: unknown): Promise<string> {
-  const { status, body } = await orders.rest(method, path, { ...(token && { token }), body: sent });
+  const headers = { "idempotency-key": randomUUID() };
+  const { status, body } = await orders.rest(method, path, { ...(token && { token }), body: sent, headers });
   if (status < 300) return "allowed";
   expect(status).toBe(body.status);
   return codeOf(body);

@@ -10,6 +10,8 @@ const placeWithKey = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $i
 
 const rest = (key: string, lines: readonly object[], token = orders.ada) =>
   orders.rest("POST", "/v1/orders", { token, body: { lines }, headers: { "idempotency-key": key } });
+const rest2 = (key: string, lines: readonly object[]) =>
+  orders.rest("POST", "/v2/orders", { token: orders.ada, body: { lines }, headers: { "idempotency-key": key } });
 const graphql = (idempotencyKey: string, lines: readonly object[], token = orders.ada) =>
   orders.graphql(placeWithKey, { input: { lines, idempotencyKey } }, token);
 
@@ -22,20 +24,42 @@ const quantity = [
   { sku: "NOTES", quantity: 2 },
 ];
 
-test("the same request again hears the same bytes and places nothing", async () => {
-  const first = await rest("bytes", qty);
+for (const [version, place] of [
+  ["version 1", () => rest("bytes-1", qty)],
+  ["version 2", () => rest2("bytes-2", quantity)],
+] as const) {
+  test(`the same request again hears the same bytes and places nothing, in ${version}`, async () => {
+    const first = await place();
+    const before = await orders.count();
+    // What the order looks like now is not what was said then.
+    await orders.graphql(
+      `mutation ($id: ID!) { advanceOrder(input: { id: $id, to: PAID }) { order { id } } }`,
+      { id: first.body.id },
+      orders.keeper,
+    );
+    const again = await place();
+    expect([first.status, first.headers.has("idempotency-replayed")]).toEqual([201, false]);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    for (const name of ["location", "etag", "content-type", "cache-control"])
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    expect(await orders.count()).toEqual(before);
+  });
+}
+
+test("both versions know the same keys: each says the order in its own words, and both mean the same input", async () => {
+  const first = [await rest("versions-1", qty), await rest2("versions-1", quantity)] as const;
+  const second = [await rest2("versions-2", quantity), await rest("versions-2", qty)] as const;
   const before = await orders.count();
-  // What the order looks like now is not what was said then.
-  await orders.graphql(
-    `mutation ($id: ID!) { advanceOrder(input: { id: $id, to: PAID }) { order { id } } }`,
-    { id: first.body.id },
-    orders.keeper,
-  );
-  const again = await rest("bytes", qty);
-  expect([again.status, again.text]).toEqual([201, first.text]);
-  expect(again.headers.get("idempotency-replayed")).toBe("true");
-  for (const name of ["location", "etag", "content-type"])
-    expect(again.headers.get(name)).toBe(first.headers.get(name));
+  for (const [placed, replayed] of [first, second]) {
+    expect([placed.status, replayed.status, replayed.body.id]).toEqual([201, 201, placed.body.id]);
+    expect(replayed.headers.get("idempotency-replayed")).toBe("true");
+  }
+  expect(first[1].headers.get("location")).toBe(`/v2/orders/${first[0].body.id}`);
+  expect(first[1].body.total).toEqual({ amountMinor: 5048, currency: "EUR" });
+  // What was said in one version is said again in it, whichever was first.
+  expect((await rest2("versions-1", quantity)).text).toBe(first[1].text);
+  expect((await rest("versions-2", qty)).text).toBe(second[1].text);
   expect(await orders.count()).toEqual(before);
 });
 
@@ -66,7 +90,7 @@ test("both doors know the same keys: the other one renders the same order", asyn
   expect([replayed.status, replayed.body.id]).toEqual([201, placed.data.placeOrder.order.id]);
 });
 
-test("a key with other lines is refused, at both doors", async () => {
+test("a key with other lines is refused, at both doors and in both versions", async () => {
   await rest("reused", qty);
   const before = await orders.count();
   const other = await rest("reused", [
@@ -74,6 +98,8 @@ test("a key with other lines is refused, at both doors", async () => {
     { sku: "COMPILER", qty: 1 },
   ]);
   expect([other.status, other.body.type]).toEqual([422, "/problems/idempotency-key-reused"]);
+  const second = await rest2("reused", [{ sku: "NOTES", quantity: 2 }]);
+  expect([second.status, second.body.type]).toEqual([422, "/problems/idempotency-key-reused"]);
   const { errors } = await graphql("reused", [{ sku: "NOTES", quantity: 2 }]);
   expect(errors?.[0]?.extensions.code).toBe("IDEMPOTENCY_KEY_REUSED");
   expect(await orders.count()).toEqual(before);
@@ -108,8 +134,10 @@ test("while a request with the key is under way, another is told to come back", 
   const { lockNumberOf } = await import("../src/idempotency.ts");
   await database.transaction(async (transaction) => {
     await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumberOf("1", "busy")]);
-    const { status, headers, body } = await rest("busy", qty);
-    expect([status, headers.get("retry-after"), body.type]).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
+    for (const { status, headers, body } of [await rest("busy", qty), await rest2("busy", quantity)]) {
+      const told = [status, headers.get("retry-after"), body.type];
+      expect(told).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
+    }
     expect((await graphql("busy", quantity)).errors?.[0]?.extensions.code).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
   });
   expect((await rest("busy", qty)).status).toBe(201);

@@ -63,6 +63,8 @@ const reads: Readonly<Record<string, Case>> = {
   products: [["products_pkey"], () => store.listProducts(first)],
   "products, further on": [["products_pkey"], () => store.listProducts(at("next", "P-10000"))],
   "products, backwards": [["products_pkey"], () => store.listProducts(at("prev", "P-10000"))],
+  "products' versions": [["products_pkey"], () => store.listProductVersions(first)],
+  "a product's version": [["products_pkey"], () => store.findProductVersion("P-19999")],
   "products by sku": [["products_pkey"], () => store.findProducts(["P-00001", "P-19999"])],
   "a customer's orders": [["orders_by_customer"], () => store.listOrders("7", {}, first)],
   "a customer's orders, further on": [["orders_by_customer"], () => store.listOrders("7", {}, at("next"))],
@@ -75,6 +77,12 @@ const reads: Readonly<Record<string, Case>> = {
     ["orders_by_customer_and_status"],
     () => store.listOrders("7", { status: "PAID" }, at("next")),
   ],
+  "versions of a customer's orders": [["orders_by_customer"], () => store.listOrderVersions("7", {}, at("next"))],
+  "versions of a customer's paid orders": [
+    ["orders_by_customer_and_status"],
+    () => store.listOrderVersions("7", { status: "PAID" }, first),
+  ],
+  "an order's version": [["orders_pkey"], () => store.findOrderState(middle)],
   "many customers' orders": [
     ["orders_by_customer"],
     () => store.listParts(["1", "2", "3"].map((customerId) => ({ customerId, limit: 5 }))),

@@ -2,14 +2,21 @@ import { AppError } from "@tributary/kit/errors";
 import type { Precondition } from "@tributary/kit/etag";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import type { PageRequest } from "@tributary/kit/keyset";
-import type { NewUser, PrivatePart, User, UserChanges, UserFilters } from "./model.ts";
+import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
-export interface ChangeTerms {
+/** What an account that was given up is to a door: a state, a thing that was there, or nothing, where such accounts are not known. */
+export type FormerIs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
+
+interface InputTerms {
+  /** Where the caller's input has the address; `#/email` unless said. */
+  readonly emailPointer?: string;
+}
+
+export interface ChangeTerms extends InputTerms {
   /** What the caller has read; read only once the caller was let in. */
   readonly precondition?: () => Precondition;
-  /** What an account that was given up is: a state, or nothing at all for a door that does not know such accounts. */
-  readonly formerIs?: "INVALID_STATE" | "NOT_FOUND";
+  readonly formerIs?: FormerIs;
 }
 
 export type UserActions = ReturnType<typeof createUserActions>;
@@ -22,14 +29,28 @@ export function createUserActions(store: UserStore) {
   return {
     findUsers: (ids: readonly string[]) => store.findUsers(ids),
 
-    async findUser(id: string): Promise<User | undefined> {
+    /** @throws AppError NOT_FOUND, and `formerIs` for an account that was given up. */
+    async getActiveUser(id: string, formerIs: FormerIs): Promise<User> {
       const [user] = await store.findUsers([id]);
-      return user;
+      return requireActive(user, formerIs);
+    },
+
+    /** The state of whom `getActiveUser` would find. @throws AppError as it does. */
+    async getActiveState(id: string, formerIs: FormerIs): Promise<UserState> {
+      return requireActive(await store.findUserState(id), formerIs);
     },
 
     listUsers: (filters: UserFilters, request: PageRequest) => store.listUsers(filters, request),
 
+    listUserVersions: (filters: UserFilters, request: PageRequest) => store.listUserVersions(filters, request),
+
     mayReadPrivate,
+
+    /** A name for what a caller sees of users: who has the same one sees the same of the same users. */
+    viewOfUsers(identity: Identity): string {
+      if (identity.kind === "anonymous") return "public";
+      return hasScope(identity, "users:read:private") ? "private" : `own.${identity.userId}`;
+    },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     readPrivate(identity: Identity, user: User): PrivatePart {
@@ -38,25 +59,21 @@ export function createUserActions(store: UserStore) {
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT. */
-    async createUser(identity: Identity, input: () => NewUser): Promise<User> {
+    async createUser(identity: Identity, input: () => NewUser, terms: InputTerms = {}): Promise<User> {
       requireScope(identity, "users:write:all");
-      return unlessTaken(await store.insertUser(input()));
+      return unlessTaken(await store.insertUser(input()), terms);
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, INVALID_STATE, PRECONDITION_FAILED. */
-    async updateUser(
-      identity: Identity,
-      id: string,
-      input: () => UserChanges,
-      { precondition = () => "any", formerIs = "INVALID_STATE" }: ChangeTerms = {},
-    ): Promise<User> {
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, and `formerIs`. */
+    async updateUser(identity: Identity, id: string, input: () => UserChanges, terms: ChangeTerms = {}): Promise<User> {
+      const { precondition = () => "any", formerIs = "INVALID_STATE" } = terms;
       requireOwnerOrAll(identity, id);
       const versions = precondition();
       const changes = input();
       if (changes.role !== undefined) requireScope(identity, "users:write:all");
       const updated = await store.updateUser(id, changes, versions);
       if (updated === undefined) throw await whyNotUpdated(id, formerIs);
-      return unlessTaken(updated);
+      return unlessTaken(updated, terms);
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
@@ -68,19 +85,20 @@ export function createUserActions(store: UserStore) {
     },
   };
 
-  async function whyNotUpdated(id: string, formerIs: "INVALID_STATE" | "NOT_FOUND"): Promise<AppError> {
-    const [user] = await store.findUsers([id]);
-    const isFormer = user !== undefined && user.deactivatedAt !== null;
-    if (user === undefined || (isFormer && formerIs === "NOT_FOUND")) {
-      return new AppError("NOT_FOUND", "There is no such user.");
-    }
-    if (isFormer) return new AppError("INVALID_STATE", "This account was given up.");
+  async function whyNotUpdated(id: string, formerIs: FormerIs): Promise<AppError> {
+    requireActive(await store.findUserState(id), formerIs);
     return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
   }
 }
 
-function mayReadPrivate(identity: Identity, user: User): boolean {
-  return isUser(identity, user.id) || hasScope(identity, "users:read:private");
+function requireActive<T extends UserState>(user: T | undefined, formerIs: FormerIs): T {
+  if (user !== undefined && user.deactivatedAt === null) return user;
+  if (user === undefined || formerIs === "NOT_FOUND") throw new AppError("NOT_FOUND", "There is no such user.");
+  throw new AppError(formerIs, "This account was given up.");
+}
+
+function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
+  return isUser(identity, id) || hasScope(identity, "users:read:private");
 }
 
 function requireOwnerOrAll(identity: Identity, id: string): void {
@@ -89,8 +107,8 @@ function requireOwnerOrAll(identity: Identity, id: string): void {
   throw refuse(identity, "This is for that user, and for the scope users:write:all.");
 }
 
-function unlessTaken(user: User | "email-taken"): User {
+function unlessTaken(user: User | "email-taken", { emailPointer: pointer = "#/email" }: InputTerms): User {
   if (user !== "email-taken") return user;
   const detail = "Another user has this address.";
-  throw new AppError("CONFLICT", detail, { problems: [{ pointer: "#/email", code: "taken", detail }] });
+  throw new AppError("CONFLICT", detail, { problems: [{ pointer, code: "taken", detail }] });
 }

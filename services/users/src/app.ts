@@ -2,19 +2,22 @@ import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary
 import { createUserActions } from "./actions.ts";
 import { createContext } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";
-import { createHandlersV1 } from "./rest/rest.ts";
+import { createHandlers } from "./rest/rest.ts";
 import { routes } from "./rest/routes.ts";
+import { version1 } from "./rest/v1.ts";
+import { version2 } from "./rest/v2.ts";
 import { createUserStore } from "./store.ts";
 
 /** The users service behind its two doors. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createUserActions(createUserStore(database));
+  const rest = { actions, cursors };
   return createServiceApp(parts, {
     schema: new URL("../schema.graphql", import.meta.url),
     resolvers,
     createContext: createContext(actions, cursors),
     routes,
-    handlers: { 1: createHandlersV1({ actions, cursors }) },
+    handlers: { 1: createHandlers(rest, version1), 2: createHandlers(rest, version2) },
   });
 }

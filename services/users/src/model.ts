@@ -11,16 +11,20 @@ export interface Preferences {
   readonly newsletter?: boolean | null | undefined;
 }
 
-export interface User {
+/** What decides whether a user is shown, and which version of them that is. */
+export interface UserState {
   readonly id: string;
+  readonly deactivatedAt: Date | null;
+  readonly rowVersion: string;
+}
+
+export interface User extends UserState {
   readonly name: string;
   readonly email: string | null;
   readonly avatarUrl: string | null;
   readonly createdAt: Date;
   readonly role: Role;
   readonly prefs: Preferences | null;
-  readonly deactivatedAt: Date | null;
-  readonly rowVersion: string;
 }
 
 /** What only the user and `users:read:private` may see. */
@@ -34,16 +38,16 @@ export interface UserFilters {
 
 export const formerUserName = "Former user";
 
-const name = text({ min: 1, max: 80, what: "A name" });
+export const name = text({ min: 1, max: 80, what: "A name" });
 
-const email = z
+export const email = z
   .string("An email address is a text.")
   .trim()
   .toLowerCase()
   .max(254, "An email address has at most 254 characters.")
   .pipe(z.email("This is not an email address."));
 
-const avatarUrl = z
+export const avatarUrl = z
   .string("An avatar is an http(s) address.")
   .max(2_048, "An address has at most 2,048 characters.")
   .refine((value) => value.isWellFormed() && /^https?:\/\/[\x21-\uFFFD]+$/.test(value) && URL.canParse(value), {
@@ -51,7 +55,7 @@ const avatarUrl = z
     params: { code: "url" },
   });
 
-const prefs = z.strictObject({
+export const prefs = z.strictObject({
   locale: z
     .string()
     .max(35)
@@ -66,11 +70,13 @@ const prefs = z.strictObject({
   newsletter: z.boolean().nullish(),
 });
 
+export const role = z.enum(roles, `A role is one of ${roles.join(", ")}.`);
+
 const newUser = z.strictObject({
   name,
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),
-  role: z.enum(roles).nullish(),
+  role: role.nullish(),
   prefs: prefs.nullish(),
 });
 
@@ -78,15 +84,12 @@ const userChanges = z.strictObject({
   name: name.optional(),
   email: email.nullish(),
   avatarUrl: avatarUrl.nullish(),
-  role: z.enum(roles).optional(),
+  role: role.optional(),
   prefs: prefs.nullish(),
 });
 
 const filters = z.strictObject({
-  role: z
-    .enum(roles, `A role is one of ${roles.join(", ")}.`)
-    .nullish()
-    .transform((value) => value ?? undefined),
+  role: role.nullish().transform((value) => value ?? undefined),
   search: text({ min: 1, max: 80, what: "A search" })
     .nullish()
     .transform((value) => value ?? undefined),

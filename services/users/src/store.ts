@@ -1,14 +1,24 @@
+import type { RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
 import { violates } from "@tributary/kit/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
-import { formerUserName, type NewUser, type User, type UserChanges, type UserFilters } from "./model.ts";
+import {
+  formerUserName,
+  type NewUser,
+  type User,
+  type UserChanges,
+  type UserFilters,
+  type UserState,
+} from "./model.ts";
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
 const columns = `id, name, email, avatar_url as "avatarUrl", created_at as "createdAt", role, prefs,
   deactivated_at as "deactivatedAt", row_version as "rowVersion"`;
+
+const versionColumns = `id, row_version as "rowVersion"`;
 
 /** The only SQL about users. Ids that cannot exist find nothing. */
 export function createUserStore(database: Database) {
@@ -19,20 +29,19 @@ export function createUserStore(database: Database) {
       return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [possible]);
     },
 
-    async listUsers({ role, search }: UserFilters, request: PageRequest): Promise<Page<User>> {
-      const set = keyset("id", "$1::bigint", request);
-      const wheres = ["deactivated_at is null", set.where];
-      const values: unknown[] = [set.id, set.limit];
-      if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
-      if (search !== undefined) {
-        wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
-      }
-      const name = ["list-users", set.direction, role && "role", search !== undefined && "search"]
-        .filter(Boolean)
-        .join("-");
-      const text = `select ${columns} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-      return toPage(await database.rows<User>(name, text, values), request);
+    /** As little of a user as answers whether they have changed; nothing of what they say of themselves is read. */
+    async findUserState(id: string): Promise<UserState | undefined> {
+      if (!isRowId(id)) return undefined;
+      const text = `select ${versionColumns}, deactivated_at as "deactivatedAt" from users where id = $1`;
+      const [state] = await database.rows<UserState>("find-user-state", text, [id]);
+      return state;
     },
+
+    listUsers: (filters: UserFilters, request: PageRequest) => list<User>("users", columns, filters, request),
+
+    /** The rows that `listUsers` would find, by their versions alone. */
+    listUserVersions: (filters: UserFilters, request: PageRequest) =>
+      list<RowVersion>("user-versions", versionColumns, filters, request),
 
     /** @returns "email-taken" when another user has the address. */
     async insertUser(user: NewUser): Promise<User | "email-taken"> {
@@ -69,6 +78,24 @@ export function createUserStore(database: Database) {
       return user;
     },
   };
+
+  async function list<Row>(
+    what: string,
+    shown: string,
+    { role, search }: UserFilters,
+    request: PageRequest,
+  ): Promise<Page<Row>> {
+    const set = keyset("id", "$1::bigint", request);
+    const wheres = ["deactivated_at is null", set.where];
+    const values: unknown[] = [set.id, set.limit];
+    if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
+    if (search !== undefined) {
+      wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
+    }
+    const name = [`list-${what}`, set.direction, role && "role", search !== undefined && "search"];
+    const text = `select ${shown} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
+  }
 }
 
 const setTo: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {

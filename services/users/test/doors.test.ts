@@ -52,26 +52,26 @@ const whoMay: Readonly<Record<Action, Readonly<Record<Caller, Outcome>>>> = {
 };
 
 /** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
-const doors: Readonly<Record<Action, { readonly graphql: Door; readonly rest?: Door }>> = {
+const doors: Readonly<Record<Action, { readonly graphql: Door; readonly v1?: Door; readonly v2?: Door }>> = {
   read: {
     graphql: ({ id }, token) => byGraphql(`query ($id: ID!) { user(id: $id) { name } }`, { id }, token),
-    rest: ({ id }, token) => byRest("GET", `/v1/users/${id}`, token),
+    ...byBothVersions("GET", ({ id }) => `/users/${id}`),
   },
   list: {
     graphql: (_user, token) => byGraphql(`{ users { nodes { name } } }`, {}, token),
-    rest: (_user, token) => byRest("GET", "/v1/users", token),
+    ...byBothVersions("GET", () => "/users"),
   },
   create: {
     graphql: (_user, token) => byGraphql(create, { input: { name: "New" } }, token),
-    rest: (_user, token) => byRest("POST", "/v1/users", token, { name: "New" }),
+    ...byBothVersions("POST", () => "/users", { name: "New" }),
   },
   update: {
     graphql: ({ id }, token) => byGraphql(update, { input: { id, name: "Changed" } }, token),
-    rest: ({ id }, token) => byRest("PATCH", `/v1/users/${id}`, token, { name: "Changed" }),
+    ...byBothVersions("PATCH", ({ id }) => `/users/${id}`, { name: "Changed" }),
   },
   updateRole: {
     graphql: ({ id }, token) => byGraphql(update, { input: { id, role: "ADMIN" } }, token),
-    rest: ({ id }, token) => byRest("PATCH", `/v1/users/${id}`, token, { role: "ADMIN" }),
+    ...byBothVersions("PATCH", ({ id }) => `/users/${id}`, { role: "ADMIN" }),
   },
   deactivate: { graphql: ({ id }, token) => byGraphql(deactivate, { input: { id } }, token) },
 };
@@ -147,7 +147,7 @@ for (const [path, [query, place]] of Object.entries(paths)) {
 }
 
 for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
-  test(`private fields through REST for ${callers[caller].who}: ${expected === "allowed" ? "shown" : "null"}`, async () => {
+  test(`private fields through REST for ${callers[caller].who}: ${expected === "allowed" ? "shown" : "null, or absent in version 2"}`, async () => {
     const user = await makeUser();
     const token = await tokenOf(caller, user);
     const wanted =
@@ -156,6 +156,10 @@ for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
     const list = await users.rest("GET", `/v1/users?search=${user.name}`, toOptions(token));
     expect(one.body).toMatchObject(wanted);
     expect(list.body).toEqual([one.body]);
+    const second = await users.rest("GET", `/v2/users/${user.id}`, toOptions(token));
+    const secondList = await users.rest("GET", `/v2/users?search=${user.name}`, toOptions(token));
+    expect(second.body.private).toEqual(expected === "allowed" ? wanted : undefined);
+    expect(secondList.body.data).toEqual([second.body]);
   });
 }
 
@@ -218,6 +222,13 @@ test("a user is the same behind both doors", async () => {
   const { data } = await users.graphql(`{ me { ${fields} } }`, {}, owner);
   const { body } = await users.rest("GET", `/v1/users/${user.id}`, toOptions(owner));
   expect(data.me).toEqual({ ...body, prefs: { locale: null, timeZone: null, newsletter: null, ...body.prefs } });
+  const second = (await users.rest("GET", `/v2/users/${user.id}`, toOptions(owner))).body;
+  const { email, prefs, avatarUrl, ...open } = body;
+  expect(second).toEqual({
+    ...open,
+    avatar: avatarUrl === null ? null : { url: avatarUrl },
+    private: { email, prefs },
+  });
 });
 
 test("both doors find the same problems", async () => {
@@ -227,6 +238,13 @@ test("both doors find the same problems", async () => {
   const rest = await users.rest("POST", "/v1/users", { ...toOptions(token), body: input });
   expect([rest.status, rest.body.detail]).toEqual([422, graph.errors?.[0]?.message]);
   expect(rest.body.errors).toEqual(graph.errors?.[0]?.extensions.problems);
+  const { name, ...hidden } = input;
+  const second = await users.rest("POST", "/v2/users", { ...toOptions(token), body: { name, private: hidden } });
+  const inner = rest.body.errors.map(({ pointer, ...said }: { pointer: string }) => ({
+    ...said,
+    pointer: pointer.replace(/^#\/(?=email|prefs)/, "#/private/"),
+  }));
+  expect([second.status, second.body.errors]).toEqual([422, inner]);
 });
 
 test("who gave up an account has nothing private left, by any path", async () => {
@@ -241,6 +259,7 @@ test("who gave up an account has nothing private left, by any path", async () =>
   expect(errors).toBeUndefined();
   expect(data.user).toEqual({ name: "Former user", email: null, avatarUrl: null, prefs: null });
   expect((await users.rest("GET", `/v1/users/${user.id}`, toOptions(reader))).status).toBe(404);
+  expect((await users.rest("GET", `/v2/users/${user.id}`, toOptions(reader))).status).toBe(410);
 });
 
 test("no root field, no route and no private field is left out of the tables", async () => {
@@ -283,6 +302,15 @@ async function byGraphql(query: string, variables: object, token: string | undef
   if (errors === undefined) return "allowed";
   expect(Object.values(data)).toEqual([null]);
   return errors[0]?.extensions.code ?? "no code";
+}
+
+/** Both versions have the same rules, and here the same words. */
+function byBothVersions(method: string, pathOf: (user: User) => string, input?: object): { v1: Door; v2: Door } {
+  const ask =
+    (version: string): Door =>
+    (user, token) =>
+      byRest(method, `/${version}${pathOf(user)}`, token, input);
+  return { v1: ask("v1"), v2: ask("v2") };
 }
 
 async function byRest(method: string, path: string, token: string | undefined, input?: object): Promise<string> {

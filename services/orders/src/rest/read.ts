@@ -5,31 +5,47 @@ import { z } from "zod";
 import { isIdempotencyKey, keyRule, linesOf, type NewOrder, quantity, sku } from "../model.ts";
 
 const newOrderV1 = z.strictObject({ lines: linesOf(z.strictObject({ sku, qty: quantity })) });
+const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantity })) });
 
 /**
- * An order in the words of version 1, and its key from the header.
+ * An order in the words of version 1, and its key from the header, if there is one.
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
  */
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
-  const idempotencyKey = readKey(keyHeader);
+  const idempotencyKey = keyHeader === undefined ? undefined : readKey(keyHeader);
   const { lines } = readShape(newOrderV1, requireBody(body));
   return { lines: lines.map(({ sku, qty }) => ({ sku, quantity: qty })), idempotencyKey };
 }
 
+/**
+ * An order in the words of version 2, and its key from the header. Nobody should have to find out whether an order was placed whose
+ * answer got lost: without a key it is not begun.
+ * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
+ */
+export function readNewOrderV2(body: unknown, keyHeader: string | undefined): NewOrder {
+  if (keyHeader === undefined) {
+    const message =
+      "Send the header Idempotency-Key, with a key of your own for each order: then it may be sent again.";
+    throw new AppError("MALFORMED_REQUEST", message);
+  }
+  const idempotencyKey = readKey(keyHeader);
+  return { ...readShape(newOrderV2, requireBody(body)), idempotencyKey };
+}
+
 /** Node joins a header that comes twice with a comma and a space, and no key holds a space: so it is refused here too. */
-function readKey(header: string | undefined): string | undefined {
-  if (header === undefined || isIdempotencyKey(header)) return header;
+function readKey(header: string): string {
+  if (isIdempotencyKey(header)) return header;
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
-/** What is out of stock points at a line's `quantity`; version 1 calls it `qty`. */
-export async function inWordsOfV1<T>(run: () => Promise<T>): Promise<T> {
+/** What is out of stock points at a line's `quantity`; a version may have another name for it. */
+export async function inWordsOf<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "OUT_OF_STOCK") throw error;
     const problems = (error.problems ?? []).map(({ pointer, code, detail }) => ({
-      pointer: pointer.replace(/\/quantity$/, "/qty"),
+      pointer: pointer.replace(/\/quantity$/, `/${quantityName}`),
       code,
       detail,
     }));

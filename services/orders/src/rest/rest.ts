@@ -1,81 +1,147 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { AppError } from "@tributary/kit/errors";
-import { writeEtag } from "@tributary/kit/etag";
-import type { RestAnswer, Handlers, RestRequest } from "@tributary/kit/rest";
-import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
+import { type Projection, writeEtag } from "@tributary/kit/etag";
+import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
+import type { Representation } from "@tributary/kit/rest-caching";
+import { answerList } from "@tributary/kit/rest-lists";
+import { answerRead } from "@tributary/kit/rest-reading";
 import type { OrderActions } from "../actions.ts";
-import { type Order, type OrderLine, readOrderFilters } from "../model.ts";
-import { inWordsOfV1, readNewOrderV1, readNothing } from "./read.ts";
+import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
+import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";
+import { inWordsOf, readNothing } from "./read.ts";
 import type { routes } from "./routes.ts";
-import { toOrderV1, toProductV1 } from "./v1.ts";
 
 export interface RestDeps {
   readonly actions: OrderActions;
   readonly cursors: Cursors;
 }
 
-/** Version 1 of the orders' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
+/** What one version of the door has of its own. */
+export interface RestVersion {
+  readonly orders: Projection;
+  readonly products: Projection;
+  /** What its lines call a quantity. */
+  readonly quantityName: string;
+  toOrder(order: Order, lines: readonly OrderLine[]): unknown;
+  toProduct(product: Product): unknown;
+  /** @throws AppError MALFORMED_REQUEST for a key that is not one, BAD_USER_INPUT with every problem. */
+  readNewOrder(body: unknown, keyHeader: string | undefined): NewOrder;
+}
+
+/** The orders' REST door in one version: read, act, answer. */
+export function createHandlers(deps: RestDeps, version: RestVersion): Handlers<typeof routes> {
+  return { ...createOrderHandlers(deps, version), ...createProductHandlers(deps, version) };
+}
+
+type OrderRoute = "placeOrder" | "listOrders" | "listUserOrders" | "getOrder" | "cancelOrder";
+
+function createOrderHandlers(
+  { actions, cursors }: RestDeps,
+  version: RestVersion,
+): Pick<Handlers<typeof routes>, OrderRoute> {
   return {
     async placeOrder({ identity, body, header }) {
-      const { order, lines, replayed } = await inWordsOfV1(() =>
-        actions.placeOrder(identity, () => readNewOrderV1(body, header("idempotency-key"))),
-      );
-      const location = { Location: `/v1/orders/${order.id}` };
-      return answer(order, lines, 201, replayed ? { ...location, "Idempotency-Replayed": "true" } : location);
+      const input = () => version.readNewOrder(body, header("idempotency-key"));
+      const placed = await inWordsOf(version.quantityName, () => actions.placeOrder(identity, input));
+      const { order, lines, replayed } = placed;
+      const location = { Location: `/v${version.orders.version}/orders/${order.id}` };
+      const headers = replayed ? { ...location, "Idempotency-Replayed": "true" } : location;
+      // A replay says it once more: it may be the first answer that arrives.
+      return { ...answer(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
     },
     async listOrders(request) {
-      return listOrdersOf(actions.requireReader(request.identity), request);
+      return list(request, actions.requireReader(request.identity));
     },
     async listUserOrders(request) {
-      return listOrdersOf(actions.requireReaderOf(request.identity, request.params["id"] ?? ""), request);
+      return list(request, actions.requireReaderOf(request.identity, request.params["id"] ?? ""));
     },
-    async getOrder({ identity, params }) {
-      const order = requireFound((await actions.findOrders(identity, [params["id"] ?? ""]))[0]);
-      return answer(order, await actions.findLines([order.id]));
+    async getOrder(request) {
+      const id = request.params["id"] ?? "";
+      return answerRead(request, {
+        peek: async () => show(await actions.getOrderState(request.identity, id)),
+        load: async () => {
+          const order = await actions.getOrder(request.identity, id);
+          return answer(order, await actions.findLines([order.id]));
+        },
+      });
     },
     async cancelOrder({ identity, params, body }) {
       const order = await actions.cancelOrder(identity, params["id"] ?? "", () => readNothing(body));
-      return answer(order, await actions.findLines([order.id]));
-    },
-    async listProducts(request) {
-      const list = nameList("products", {});
-      const page = await actions.listProducts(readPageRequest(request.query, cursors, list));
-      return writeList({ request, cursors, list, page, idOf: ({ sku }) => sku, toJson: toProductV1 });
-    },
-    async getProduct({ params }) {
-      const product = requireFound((await actions.findProducts([params["sku"] ?? ""]))[0]);
-      return {
-        status: 200,
-        headers: { ETag: writeEtag(product.rowVersion, "v1", "public") },
-        body: toProductV1(product),
-      };
+      const lines = await actions.findLines([order.id]);
+      return { ...answer(order, lines), invalidates: groupsOfStock(lines) };
     },
   };
 
-  async function listOrdersOf(customer: string, request: RestRequest): Promise<RestAnswer> {
-    const { limit: _limit, cursor: _cursor, ...rest } = request.query;
-    const filters = readOrderFilters(rest);
-    const list = nameList("orders", { customer, ...filters });
-    const page = await actions.listOrders(customer, filters, readPageRequest(request.query, cursors, list));
-    const lines = Map.groupBy(await actions.findLines(page.items.map(({ id }) => id)), ({ orderId }) => orderId);
-    const toJson = (order: Order) => toOrderV1(order, lines.get(order.id) ?? []);
-    return writeList({ request, cursors, list, page, idOf: ({ id }) => id, toJson });
+  function answer(order: Order, lines: readonly OrderLine[]): RestAnswer {
+    return { status: 200, body: version.toOrder(order, lines), shows: show(order) };
+  }
+
+  /** Whoever may see an order sees all of it: one view. Its lines never change. No group: nobody else keeps it. */
+  function show({ rowVersion }: Pick<Order, "rowVersion">): Representation {
+    return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
+  }
+
+  /** @param customer whose orders the caller may read. */
+  async function list(request: RestRequest, customer: string): Promise<RestAnswer | Conditional> {
+    const filters = readOrderFilters(filtersOf(request));
+    return answerList<Order & { readonly lines: readonly OrderLine[] }>({
+      request,
+      cursors,
+      list: nameList("orders", { customer, ...filters }),
+      projection: version.orders,
+      view: "whole",
+      audience: "caller",
+      groups: [],
+      idOf: ({ id }) => id,
+      toJson: ({ lines, ...order }) => version.toOrder(order, lines),
+      peek: (page) => actions.listOrderVersions(customer, filters, page),
+      load: async (page) => {
+        const { items, ...neighbours } = await actions.listOrders(customer, filters, page);
+        const byOrder = Map.groupBy(await actions.findLines(items.map(({ id }) => id)), ({ orderId }) => orderId);
+        return { ...neighbours, items: items.map((order) => ({ ...order, lines: byOrder.get(order.id) ?? [] })) };
+      },
+    });
   }
 }
 
-/** Whoever may see an order sees all of it: one view. */
-function answer(
-  order: Order,
-  lines: readonly OrderLine[],
-  status = 200,
-  headers: Record<string, string> = {},
-): RestAnswer {
-  const etag = writeEtag(order.rowVersion, "v1", "whole");
-  return { status, headers: { ETag: etag, ...headers }, body: toOrderV1(order, lines) };
+/** Products are the same for everybody. */
+function createProductHandlers(
+  { actions, cursors }: RestDeps,
+  { products, toProduct }: RestVersion,
+): Omit<Handlers<typeof routes>, OrderRoute> {
+  return {
+    async listProducts(request) {
+      return answerList<Product>({
+        request,
+        cursors,
+        list: nameList("products", {}),
+        projection: products,
+        view: "public",
+        audience: "everybody",
+        groups: [catalogueGroup],
+        idOf: ({ sku }) => sku,
+        toJson: toProduct,
+        peek: (page) => actions.listProductVersions(page),
+        load: (page) => actions.listProducts(page),
+      });
+    },
+    async getProduct(request) {
+      const sku = request.params["sku"] ?? "";
+      return answerRead(request, {
+        peek: async () => show(sku, await actions.getProductVersion(sku)),
+        load: async () => {
+          const product = await actions.getProduct(sku);
+          return { status: 200, body: toProduct(product), shows: show(sku, product.rowVersion) };
+        },
+      });
+    },
+  };
+
+  function show(sku: string, rowVersion: string): Representation {
+    return { etag: writeEtag(rowVersion, products, "public"), audience: "everybody", groups: groupsOfProduct(sku) };
+  }
 }
 
-function requireFound<T>(found: T | undefined): T {
-  if (found !== undefined) return found;
-  throw new AppError("NOT_FOUND", "There is no such thing, or not for you.");
+function filtersOf({ query }: RestRequest): object {
+  const { limit: _limit, cursor: _cursor, ...asked } = query;
+  return asked;
 }

@@ -1,23 +1,42 @@
 import type { RouteDeclaration } from "@tributary/kit/routes";
 
+/**
+ * Of the catalogue. A browser asks each time: it would show a buyer the stock from before the order. Shared caches hear of orders by REST,
+ * and ask in time for those by GraphQL.
+ */
+const freshness = {
+  browserSeconds: 0,
+  sharedSeconds: 10,
+  staleWhileRevalidateSeconds: 10,
+  staleIfErrorSeconds: 300,
+} as const;
+
 /** The orders team's public routes. Composition merges them with the other teams' into the proxy's table. */
 export const routes = [
-  { id: "placeOrder", method: "POST", path: "/orders", versions: [1], cache: "none", summary: "Place an order" },
+  {
+    id: "placeOrder",
+    method: "POST",
+    path: "/orders",
+    versions: [1, 2],
+    cache: "none",
+    idempotencyKey: { optional: [1], required: [2] },
+    summary: "Place an order",
+  },
   {
     id: "listOrders",
     method: "GET",
     path: "/orders",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor", "status"],
     cache: "private",
     summary: "The caller's own orders, newest first",
   },
-  { id: "getOrder", method: "GET", path: "/orders/:id", versions: [1], cache: "private", summary: "One order" },
+  { id: "getOrder", method: "GET", path: "/orders/:id", versions: [1, 2], cache: "private", summary: "One order" },
   {
     id: "cancelOrder",
     method: "POST",
     path: "/orders/:id/cancellation",
-    versions: [1],
+    versions: [1, 2],
     cache: "none",
     summary: "Cancel an order",
   },
@@ -25,7 +44,7 @@ export const routes = [
     id: "listUserOrders",
     method: "GET",
     path: "/users/:id/orders",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor", "status"],
     cache: "private",
     summary: "A user's orders, newest first; none for a user whom nobody knows",
@@ -34,10 +53,19 @@ export const routes = [
     id: "listProducts",
     method: "GET",
     path: "/products",
-    versions: [1],
+    versions: [1, 2],
     query: ["limit", "cursor"],
     cache: "public",
+    freshness,
     summary: "The catalogue, by sku",
   },
-  { id: "getProduct", method: "GET", path: "/products/:sku", versions: [1], cache: "public", summary: "One product" },
+  {
+    id: "getProduct",
+    method: "GET",
+    path: "/products/:sku",
+    versions: [1, 2],
+    cache: "public",
+    freshness,
+    summary: "One product",
+  },
 ] as const satisfies readonly RouteDeclaration[];

@@ -1,8 +1,12 @@
+import { createProjection } from "@tributary/kit/etag";
 import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
 import { toDecimal } from "../money.ts";
+import { readNewOrderV1 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { orderSpecimens, productSpecimens } from "./specimens.ts";
 
 /** An order in version 1: amounts are decimal texts with the currency's places. */
-export interface OrderV1 {
+interface OrderV1 {
   readonly id: string;
   readonly customerId: string;
   readonly status: OrderStatus;
@@ -12,7 +16,7 @@ export interface OrderV1 {
   readonly lines: readonly { readonly sku: string; readonly qty: number; readonly unitPrice: string }[];
 }
 
-export function toOrderV1(order: Order, lines: readonly OrderLine[]): OrderV1 {
+function toOrderV1(order: Order, lines: readonly OrderLine[]): OrderV1 {
   return {
     id: order.id,
     customerId: order.customerId,
@@ -28,7 +32,7 @@ export function toOrderV1(order: Order, lines: readonly OrderLine[]): OrderV1 {
   };
 }
 
-export interface ProductV1 {
+interface ProductV1 {
   readonly sku: string;
   readonly title: string;
   readonly price: string;
@@ -37,6 +41,18 @@ export interface ProductV1 {
   readonly postId: string | null;
 }
 
-export function toProductV1({ sku, title, priceMinor, currency, stock, postId }: Product): ProductV1 {
+function toProductV1({ sku, title, priceMinor, currency, stock, postId }: Product): ProductV1 {
   return { sku, title, price: toDecimal({ amountMinor: priceMinor, currency }), currency, stock, postId };
 }
+
+export const version1: RestVersion = {
+  orders: createProjection(
+    1,
+    orderSpecimens.map(([order, lines]) => toOrderV1(order, lines)),
+  ),
+  products: createProjection(1, productSpecimens.map(toProductV1)),
+  quantityName: "qty",
+  toOrder: toOrderV1,
+  toProduct: toProductV1,
+  readNewOrder: readNewOrderV1,
+};

@@ -1,55 +1,102 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { AppError } from "@tributary/kit/errors";
-import { readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
 import type { Identity } from "@tributary/kit/identity";
-import type { Handlers } from "@tributary/kit/rest";
-import { readPageRequest, writeList } from "@tributary/kit/rest-lists";
-import type { UserActions } from "../actions.ts";
-import { readUserFilters, type User } from "../model.ts";
-import { readNewUserV1, readUserChangesV1 } from "./read.ts";
+import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
+import type { Audience, Representation } from "@tributary/kit/rest-caching";
+import { answerList } from "@tributary/kit/rest-lists";
+import { answerRead } from "@tributary/kit/rest-reading";
+import type { ChangeTerms, UserActions } from "../actions.ts";
+import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
 import type { routes } from "./routes.ts";
-import { toUserV1 } from "./v1.ts";
 
 export interface RestDeps {
   readonly actions: UserActions;
   readonly cursors: Cursors;
 }
 
-/** Version 1 of the users' REST door: read, act, answer. */
-export function createHandlersV1({ actions, cursors }: RestDeps): Handlers<typeof routes> {
-  const answer = (identity: Identity, user: User, status = 200, headers: Record<string, string> = {}) => {
-    const seesPrivate = actions.mayReadPrivate(identity, user);
-    const etag = writeEtag(user.rowVersion, "v1", seesPrivate ? "private" : "public");
-    return { status, headers: { ETag: etag, ...headers }, body: toUserV1(user, seesPrivate) };
-  };
+/** What one version of the door has of its own. */
+export interface RestVersion {
+  readonly projection: Projection;
+  /** What it answers for an account that was given up. */
+  readonly formerIs: "NOT_FOUND" | "GONE";
+  /** Where its bodies have the address. */
+  readonly emailPointer: string;
+  toJson(user: User, seesPrivate: boolean): unknown;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readNewUser(body: unknown): NewUser;
+  /** @throws AppError BAD_USER_INPUT with every problem. */
+  readUserChanges(body: unknown): UserChanges;
+}
+
+/** The users' REST door in one version: read, act, answer. */
+export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
+  const { projection, formerIs, emailPointer } = version;
 
   return {
     async listUsers(request) {
-      const { limit: _limit, cursor: _cursor, ...rest } = request.query;
-      const filters = readUserFilters(rest);
-      const list = nameList("users", { ...filters });
-      const page = await actions.listUsers(filters, readPageRequest(request.query, cursors, list));
-      const toJson = (user: User) => toUserV1(user, actions.mayReadPrivate(request.identity, user));
-      return writeList({ request, cursors, list, page, idOf: ({ id }) => id, toJson });
+      const { identity } = request;
+      const filters = readUserFilters(filtersOf(request));
+      return answerList<User>({
+        request,
+        cursors,
+        list: nameList("users", { ...filters }),
+        projection,
+        view: actions.viewOfUsers(identity),
+        audience: audienceOf(identity),
+        groups: ["users"],
+        idOf: ({ id }) => id,
+        toJson: (user) => version.toJson(user, actions.mayReadPrivate(identity, user)),
+        peek: (page) => actions.listUserVersions(filters, page),
+        load: (page) => actions.listUsers(filters, page),
+      });
     },
-    async getUser({ identity, params }) {
-      return answer(identity, requireActive(await actions.findUser(params["id"] ?? "")));
+    async getUser(request) {
+      const { identity } = request;
+      return answerRead(request, {
+        peek: async () => show(identity, await actions.getActiveState(idOf(request), formerIs)),
+        load: async () => answer(identity, await actions.getActiveUser(idOf(request), formerIs)),
+      });
     },
     async createUser({ identity, body }) {
-      const user = await actions.createUser(identity, () => readNewUserV1(body));
-      return answer(identity, user, 201, { Location: `/v1/users/${user.id}` });
+      const terms = { emailPointer };
+      const user = await actions.createUser(identity, () => version.readNewUser(body), terms);
+      const headers = { Location: `/v${projection.version}/users/${user.id}` };
+      return { ...answer(identity, user), status: 201, headers, invalidates: ["users"] };
     },
-    async updateUser({ identity, params, header, body }) {
-      const id = params["id"] ?? "";
-      const precondition = () => readIfMatch(header("if-match"));
-      const terms = { precondition, formerIs: "NOT_FOUND" } as const;
-      return answer(identity, await actions.updateUser(identity, id, () => readUserChangesV1(body), terms));
+    async updateUser(request) {
+      const { identity, header, body } = request;
+      const terms: ChangeTerms = { precondition: () => readIfMatch(header("if-match")), formerIs, emailPointer };
+      const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), terms);
+      return { ...answer(identity, user), invalidates: ["users", groupOf(user)] };
     },
   };
+
+  function answer(identity: Identity, user: User): RestAnswer {
+    const body = version.toJson(user, actions.mayReadPrivate(identity, user));
+    return { status: 200, body, shows: show(identity, user) };
+  }
+
+  function show(identity: Identity, user: UserState): Representation {
+    const view = actions.mayReadPrivate(identity, user) ? "private" : "public";
+    const etag = writeEtag(user.rowVersion, projection, view);
+    return { etag, audience: audienceOf(identity), groups: [groupOf(user)] };
+  }
 }
 
-/** Version 1 does not know accounts that were given up. */
-function requireActive(user: User | undefined): User {
-  if (user !== undefined && user.deactivatedAt === null) return user;
-  throw new AppError("NOT_FOUND", "There is no such user.");
+/** Whoever calls without a token sees what everybody may. Any other answer is its caller's own, whatever it shows. */
+function audienceOf(identity: Identity): Audience {
+  return identity.kind === "anonymous" ? "everybody" : "caller";
+}
+
+function filtersOf({ query }: RestRequest): object {
+  const { limit: _limit, cursor: _cursor, ...asked } = query;
+  return asked;
+}
+
+function groupOf({ id }: UserState): string {
+  return `user-${id}`;
+}
+
+function idOf({ params }: RestRequest): string {
+  return params["id"] ?? "";
 }

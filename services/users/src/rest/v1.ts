@@ -1,7 +1,11 @@
+import { createProjection } from "@tributary/kit/etag";
 import type { Preferences, Role, User } from "../model.ts";
+import { readNewUserV1, readUserChangesV1 } from "./read.ts";
+import type { RestVersion } from "./rest.ts";
+import { renderSpecimens } from "./specimens.ts";
 
 /** A user in version 1: seven fields, the private two null for those who may not see them. */
-export interface UserV1 {
+interface UserV1 {
   readonly id: string;
   readonly name: string;
   readonly email: string | null;
@@ -11,7 +15,7 @@ export interface UserV1 {
   readonly prefs: Preferences | null;
 }
 
-export function toUserV1(user: User, seesPrivate: boolean): UserV1 {
+function toUserV1(user: User, seesPrivate: boolean): UserV1 {
   return {
     id: user.id,
     name: user.name,
@@ -22,3 +26,13 @@ export function toUserV1(user: User, seesPrivate: boolean): UserV1 {
     prefs: seesPrivate ? user.prefs : null,
   };
 }
+
+/** Version 1 does not know accounts that were given up. */
+export const version1: RestVersion = {
+  projection: createProjection(1, renderSpecimens(toUserV1)),
+  formerIs: "NOT_FOUND",
+  emailPointer: "#/email",
+  toJson: toUserV1,
+  readNewUser: readNewUserV1,
+  readUserChanges: readUserChangesV1,
+};

@@ -1,0 +1,5 @@
+-- A row version names what is shown. A change that changes nothing is no other version: copies of the row stay good.
+create or replace trigger products_row_version before update on products
+  for each row when (old.* is distinct from new.*) execute function move_row_version();
+create or replace trigger orders_row_version before update on orders
+  for each row when (old.* is distinct from new.*) execute function move_row_version();

@@ -1,0 +1,27 @@
+import { writeGroups } from "@tributary/kit/rest-caching";
+import { expect, test } from "vitest";
+import type { OrderLine } from "../model.ts";
+import { groupsOfProduct, groupsOfStock } from "./groups.ts";
+
+test("an order names the groups of its products and of the catalogue", () => {
+  expect(groupsOfStock(linesOf("NOTES", "TOKYO"))).toEqual(["products", "product-NOTES", "product-TOKYO"]);
+});
+
+test("whatever an order has, each of its products is in a group that it names, and the names fit a header", () => {
+  const skus = Array.from({ length: 50 }, (_, index) => `${index}`.padStart(index + 14, "x"));
+  for (let count = 1; count <= skus.length; count++) {
+    const ordered = skus.slice(0, count);
+    const changed = groupsOfStock(linesOf(...ordered));
+    expect(() => writeGroups(changed)).not.toThrow();
+    for (const sku of ordered) expect(groupsOfProduct(sku).filter((group) => changed.includes(group))).toHaveLength(1);
+  }
+});
+
+test("an order of a few leaves copies of other products alone", () => {
+  const changed = groupsOfStock(linesOf("x".repeat(64), "NOTES"));
+  expect(groupsOfProduct("y".repeat(64)).filter((group) => changed.includes(group))).toEqual([]);
+});
+
+function linesOf(...skus: readonly string[]): readonly OrderLine[] {
+  return skus.map((sku) => ({ orderId: "o", sku, quantity: 1, unitPriceMinor: 1, currency: "EUR" }));
+}

@@ -1,0 +1,191 @@
+import type { RestTestAnswer } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { oneBook, type Orders, startOrders, usual } from "./fixtures.ts";
+
+let orders: Orders;
+beforeAll(async () => (orders = await startOrders()));
+afterAll(() => orders.stop());
+beforeEach(() => void orders.database.takeStatements());
+
+const everybodys = {
+  "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
+  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
+  vary: null,
+};
+const own = {
+  "cache-control": "private, no-cache",
+  "cdn-cache-control": null,
+  vary: "Authorization",
+  "cache-groups": null,
+};
+const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
+
+for (const version of ["v1", "v2"]) {
+  test(`${version}: products are kept by shared caches, in their groups, for callers with a token too`, async () => {
+    const paths = { "/products/NOTES": '"product-NOTES", "every-product"', "/products?limit=2": '"products"' };
+    for (const [path, group] of Object.entries(paths)) {
+      const open = await get(`/${version}${path}`);
+      const known = await get(`/${version}${path}`, orders.ada, { "if-none-match": etagOf(open) });
+      expect([path, open.status, known.status, known.text]).toEqual([path, 200, 304, ""]);
+      for (const { headers } of [open, known]) {
+        expect(pick(headers, everybodys)).toEqual(everybodys);
+        expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
+      }
+    }
+  });
+
+  test(`${version}: orders are their caller's alone, and every answer says so`, async () => {
+    const id = await orders.place(orders.ada);
+    for (const path of [`/orders/${id}`, "/orders", "/users/1/orders?status=PLACED"]) {
+      const whole = await get(`/${version}${path}`, orders.ada);
+      const known = await get(`/${version}${path}`, orders.ada, { "if-none-match": etagOf(whole) });
+      expect([path, whole.status, known.status]).toEqual([path, 200, 304]);
+      for (const { headers } of [whole, known]) expect(pick(headers, own)).toEqual(own);
+      const refused = await get(`/${version}${path}`, undefined, { "if-none-match": etagOf(whole) });
+      expect([path, refused.status, pick(refused.headers, problem)]).toEqual([path, 401, problem]);
+    }
+  });
+
+  test(`${version}: an order's ETag opens it for nobody who may not see it, and costs strangers no statement`, async () => {
+    const path = `/${version}/orders/${await orders.place(orders.ada)}`;
+    const etag = etagOf(await get(path, orders.ada));
+    const writer = await orders.issuer.token("1", ["orders:write"]);
+    for (const condition of [{ "if-none-match": etag }, { "if-none-match": "*" }, { "if-match": etag }]) {
+      expect((await get(path, orders.grace, condition)).status).toBe(404);
+      orders.database.takeStatements();
+      expect((await get(path, undefined, condition)).status).toBe(401);
+      expect((await get(path, writer, condition)).status).toBe(403);
+      expect(orders.database.takeStatements()).toEqual([]);
+    }
+    expect((await get(path, orders.keeper, { "if-none-match": etag })).status).toBe(304);
+    expect(
+      (
+        await get(`/${version}/orders`, orders.grace, {
+          "if-none-match": etagOf(await get(`/${version}/orders`, orders.ada)),
+        })
+      ).status,
+    ).toBe(200);
+  });
+
+  test(`${version}: a 304 is one light statement, where an order with its lines is two`, async () => {
+    const id = await orders.place(orders.ada);
+    for (const [path, whole, light] of [
+      [`/orders/${id}`, ["find-orders", "find-lines"], "find-order-state"],
+      ["/orders?limit=2", ["list-orders-first", "find-lines"], "list-order-versions-first"],
+      ["/users/1/orders?status=PLACED", ["list-orders-first-status", "find-lines"], "list-order-versions-first-status"],
+      ["/products/NOTES", ["find-products"], "find-product-version"],
+      ["/products", ["list-products-first"], "list-product-versions-first"],
+    ] as const) {
+      orders.database.takeStatements();
+      const open = await get(`/${version}${path}`, orders.ada);
+      expect([path, orders.database.takeStatements()]).toEqual([path, whole]);
+      const known = await get(`/${version}${path}`, orders.ada, { "if-none-match": `W/${etagOf(open)}` });
+      expect([path, known.status, orders.database.takeStatements()]).toEqual([path, 304, [light]]);
+    }
+  });
+
+  test(`${version}: a list's 304 holds for its page: further on and back it has other ETags`, async () => {
+    const user = await orders.issuer.token("70", usual);
+    for (let n = 0; n < 3; n++) await orders.place(user);
+    const pages: (readonly [path: string, page: RestTestAnswer])[] = [];
+    let path = `/${version}/orders?limit=1`;
+    for (const rel of ["next", "prev", "none"]) {
+      const page = await get(path, user);
+      pages.push([path, page]);
+      path = linkOf(page, rel);
+    }
+    for (const [place, page] of pages) {
+      for (const [, other] of pages) {
+        const { status } = await get(place, user, { "if-none-match": etagOf(other) });
+        expect([place, status]).toEqual([place, other === page ? 304 : 200]);
+      }
+    }
+  });
+
+  test(`${version}: an order that moves on is another one, alone and in lists`, async () => {
+    const id = await orders.place(orders.ada);
+    const paths = [`/${version}/orders/${id}`, `/${version}/orders`];
+    const before = await Promise.all(paths.map(async (path) => etagOf(await get(path, orders.ada))));
+    await orders.graphql(
+      `mutation { advanceOrder(input: { id: "${id}", to: PAID }) { order { id } } }`,
+      {},
+      orders.keeper,
+    );
+    for (const [index, path] of paths.entries()) {
+      const after = await get(path, orders.ada, { "if-none-match": before[index] ?? "" });
+      expect([path, after.status, after.text.includes("PAID")]).toEqual([path, 200, true]);
+    }
+  });
+
+  test(`${version}: an order ends the copies of what it takes from the stock; so do its replay and its end`, async () => {
+    const path = `/${version}/products/NOTES`;
+    const other = etagOf(await get(`/${version}/products/TOKYO`));
+    const ended = '"products", "product-NOTES"';
+    const before = etagOf(await get(path));
+    const placed = await place(version, "copies");
+    expect([placed.status, groupsEndedBy(placed), placed.headers.get("cache-control")]).toEqual([
+      201,
+      ended,
+      "no-store",
+    ]);
+    const after = await get(path, undefined, { "if-none-match": before });
+    expect(after.status).toBe(200);
+    const replayed = await place(version, "copies");
+    expect([replayed.headers.get("idempotency-replayed"), groupsEndedBy(replayed)]).toEqual(["true", ended]);
+    expect((await get(path, undefined, { "if-none-match": etagOf(after) })).status).toBe(304);
+    const cancellation = `/${version}/orders/${placed.body.id}/cancellation`;
+    const cancelled = await orders.rest("POST", cancellation, { token: orders.ada });
+    expect([cancelled.status, groupsEndedBy(cancelled)]).toEqual([200, ended]);
+    expect((await get(path, undefined, { "if-none-match": etagOf(after) })).status).toBe(200);
+    const refused = await orders.rest("POST", cancellation, { token: orders.ada });
+    expect([refused.status, groupsEndedBy(refused)]).toEqual([409, null]);
+    expect((await get(`/${version}/products/TOKYO`, undefined, { "if-none-match": other })).status).toBe(304);
+  });
+}
+
+test("the two versions are no copies of each other", async () => {
+  const id = await orders.place(orders.ada);
+  for (const path of [`orders/${id}`, "orders", "products/NOTES", "products"]) {
+    const first = etagOf(await get(`/v1/${path}`, orders.ada));
+    expect([path, (await get(`/v2/${path}`, orders.ada, { "if-none-match": first })).status]).toEqual([path, 200]);
+  }
+});
+
+test("a change that changes nothing leaves every copy good", async () => {
+  const id = await orders.place(orders.ada);
+  const paths = [`/v2/orders/${id}`, "/v2/products/NOTES"];
+  const before = await Promise.all(paths.map(async (path) => etagOf(await get(path, orders.ada))));
+  const { rows } = orders.database.database;
+  await rows("same-orders", "update orders set status = status");
+  await rows("same-products", "update products set title = title, post_id = post_id");
+  for (const [index, path] of paths.entries()) {
+    expect((await get(path, orders.ada, { "if-none-match": before[index] ?? "" })).status).toBe(304);
+  }
+});
+
+function place(version: string, key: string): Promise<RestTestAnswer> {
+  const lines = version === "v1" ? oneBook : [{ sku: "NOTES", quantity: 1 }];
+  const headers = { "idempotency-key": `${key}-${version}` };
+  return orders.rest("POST", `/${version}/orders`, { token: orders.ada, body: { lines }, headers });
+}
+
+function groupsEndedBy({ headers }: RestTestAnswer): string | null {
+  return headers.get("cache-group-invalidation");
+}
+
+function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
+  return orders.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
+}
+
+function etagOf({ headers }: RestTestAnswer): string {
+  return headers.get("etag") ?? "none";
+}
+
+function pick(headers: Headers, names: object): object {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
+}
+
+function linkOf({ headers }: RestTestAnswer, rel: string): string {
+  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
+  return link?.slice(1, link.indexOf(">")) ?? "no such link";
+}

@@ -1,0 +1,197 @@
+import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { startUsers, usual } from "./fixtures.ts";
+
+let users: TestService;
+let ada: string;
+let grace: string;
+let reader: string;
+let keeper: string;
+beforeAll(async () => {
+  users = await startUsers();
+  const { token } = users.issuer;
+  [ada, grace, reader, keeper] = await Promise.all([
+    token("1", usual),
+    token("2", usual),
+    token("3", ["users:read:private"]),
+    token("3", ["users:write:all"]),
+  ]);
+});
+afterAll(() => users.stop());
+beforeEach(() => void users.database.takeStatements());
+
+const everybodys = {
+  "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=60",
+  "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=60",
+  vary: "Authorization",
+};
+const own = { "cache-control": "private, no-cache", "cdn-cache-control": null, vary: "Authorization" };
+const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
+
+for (const version of ["v1", "v2"]) {
+  const paths = { [`/${version}/users/1`]: '"user-1"', [`/${version}/users`]: '"users"' };
+
+  for (const [path, group] of Object.entries(paths)) {
+    test(`${path}: the address comes with the user's token and not without, whoever asks first`, async () => {
+      for (const order of [
+        [undefined, ada, grace],
+        [ada, grace, undefined],
+      ]) {
+        for (const token of order) {
+          const { status, headers, text } = await get(path, token);
+          expect([status, text.includes("ada@example.org")]).toEqual([200, token === ada]);
+          expect(pick(headers, own)).toEqual(token === undefined ? everybodys : own);
+          expect(headers.get("cache-groups")).toBe(group);
+        }
+      }
+    });
+
+    test(`${path}: the ETag of the answer without a token is 200 with the user's, and the other way round`, async () => {
+      const open = etagOf(await get(path));
+      const mine = etagOf(await get(path, ada));
+      for (const [token, foreign] of [
+        [ada, open],
+        [undefined, mine],
+        [grace, mine],
+      ] as const) {
+        const answer = await get(path, token, { "if-none-match": foreign });
+        expect([answer.status, answer.text.includes("ada@example.org")]).toEqual([200, token === ada]);
+      }
+    });
+
+    test(`${path}: a 304 says of the copy what a 200 would have said`, async () => {
+      for (const token of [undefined, ada, reader]) {
+        const whole = await get(path, token);
+        const known = await get(path, token, { "if-none-match": etagOf(whole) });
+        const told = token === undefined ? everybodys : own;
+        expect([known.status, known.text, etagOf(known)]).toEqual([304, "", etagOf(whole)]);
+        expect(pick(known.headers, told)).toEqual(told);
+        expect(known.headers.get("cache-groups")).toBe(group);
+      }
+    });
+  }
+
+  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+    for (const [path, whole, light] of [
+      ["/users/1", "find-users", "find-user-state"],
+      ["/users?limit=2", "list-users-first", "list-user-versions-first"],
+      ["/users?role=READER", "list-users-first-role", "list-user-versions-first-role"],
+      ["/users?search=ada", "list-users-first-search", "list-user-versions-first-search"],
+    ] as const) {
+      for (const token of [undefined, ada]) {
+        const open = await get(`/${version}${path}`, token);
+        expect([path, users.database.takeStatements()]).toEqual([path, [whole]]);
+        const known = await get(`/${version}${path}`, token, { "if-none-match": `W/${etagOf(open)}` });
+        expect([path, known.status, users.database.takeStatements()]).toEqual([path, 304, [light]]);
+      }
+    }
+  });
+
+  test(`${version}: a list is known only to whom it shows the same`, async () => {
+    const path = `/${version}/users`;
+    const views = [await get(path), await get(path, ada), await get(path, grace), await get(path, reader)];
+    expect(new Set(views.map(etagOf)).size).toBe(4);
+    expect((await get(path, reader, { "if-none-match": views.map(etagOf).join(", ") })).status).toBe(304);
+    expect((await get(path, grace, { "if-none-match": etagOf(views[3] as RestTestAnswer) })).status).toBe(200);
+  });
+
+  test(`${version}: whatever is refused says too that the caller matters, and is not kept`, async () => {
+    const refused = {
+      "/users/999": 404,
+      "/users?sort=name": 400,
+      "/users?cursor=forged": 400,
+      "/users?role=KING": 422,
+    };
+    for (const [path, expected] of Object.entries(refused)) {
+      for (const token of [undefined, ada]) {
+        const { status, headers } = await get(`/${version}${path}`, token, { "if-none-match": "*" });
+        expect([path, status, pick(headers, problem)]).toEqual([path, expected, problem]);
+      }
+    }
+    const { status, headers } = await get(`/${version}/users/1`, "no.token.atall");
+    expect([status, pick(headers, problem)]).toEqual([401, problem]);
+  });
+
+  test(`${version}: an account that was given up is not said to be unchanged`, async () => {
+    const id = await makeUser();
+    const path = `/${version}/users/${id}`;
+    const owner = await users.issuer.token(id, usual);
+    const [open, mine, listed] = [await get(path), await get(path, owner), await get(`/${version}/users`)];
+    await users.graphql(`mutation { deactivateUser(input: { id: ${id} }) { user { id } } }`, {}, owner);
+    const gone = version === "v1" ? 404 : 410;
+    for (const condition of [
+      { "if-none-match": etagOf(open) },
+      { "if-none-match": etagOf(mine) },
+      { "if-none-match": "*" },
+      { "if-match": etagOf(mine) },
+    ]) {
+      for (const token of [undefined, owner, reader]) {
+        const { status, headers } = await get(path, token, condition);
+        expect([status, pick(headers, problem)]).toEqual([gone, problem]);
+      }
+    }
+    expect((await get(`/${version}/users`, undefined, { "if-none-match": etagOf(listed) })).status).toBe(200);
+  });
+
+  test(`${version}: a read that names another version is 412`, async () => {
+    const path = `/${version}/users/1`;
+    expect((await get(path, ada, { "if-match": etagOf(await get(path, ada)) })).status).toBe(200);
+    expect((await get(path, ada, { "if-match": etagOf(await get(path)) })).status).toBe(412);
+  });
+
+  test(`${version}: a write ends the copies of the user and of all lists; a refused one ends none`, async () => {
+    const created = await users.rest("POST", `/${version}/users`, { token: keeper, body: { name: "New" } });
+    expect([created.status, created.headers.get("cache-group-invalidation")]).toEqual([201, '"users"']);
+    const path = `/${version}/users/${created.body.id}`;
+    expect(etagOf(created)).toBe(etagOf(await get(path)));
+    const refused = await patch(path, { name: "Newer" }, '"99-v1.x-public"');
+    expect([refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([412, null]);
+    const changed = await patch(path, { name: "Newer" }, etagOf(created));
+    expect([changed.status, changed.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(changed.headers.get("cache-group-invalidation")).toBe(`"users", "user-${created.body.id}"`);
+    expect(etagOf(changed)).toBe(etagOf(await get(path)));
+    expect(etagOf(changed)).not.toBe(etagOf(created));
+  });
+
+  test(`${version}: a change that changes nothing leaves every copy good`, async () => {
+    const id = await makeUser();
+    const path = `/${version}/users/${id}`;
+    const before = etagOf(await get(path));
+    for (const body of [{}, { name: "Somebody" }]) {
+      const changed = await patch(path, body, before);
+      expect([changed.status, etagOf(changed)]).toEqual([200, before]);
+    }
+    expect((await get(path, undefined, { "if-none-match": before })).status).toBe(304);
+  });
+}
+
+test("the two versions are no copies of each other, but either's ETag says which user was read", async () => {
+  const id = await makeUser();
+  const [first, second] = [await get(`/v1/users/${id}`), await get(`/v2/users/${id}`)];
+  expect((await get(`/v2/users/${id}`, undefined, { "if-none-match": etagOf(first) })).status).toBe(200);
+  expect((await get("/v2/users", undefined, { "if-none-match": etagOf(await get("/v1/users")) })).status).toBe(200);
+  expect((await patch(`/v2/users/${id}`, { name: "Anew" }, etagOf(first))).status).toBe(200);
+  expect((await patch(`/v1/users/${id}`, { name: "Late" }, etagOf(second))).status).toBe(412);
+});
+
+async function makeUser(): Promise<string> {
+  const text = "insert into users (name, email) values ('Somebody', null) returning id";
+  const [user] = await users.database.database.rows<{ id: string }>("make", text);
+  return user?.id ?? "none";
+}
+
+function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
+  return users.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
+}
+
+function patch(path: string, body: object, ifMatch: string): Promise<RestTestAnswer> {
+  return users.rest("PATCH", path, { token: keeper, body, headers: { "if-match": ifMatch } });
+}
+
+function etagOf({ headers }: RestTestAnswer): string {
+  return headers.get("etag") ?? "none";
+}
+
+function pick(headers: Headers, names: object): object {
+  return Object.fromEntries(Object.keys(names).map((name) => [name, headers.get(name)]));
+}
