@@ -9,6 +9,7 @@ import { createOracle } from "./graph/oracle.ts";
 import { printCell } from "./report/cell-line.ts";
 import { printProfile } from "./report/profile.ts";
 import { printReport } from "./report/report.ts";
+import { writeResults } from "./report/results-file.ts";
 import { printResults } from "./report/results.ts";
 import { summarize } from "./report/summary.ts";
 import { compare, type Failure, type Measured } from "./run/compare.ts";
@@ -72,9 +73,11 @@ async function runComparison(
   console.log(`\n${report}`);
   if (failures.length > 0) process.exitCode = 1;
   if (!asked.official) return;
-  const file = join(import.meta.dirname, "RESULTS.md");
   const command = ["npm run bench", ...process.argv.slice(2)].join(" ");
-  writeFileSync(file, printResults(tabled, report, { ...asked, command, skipped }));
+  const file = writeResults(
+    "What the benchmark measured",
+    printResults(tabled, report, { ...asked, command, skipped }),
+  );
   console.log(`\nWritten to ${file}.`);
 }
 

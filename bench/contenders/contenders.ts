@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SubgraphUrls } from "../graph/compose.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
+import { readStartCommand } from "./start-command.ts";
 
 export const contenderNames = [
   "stock",
@@ -84,19 +84,9 @@ function ours(name: ContenderName, title: string, lane: Readonly<Record<string, 
     title,
     isPeer: false,
     isOurs: true,
-    command: () => readStartCommand(),
+    command: () => readStartCommand("gateway"),
     environment: (ground) => ({ ...listenOn(ground), ...lane }),
   };
-}
-
-/** As its image starts it. */
-function readStartCommand(): readonly string[] {
-  const dockerfile = readFileSync(join(bench, "../gateway/Dockerfile"), "utf8");
-  const [, json = "[]"] = /^CMD (.+)$/m.exec(dockerfile) ?? [];
-  const [node, ...command] = JSON.parse(json) as string[];
-  const main = command.pop();
-  if (node !== "node" || main === undefined) throw new Error("The gateway's Dockerfile starts no node");
-  return [...command, join(bench, "..", main)];
 }
 
 /** With their schemas, as it knows no supergraph; what `@apollo/subgraph` prints for `_service` it does not understand. */

@@ -3,22 +3,28 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createClosedLoop } from "./closed-loop.ts";
+import { toPost } from "./connection.ts";
 
-test("each body is sent once, over no more connections than told", async () => {
+test("each request is sent once, over no more connections than told", async () => {
   const { port, seen, connectionsMax } = await listen();
-  const loop = createClosedLoop({ port, bodies: ["a", "b", "c", "d", "e"], connections: 2, onAnswer: () => {} });
+  const loop = createClosedLoop({
+    port,
+    requests: toPosts(port, ["a", "b", "c", "d", "e"]),
+    connections: 2,
+    onAnswer: () => {},
+  });
   await loop.runOnce();
   loop.close();
   expect(seen.toSorted()).toEqual(["a", "b", "c", "d", "e"]);
   expect(connectionsMax()).toBe(2);
 });
 
-test("bodies come again in turn until the loop is stopped, and what was sent is answered", async () => {
+test("requests come again in turn until the loop is stopped, and what was sent is answered", async () => {
   const { port, seen } = await listen();
   const answers: number[] = [];
   const enough = Promise.withResolvers<void>();
   const onAnswer = (_: unknown, index: number) => void (answers.push(index) === 7 && enough.resolve());
-  const loop = createClosedLoop({ port, bodies: ["a", "b", "c"], connections: 1, onAnswer });
+  const loop = createClosedLoop({ port, requests: toPosts(port, ["a", "b", "c"]), connections: 1, onAnswer });
   loop.run();
   await enough.promise;
   await loop.stop();
@@ -30,7 +36,12 @@ test("bodies come again in turn until the loop is stopped, and what was sent is 
 test("status, length and latency of an answer are told", async () => {
   const { port } = await listen();
   const told: unknown[] = [];
-  const loop = createClosedLoop({ port, bodies: ["abc"], connections: 1, onAnswer: (answer) => told.push(answer) });
+  const loop = createClosedLoop({
+    port,
+    requests: toPosts(port, ["abc"]),
+    connections: 1,
+    onAnswer: (answer) => told.push(answer),
+  });
   await loop.runOnce();
   loop.close();
   expect(told).toEqual([{ status: 200, bodyBytes: 3, latencyMs: expect.any(Number) }]);
@@ -41,7 +52,7 @@ test("a gateway that goes away ends the run, and is not forgotten by the time it
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const loop = createClosedLoop({ port, bodies: ["a"], connections: 1, onAnswer: () => {} });
+  const loop = createClosedLoop({ port, requests: toPosts(port, ["a"]), connections: 1, onAnswer: () => {} });
   await expect(loop.runOnce()).rejects.toThrow("while it was loaded");
   await expect(loop.stop()).rejects.toThrow("while it was loaded");
   loop.close();
@@ -64,3 +75,5 @@ async function listen() {
   const { port } = server.address() as AddressInfo;
   return { port, seen, connectionsMax: () => connectionsMax };
 }
+
+const toPosts = (port: number, bodies: readonly string[]) => bodies.map((body) => toPost(port, body));

@@ -1,16 +1,17 @@
-import { type Answered, openConnection, toPost } from "./connection.ts";
+import { type Answered, openConnection } from "./connection.ts";
 
 export interface ClosedLoopOptions {
   readonly port: number;
-  readonly bodies: readonly string[];
+  /** Whole requests, as they go over the wire. */
+  readonly requests: readonly Buffer[];
   readonly connections: number;
-  readonly onAnswer: (answer: Answered, bodyIndex: number) => void;
+  readonly onAnswer: (answer: Answered, requestIndex: number) => void;
 }
 
 export interface ClosedLoop {
-  /** Sends bodies in turn until told to stop. */
+  /** Sends requests in turn until told to stop. */
   run(): void;
-  /** Sends each body from this one on once. Resolves when all are answered, or when it is told to stop. */
+  /** Sends each request once. Resolves when all are answered, or when it is told to stop. */
   runOnce(): Promise<void>;
   /** Resolves when what was sent is answered. */
   stop(): Promise<void>;
@@ -18,8 +19,7 @@ export interface ClosedLoop {
 }
 
 /** A fixed number of connections, each of which sends its next request when it has its answer. */
-export function createClosedLoop({ port, bodies, connections, onAnswer }: ClosedLoopOptions): ClosedLoop {
-  const requests = bodies.map((body) => toPost(port, body));
+export function createClosedLoop({ port, requests, connections, onAnswer }: ClosedLoopOptions): ClosedLoop {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {}); // Whoever waits for the loop hears of it, and nobody else has to.
   const lines = Array.from({ length: connections }, () => openConnection(port, lost.reject));

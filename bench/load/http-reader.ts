@@ -46,6 +46,11 @@ export function createHttpReader(listener: HttpListener): (bytes: Buffer) => voi
     listener.onHead(head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length !== undefined) missingBytes = Number(length);
+    // A 304 may say how long the answer would have been (RFC 9110, 15.4.5).
+    if (head.startsWith("HTTP/1.1 304")) {
+      state = end();
+      return endAt + 4 - at;
+    }
     const chunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head);
     if (chunked) state = "chunk-size";
     else state = length === undefined || missingBytes === 0 ? end() : "body";

@@ -20,7 +20,9 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<L
   let firstWrong: string | undefined;
   let counting = false;
   const loop = createClosedLoop({
-    ...job,
+    port: job.port,
+    connections: job.connections,
+    requests: job.bodies.map((body) => toPost(job.port, body)),
     onAnswer({ status, bodyBytes, latencyMs }, index) {
       const length = (lengths[index] ??= bodyBytes);
       if (status !== 200 || bodyBytes !== length) {
@@ -59,7 +61,8 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<L
 async function prime({ port, primeBodies, connections }: LoadJob): Promise<void> {
   let refused = 0;
   const onAnswer = ({ status }: Answered) => void (refused += Number(status !== 200));
-  const loop = createClosedLoop({ port, bodies: primeBodies, connections, onAnswer });
+  const requests = primeBodies.map((body) => toPost(port, body));
+  const loop = createClosedLoop({ port, requests, connections, onAnswer });
   await loop.runOnce();
   loop.close();
   if (refused > 0) throw new Error(`${refused} of ${primeBodies.length} requests were not answered with 200.`);

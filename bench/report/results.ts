@@ -17,7 +17,6 @@ export interface Run {
 export function printResults(tabled: Tabled, report: string, run: Run): string {
   const { rounds, windowMs, warmUpMs } = run;
   return [
-    "# What the benchmark measured",
     "Written by `npm run bench`; how it measures, and how to read the tables, is in README.md beside this file.",
     describeNoise(tabled),
     [

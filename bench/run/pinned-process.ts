@@ -13,6 +13,8 @@ export interface PinnedProcess {
 
 export interface PinnedOptions {
   readonly core: 0 | 1;
+  /** This Node, unless something else is named. It has to stay in the foreground. */
+  readonly program?: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
@@ -20,11 +22,17 @@ export interface PinnedOptions {
 
 const stopMsMax = 10_000;
 
-/** `node …` on one core, all its threads. `taskset` becomes Node, so that the child's id is Node's. */
-export function startPinned({ core, command, environment = {}, stdio }: PinnedOptions): PinnedProcess {
+/** `node …`, or another program, on one core, all its threads. `taskset` becomes that program, so that the child's id is its own. */
+export function startPinned({
+  core,
+  program = process.execPath,
+  command,
+  environment = {},
+  stdio,
+}: PinnedOptions): PinnedProcess {
   const { PATH = "", HOME = "" } = process.env;
   const env = { PATH, HOME, NODE_ENV: "production", ...environment };
-  const child = spawn("taskset", ["-c", String(core), process.execPath, ...command], { env, stdio });
+  const child = spawn("taskset", ["-c", String(core), program, ...command], { env, stdio });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4_000)));

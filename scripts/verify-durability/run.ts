@@ -10,7 +10,7 @@ import { type Audit, auditOrders } from "./audit.ts";
 import { type Buyers, startBuyers } from "./buyers.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import type { VerifyOptions } from "./options.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, startService } from "../processes/service.ts";
 
 export interface Outcome extends Audit {
   readonly sentAgain: number;
@@ -45,7 +45,7 @@ export async function runRounds(options: VerifyOptions, say: (line: string) => v
     const cluster = await startCluster(directory);
     ends.push(() => cluster.stop());
     const url = `http://127.0.0.1:${await pickFreePort()}`;
-    const service = await startService(url, environmentOf(url, cluster, issuer));
+    const service = await startService("services/orders", url, environmentOf(url, cluster, issuer));
     ends.push(() => service.stop());
     await cluster.query(
       "insert into products (sku, title, price_minor, currency, stock) select sku, sku, 100, 'EUR', $2 from unnest($1::text[]) as sku",

@@ -13,7 +13,7 @@ export interface Sharing {
 }
 
 /** Everything that an answer depends on: of the headers that are passed on, only one means something to it. */
-export interface SharedRead {
+interface SharedRead {
   readonly service: string;
   readonly body: string;
   readonly authorization: string | undefined;

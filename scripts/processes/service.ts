@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(new URL("../../services/orders/src/main.ts", import.meta.url));
+/** By folder below the repository's root. */
+export type ServiceFolder = "services/posts" | "services/comments" | "services/orders" | "rest-proxy";
+
 const readyTimeoutMs = 30_000;
 const pollMs = 20;
 const keptCharsMax = 4_000;
@@ -16,35 +18,41 @@ export interface Service {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The orders service's own process, over a migrated database. Throws when it does not become ready in 30 s. */
-export async function startService(url: string, environment: Environment): Promise<Service> {
-  const migration = spawnMain(environment, ["migrate"]);
+/** A service's own process, over a migrated database. @throws Error when it does not become ready in 30 s. */
+export async function startService(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
+  const migration = spawnMain(folder, environment, ["migrate"]);
   const [code] = (await once(migration.child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`The migration failed:\n${migration.lastWords()}`);
-  let running = await startOnce(url, environment);
+  if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.lastWords()}`);
+  return startProcess(folder, url, environment);
+}
+
+/** A process without a database. @throws Error when it does not become ready in 30 s. */
+export async function startProcess(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
+  let running = await startOnce(folder, url, environment);
 
   return {
     async killAndRestart(beforeStart) {
       await end(running, "SIGKILL");
       await beforeStart?.();
-      running = await startOnce(url, environment);
+      running = await startOnce(folder, url, environment);
     },
     stop: () => end(running, "SIGTERM"),
   };
 }
 
-async function startOnce(url: string, environment: Environment): Promise<ChildProcess> {
-  const { child, lastWords } = spawnMain(environment, []);
+async function startOnce(folder: ServiceFolder, url: string, environment: Environment): Promise<ChildProcess> {
+  const { child, lastWords } = spawnMain(folder, environment, []);
   const deadline = performance.now() + readyTimeoutMs;
   while (child.exitCode === null && performance.now() < deadline) {
     if (await isReady(url)) return child;
     await sleep(pollMs);
   }
   await end(child, "SIGKILL");
-  throw new Error(`The orders service does not become ready:\n${lastWords()}`);
+  throw new Error(`${folder} does not become ready:\n${lastWords()}`);
 }
 
-function spawnMain(environment: Environment, args: readonly string[]) {
+function spawnMain(folder: ServiceFolder, environment: Environment, args: readonly string[]) {
+  const main = fileURLToPath(new URL(`../../${folder}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [main, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {

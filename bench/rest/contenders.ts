@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { readStartCommand } from "../contenders/start-command.ts";
+import { writeNginxConfig } from "./nginx.ts";
+import type { RestWorkloadName } from "./workloads.ts";
+
+export type RestContenderName = "floor" | "nginx-cache" | "nginx" | "fastify" | "ours";
+
+/** What a contender is started with. */
+interface Ground {
+  readonly port: number;
+  readonly originPort: number;
+  /** Empty, and its own. */
+  readonly folder: string;
+}
+
+interface Start {
+  readonly program?: string;
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface RestContender {
+  readonly name: RestContenderName;
+  readonly title: string;
+  readonly needs: "nginx" | "peers" | "nothing";
+  readonly workloads: readonly RestWorkloadName[];
+  start(ground: Ground): Start;
+}
+
+const bench = join(import.meta.dirname, "..");
+
+export const restContenders: readonly RestContender[] = [
+  {
+    name: "floor",
+    title: "an empty `node:http` handler",
+    needs: "nothing",
+    workloads: ["hit"],
+    start: ({ port }) => ({ command: [join(bench, "rest/empty-handler.ts")], environment: { PORT: String(port) } }),
+  },
+  {
+    name: "nginx-cache",
+    title: "nginx, `proxy_cache`",
+    needs: "nginx",
+    workloads: ["hit", "not-modified"],
+    start: (ground) => startNginx(ground, true),
+  },
+  {
+    name: "nginx",
+    title: "nginx, `proxy_pass`",
+    needs: "nginx",
+    workloads: ["pass"],
+    start: (ground) => startNginx(ground, false),
+  },
+  {
+    name: "fastify",
+    title: "`@fastify/http-proxy`",
+    needs: "peers",
+    workloads: ["pass"],
+    start: ({ port, originPort }) => ({
+      command: [join(bench, "peers/fastify-proxy.mjs")],
+      environment: { PORT: String(port), ORIGIN: addressOf(originPort) },
+    }),
+  },
+  {
+    name: "ours",
+    title: "ours",
+    needs: "nothing",
+    workloads: ["hit", "not-modified", "pass"],
+    start: (ground) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(ground) }),
+  },
+];
+
+function startNginx({ folder, port, originPort }: Ground, caches: boolean): Start {
+  return { program: "nginx", command: ["-c", writeNginxConfig({ folder, port, originPort, caches })] };
+}
+
+/** As in production, with every service at the one origin. */
+function ourEnvironment({ port, originPort }: Ground): Readonly<Record<string, string>> {
+  const services = ["USERS", "POSTS", "COMMENTS", "ORDERS"].map((name) => [`${name}_URL`, addressOf(originPort)]);
+  return {
+    ...Object.fromEntries(services),
+    PROFILE: "production",
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    ROUTES_FILE: join(bench, "../supergraph/routes.json"),
+  };
+}
+
+const addressOf = (port: number) => `http://127.0.0.1:${port}`;

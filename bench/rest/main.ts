@@ -1,0 +1,61 @@
+// npm run bench:rest: see ../README.md.
+import { parseArgs } from "node:util";
+import { installPeers } from "../contenders/install-peers.ts";
+import { describeMachine } from "../report/machine.ts";
+import { writeResults } from "../report/results-file.ts";
+import { type RestContender, restContenders } from "./contenders.ts";
+import { measureRest, startRestSide } from "./measure-rest.ts";
+import { installNginx, readNginxVersion } from "./nginx.ts";
+import { cpuMicroseconds, printRestReport, type RestMeasured } from "./report-rest.ts";
+import { type RestWorkload, restWorkloads } from "./workloads.ts";
+
+if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
+const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const rounds = values.quick ? 1 : 5;
+const times = values.quick ? { warmUpMs: 1_500, windowMs: 2_000 } : { warmUpMs: 3_000, windowMs: 5_000 };
+
+const problems = { nginx: installNginx(), peers: installPeers(), nothing: undefined };
+const skipped = restContenders.flatMap(({ title, needs }) => {
+  const problem = problems[needs];
+  return problem === undefined ? [] : [`${title}, because ${problem}.`];
+});
+for (const line of skipped) console.log(`Skipped: ${line}`);
+
+const measured: RestMeasured[] = [];
+const side = await startRestSide();
+try {
+  for (const workload of restWorkloads) {
+    for (let round = 1; round <= rounds; round += 1) await measureRound(workload, round);
+  }
+} finally {
+  await side.stop();
+}
+
+const report = printRestReport(measured);
+console.log(`\n${report}`);
+if (!values.quick) {
+  const about = [
+    `- ${new Date().toISOString().slice(0, 10)}, \`npm run bench:rest\``,
+    `- ${rounds} rounds, each with ${times.warmUpMs / 1_000} s to warm up and ${times.windowMs / 1_000} s measured, medians of the rounds`,
+    ...describeMachine().map((line) => `- ${line}`),
+    `- nginx ${readNginxVersion() ?? "not installed"}`,
+    ...skipped.map((line) => `- **Skipped:** ${line}`),
+  ];
+  const intro = "Written by `npm run bench:rest`; how it measures is in README.md beside this file.";
+  console.log(`\nWritten to ${writeResults("The REST proxy", [intro, about.join("\n"), report].join("\n\n"))}.`);
+}
+
+async function measureRound(workload: RestWorkload, round: number): Promise<void> {
+  for (const contender of restContenders) {
+    if (!isThere(contender.needs) || !contender.workloads.includes(workload.name)) continue;
+    const report = await measureRest(contender, workload, side, times);
+    measured.push({ contender: contender.name, workload: workload.name, report });
+    console.log(`${workload.name} ${contender.name} #${round}: ${cpuMicroseconds(report).toFixed(1)} µs CPU a request`);
+  }
+}
+
+function isThere(needs: RestContender["needs"]): boolean {
+  return problems[needs] === undefined;
+}

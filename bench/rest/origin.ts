@@ -1,0 +1,44 @@
+// The service behind the proxies, canned, in a process of its own on the load's core. Says its port once.
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createHttpReader } from "../load/http-reader.ts";
+import { askedPath, keptEtag, keptPath } from "./workloads.ts";
+
+const bodyBytes = 1_024;
+
+const answers = new Map([
+  // Long enough for the whole run, in a field that every contender reads.
+  [`/rest${keptPath}`, createAnswer(["Cache-Control: public, max-age=3600", `ETag: ${keptEtag}`, "Vary: Accept"])],
+  [`/rest${askedPath}`, createAnswer(["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"])],
+]);
+const unknown = Buffer.from("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+
+const server = createServer({ noDelay: true }, serve);
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1_024 });
+await once(server, "listening");
+process.on("disconnect", () => process.exit());
+process.send?.((server.address() as AddressInfo).port);
+
+function createAnswer(headers: readonly string[]): Buffer {
+  const frame = JSON.stringify({ id: "1", text: "" }).length;
+  const body = JSON.stringify({ id: "1", text: "x".repeat(bodyBytes - frame) });
+  const head = [
+    "HTTP/1.1 200 OK",
+    `Date: ${new Date().toUTCString()}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    ...headers,
+  ];
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function serve(socket: Socket): void {
+  let path = "";
+  const read = createHttpReader({
+    onHead: (head) => (path = head.slice(head.indexOf(" ") + 1, head.indexOf(" ", head.indexOf(" ") + 1))),
+    onBody: () => {},
+    onEnd: () => void socket.write(answers.get(path) ?? unknown),
+  });
+  socket.on("data", read);
+  socket.on("error", () => socket.destroy());
+}

@@ -1,0 +1,82 @@
+import { median } from "../measure/median.ts";
+import { printTable } from "../report/markdown.ts";
+import { type RestContender, type RestContenderName, restContenders } from "./contenders.ts";
+import type { RestReport } from "./load.ts";
+import { type RestWorkloadName, restWorkloads } from "./workloads.ts";
+
+export interface RestMeasured {
+  readonly contender: RestContenderName;
+  readonly workload: RestWorkloadName;
+  readonly report: RestReport;
+}
+
+interface RestTarget {
+  readonly title: string;
+  /** Ours divided by the other's CPU per request. */
+  readonly one: readonly [RestContenderName, RestWorkloadName];
+  readonly other: readonly [RestContenderName, RestWorkloadName];
+  readonly max: number;
+}
+
+const targets: readonly RestTarget[] = [
+  { title: "a hit beside nginx's", one: ["ours", "hit"], other: ["nginx-cache", "hit"], max: 2 },
+  { title: "a hit beside our own pass-through", one: ["ours", "hit"], other: ["ours", "pass"], max: 0.2 },
+  { title: "pass-through beside `@fastify/http-proxy`", one: ["ours", "pass"], other: ["fastify", "pass"], max: 1.1 },
+];
+
+/** Figures of each workload, and ours against what is promised: medians over the rounds. */
+export function printRestReport(measured: readonly RestMeasured[]): string {
+  return [printTargets(measured), ...restWorkloads.map(({ name, title }) => printFigures(name, title, measured))]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+function printTargets(measured: readonly RestMeasured[]): string {
+  const rows = targets.flatMap(({ title, one, other, max }) => {
+    const ours = cpuMicrosecondsOf(measured, ...one);
+    const theirs = cpuMicrosecondsOf(measured, ...other);
+    if (ours === undefined || theirs === undefined) return [];
+    const ratio = ours / theirs;
+    return [[title, `${ratio.toFixed(2)}× ${ratio <= max ? "✓" : "✗"}`, `≤ ${max}×`]];
+  });
+  return rows.length === 0 ? "" : printTable(["CPU per request", "measured", "target"], rows);
+}
+
+function printFigures(workload: RestWorkloadName, title: string, measured: readonly RestMeasured[]): string {
+  const rows = restContenders.flatMap((contender) => toRow(contender, reportsOf(measured, contender.name, workload)));
+  const head = [title, "CPU µs a request", "requests/s", "p50 ms", "p99 ms", "RSS MB", "others"];
+  return rows.length === 0 ? "" : printTable(head, rows);
+}
+
+function toRow({ title }: RestContender, reports: readonly RestReport[]): readonly (readonly string[])[] {
+  if (reports.length === 0) return [];
+  const of = (read: (report: RestReport) => number) => median(reports.map(read));
+  return [
+    [
+      title,
+      of(cpuMicroseconds).toFixed(1),
+      of(({ requests, seconds }) => requests / seconds).toFixed(0),
+      of(({ p50Ms }) => p50Ms).toFixed(2),
+      of(({ p99Ms }) => p99Ms).toFixed(2),
+      (of(({ rssBytes }) => rssBytes) / 1e6).toFixed(0),
+      `${(Math.max(...reports.map(({ neighbours }) => neighbours)) * 100).toFixed(0)} %`,
+    ],
+  ];
+}
+
+function cpuMicrosecondsOf(
+  measured: readonly RestMeasured[],
+  contender: RestContenderName,
+  workload: RestWorkloadName,
+): number | undefined {
+  const reports = reportsOf(measured, contender, workload);
+  return reports.length === 0 ? undefined : median(reports.map(cpuMicroseconds));
+}
+
+function reportsOf(measured: readonly RestMeasured[], contender: RestContenderName, workload: RestWorkloadName) {
+  return measured.filter((one) => one.contender === contender && one.workload === workload).map(({ report }) => report);
+}
+
+export function cpuMicroseconds({ cpuSeconds, requests }: RestReport): number {
+  return (cpuSeconds / requests) * 1e6;
+}

@@ -1,0 +1,13 @@
+// `npm run verify:rest`: writes and reads through the REST proxy at once; nobody may read what is older than a write that was answered.
+import { readOptions, usage } from "./verify-rest/options.ts";
+import { report } from "./verify-rest/report.ts";
+import { runTraffic } from "./verify-rest/run.ts";
+
+const options = readOptions(process.argv.slice(2));
+if (options === undefined) {
+  process.stderr.write(usage);
+  process.exitCode = 2;
+} else {
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  process.exitCode = report(await runTraffic(options, say), options, say) ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "@tributary/kit/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
+import { startProcess, startService } from "../processes/service.ts";
+
+/** Base addresses, and a token of the one who writes. */
+export interface Platform {
+  readonly proxy: string;
+  readonly posts: string;
+  readonly comments: string;
+  readonly token: string;
+}
+
+const routesFile = fileURLToPath(new URL("../../supergraph/routes.json", import.meta.url));
+const tokenTtlSeconds = 3_600;
+
+/** Each part in a process of its own. What has to be ended is put into `ends`, to be called last one first. */
+export async function startPlatform(ends: (() => unknown)[]): Promise<Platform> {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rest-"));
+  const directory = join(folder, "postgres");
+  ends.push(
+    () => rmSync(folder, { recursive: true, force: true }),
+    () => removeLocalPostgres(directory),
+  );
+  const issuer = await startTestIssuer();
+  ends.push(() => issuer.stop());
+  const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
+  ends.push(() => postgres.stop());
+
+  async function start(name: "posts" | "comments"): Promise<string> {
+    const url = await pickUrl();
+    const account = { name, role: name, password: name };
+    const databaseUrl = await ensureDatabase(postgres.superuserUrl, account);
+    const service = await startService(`services/${name}`, url, environmentOf(url, databaseUrl, issuer));
+    ends.push(() => service.stop());
+    return url;
+  }
+
+  const posts = await start("posts");
+  const comments = await start("comments");
+  const proxy = await pickUrl();
+  // Nothing is asked of the others; they only have to be named.
+  const addresses = { USERS_URL: posts, ORDERS_URL: posts, POSTS_URL: posts, COMMENTS_URL: comments };
+  const environment = { ...addresses, PORT: new URL(proxy).port, ROUTES_FILE: routesFile, LOG_LEVEL: "warn" };
+  const restProxy = await startProcess("rest-proxy", proxy, environment);
+  ends.push(() => restProxy.stop());
+  const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
+  return { proxy, posts, comments, token: await issuer.token("1", ["posts:write", "comments:write"], { exp }) };
+}
+
+async function pickUrl(): Promise<string> {
+  return `http://127.0.0.1:${await pickFreePort()}`;
+}
+
+function environmentOf(url: string, databaseUrl: string, { issuer, audience, jwksUrl }: TestIssuer) {
+  const identity = { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
+  return { PORT: new URL(url).port, DATABASE_URL: databaseUrl, ...identity, LOG_LEVEL: "warn" };
+}
