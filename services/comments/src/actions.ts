@@ -1,6 +1,7 @@
 import { AppError } from "@tributary/kit/errors";
 import type { Precondition } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity";
+import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
 import {
   type Comment,
@@ -39,6 +40,8 @@ export interface ChangeTerms {
  * caller was let in. A change is decided by one statement; only when it did not happen is it asked why.
  */
 export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
+  const lookUpState = joinLookups((ids) => store.findCommentStates(ids));
+
   return {
     findComments: (ids: readonly string[]) => store.findComments(ids),
 
@@ -55,7 +58,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
      * @throws AppError NOT_FOUND, GONE.
      */
     async getLivingState(id: string, deletedIs: Absence): Promise<CommentState> {
-      const state = await store.findCommentState(id);
+      const state = await lookUpState(id);
       if (state === undefined) throw missing();
       if (state.deletedAt !== null) throw absent(deletedIs);
       return state;

@@ -25,13 +25,13 @@ function createReads(database: Queryable) {
       return database.rows<Comment>("find-comments", text, [possible]);
     },
 
-    /** As little of a comment as answers whether it has changed; its body is not read. */
-    async findCommentState(id: string): Promise<CommentState | undefined> {
-      if (!isRowId(id)) return undefined;
+    /** As little of comments as answers whether they have changed; their bodies are not read. */
+    async findCommentStates(ids: readonly string[]): Promise<readonly CommentState[]> {
+      const possible = onlyRowIds(ids);
+      if (possible.length === 0) return [];
       const text = `select id, created_at as "createdAt", edited_at as "editedAt", deleted_at as "deletedAt",
-        row_version as "rowVersion" from comments where id = $1`;
-      const [state] = await database.rows<CommentState>("find-comment-state", text, [id]);
-      return state;
+        row_version as "rowVersion" from comments where id = any($1::bigint[])`;
+      return database.rows<CommentState>("find-comment-states", text, [possible]);
     },
 
     /** How many living comments each of these posts has, in their order. */

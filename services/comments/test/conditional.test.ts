@@ -41,7 +41,7 @@ for (const version of ["v1", "v2"]) {
 
   test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
     for (const [path, whole, light] of [
-      ["/comments/1", "find-comments", "find-comment-state"],
+      ["/comments/1", "find-comments", "find-comment-states"],
       ["/comments?limit=2", "list-living-first", "list-versions-living-first"],
       ["/posts/1/comments", "list-living-first-by-post", "list-versions-living-first-by-post"],
     ] as const) {

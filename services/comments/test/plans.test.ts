@@ -37,7 +37,7 @@ const cases: Readonly<Record<string, readonly [index: string, run: () => Promise
     "comments_living_by_post",
     () => store.listLivingVersions({ postId: "7" }, { limit: 20 }),
   ],
-  "a comment's state": ["comments_pkey", () => store.findCommentState("7")],
+  "comments' states": ["comments_pkey", () => store.findCommentStates(["7"])],
   "a post's comments": ["comments_by_post", () => store.listComments({ postId: "7" }, { limit: 20 })],
   "a post's comments, further on": ["comments_by_post", () => store.listComments({ postId: "7" }, next)],
   "a post's living comments": ["comments_living_by_post", () => store.listLiving({ postId: "7" }, { limit: 20 })],

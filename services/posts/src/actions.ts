@@ -1,6 +1,7 @@
 import { AppError, invalidInput } from "@tributary/kit/errors";
 import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity";
+import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { Page, PageRequest } from "@tributary/kit/keyset";
 import {
   type Move,
@@ -24,6 +25,8 @@ export type PostActions = ReturnType<typeof createPostActions>;
  * was let in, so that strangers hear 401 before anything else.
  */
 export function createPostActions(store: PostStore) {
+  const lookUpState = joinLookups((ids) => store.findPostStates(ids));
+
   return {
     findPosts,
 
@@ -34,7 +37,7 @@ export function createPostActions(store: PostStore) {
 
     /** For whom `findPost` finds the post, and nobody else. */
     async findPostState(identity: Identity, id: string): Promise<PostState | undefined> {
-      const state = await store.findPostState(id);
+      const state = await lookUpState(id);
       return state !== undefined && mayRead(identity, state) ? state : undefined;
     },
 
@@ -108,7 +111,7 @@ export function createPostActions(store: PostStore) {
 
   /** One statement decides about a change; only when it did not happen is it asked why. A version counts before a state. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
-    const state = await store.findPostState(id);
+    const state = await lookUpState(id);
     const isCurrent = state !== undefined && (versions === "any" || versions.includes(state.rowVersion));
     const before = status === undefined ? undefined : statusesBefore(status);
     if (isCurrent && before && !before.includes(state.status)) return wrongState(before);

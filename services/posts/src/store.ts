@@ -36,12 +36,12 @@ function createReads(database: Database) {
       return database.rows<Post>("find-posts", `select ${columns} from posts where id = any($1::bigint[])`, [possible]);
     },
 
-    /** As little of a post as answers whether it has changed; nothing of what it says is read. */
-    async findPostState(id: string): Promise<PostState | undefined> {
-      if (!isRowId(id)) return undefined;
-      const text = `select ${versionColumns}, author_id as "authorId", status from posts where id = $1`;
-      const [state] = await database.rows<PostState>("find-post-state", text, [id]);
-      return state;
+    /** As little of posts as answers whether they have changed; nothing of what they say is read. */
+    async findPostStates(ids: readonly string[]): Promise<readonly PostState[]> {
+      const possible = onlyRowIds(ids);
+      if (possible.length === 0) return [];
+      const text = `select ${versionColumns}, author_id as "authorId", status from posts where id = any($1::bigint[])`;
+      return database.rows<PostState>("find-post-states", text, [possible]);
     },
   };
 }

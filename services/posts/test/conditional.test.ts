@@ -1,5 +1,8 @@
+import { anonymous } from "@tributary/kit/identity";
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPostActions } from "../src/actions.ts";
+import { createPostStore } from "../src/store.ts";
 import { addPost, adasDraft, startPosts, usual } from "./fixtures.ts";
 
 let posts: TestService;
@@ -43,7 +46,7 @@ for (const version of ["v1", "v2"]) {
 
   test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
     for (const [path, whole, light] of [
-      [`/posts/1`, "find-posts", "find-post-state"],
+      [`/posts/1`, "find-posts", "find-post-states"],
       [`/posts?limit=2`, "list-posts-first", "list-post-versions-first"],
       [`/users/1/posts`, "list-posts-first-author", "list-post-versions-first-author"],
     ] as const) {
@@ -132,6 +135,21 @@ for (const version of ["v1", "v2"]) {
     expect(etagOf(changed)).toBe(etagOf(await get(`/${version}/posts/${id}`)));
   });
 }
+
+test("many who ask at once whether posts have changed share a statement, and each hears what they may", async () => {
+  const actions = createPostActions(createPostStore(posts.database.database));
+  const author = { kind: "user", userId: "1", scopes: new Set<string>() } as const;
+  posts.database.takeStatements();
+  const asked = Array.from({ length: 10 }, () => [
+    actions.findPostState(anonymous, "1"),
+    actions.findPostState(author, adasDraft),
+    actions.findPostState(anonymous, adasDraft),
+    actions.findPostState(anonymous, "x"),
+  ]);
+  const found = (await Promise.all(asked.flat())).map((state) => state?.id);
+  expect(found).toEqual(Array.from({ length: 10 }, () => ["1", adasDraft, undefined, undefined]).flat());
+  expect(posts.database.takeStatements()).toEqual(["find-post-states"]);
+});
 
 test("the two versions are no copies of each other, but either's ETag says which post was read", async () => {
   const id = await addPost(posts, "PUBLISHED");

@@ -5,7 +5,7 @@ import type { RestVersion } from "./rest.ts";
 import { specimens } from "./specimens.ts";
 
 /** A comment in version 1, which knows no deleted ones. */
-export interface CommentV1 {
+interface CommentV1 {
   readonly id: string;
   readonly postId: string;
   readonly authorId: string;
@@ -14,7 +14,7 @@ export interface CommentV1 {
   readonly editedAt: string | null;
 }
 
-export function toCommentV1(comment: LivingComment): CommentV1 {
+function toCommentV1(comment: LivingComment): CommentV1 {
   return {
     id: comment.id,
     postId: comment.postId,

@@ -5,7 +5,7 @@ import type { RestVersion } from "./rest.ts";
 import { specimens } from "./specimens.ts";
 
 /** A comment in version 2, which knows of deleted ones that they were there. */
-export interface CommentV2 {
+interface CommentV2 {
   readonly id: string;
   readonly postId: string;
   readonly authorId: string;
@@ -14,7 +14,7 @@ export interface CommentV2 {
   readonly editedAt: string | null;
 }
 
-export function toCommentV2(comment: LivingComment): CommentV2 {
+function toCommentV2(comment: LivingComment): CommentV2 {
   return {
     id: comment.id,
     postId: comment.postId,

@@ -5,7 +5,7 @@ import type { RestVersion } from "./rest.ts";
 import { specimens } from "./specimens.ts";
 
 /** A post in version 1. */
-export interface PostV1 {
+interface PostV1 {
   readonly id: string;
   readonly title: string;
   readonly body: string | null;
@@ -16,7 +16,7 @@ export interface PostV1 {
   readonly publishedAt: string | null;
 }
 
-export function toPostV1(post: Post): PostV1 {
+function toPostV1(post: Post): PostV1 {
   return {
     id: post.id,
     title: post.title,

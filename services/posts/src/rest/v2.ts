@@ -5,7 +5,7 @@ import type { RestVersion } from "./rest.ts";
 import { specimens } from "./specimens.ts";
 
 /** A post in version 2. */
-export interface PostV2 {
+interface PostV2 {
   readonly id: string;
   readonly title: string;
   readonly status: PostStatus;
@@ -17,7 +17,7 @@ export interface PostV2 {
   readonly publishedAt: string | null;
 }
 
-export function toPostV2(post: Post): PostV2 {
+function toPostV2(post: Post): PostV2 {
   return {
     id: post.id,
     title: post.title,

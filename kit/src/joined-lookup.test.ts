@@ -1,0 +1,38 @@
+import { beforeEach, expect, test } from "vitest";
+import { joinLookups } from "./joined-lookup.ts";
+
+let asked: (readonly string[])[] = [];
+beforeEach(() => {
+  asked = [];
+});
+
+async function find(ids: readonly string[]) {
+  asked.push(ids);
+  if (ids.includes("broken")) throw new Error("away");
+  return ids.filter((id) => id !== "none").map((id) => ({ id, time: asked.length }));
+}
+
+test("look-ups of one turn are one statement, each id once, and each hears its own", async () => {
+  const lookUp = joinLookups(find);
+  const found = await Promise.all(["1", "2", "none", "1"].map(lookUp));
+  expect(found.map((row) => row?.id)).toEqual(["1", "2", undefined, "1"]);
+  expect(asked).toEqual([["1", "2", "none"]]);
+});
+
+test("nothing is remembered", async () => {
+  const lookUp = joinLookups(find);
+  expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
+});
+
+test("a statement looks up so many and no more", async () => {
+  const lookUp = joinLookups(find, 2);
+  await Promise.all(["1", "2", "3", "4", "5"].map(lookUp));
+  expect(asked).toEqual([["1", "2"], ["3", "4"], ["5"]]);
+});
+
+test("a failure is told to all who asked together, and to nobody who comes after", async () => {
+  const lookUp = joinLookups(find);
+  const outcomes = await Promise.allSettled(["1", "broken"].map(lookUp));
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect((await lookUp("1"))?.id).toBe("1");
+});
