@@ -5,12 +5,13 @@ import { composeRepository } from "../supergraph/compose.ts";
 import type { CompositionError } from "../supergraph/composition-errors.ts";
 import type { GeneratedFile, Generation, GenerationOptions } from "../supergraph/generated-files.ts";
 import { runGenerator } from "../supergraph/generator-command.ts";
+import { composeDocuments } from "../supergraph/openapi.ts";
 import type { Subgraph, SubgraphSource } from "../supergraph/subgraphs.ts";
 import { readSubgraphs, subgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 
-/** Every committed file that is made by a command: the supergraph's three, and each service's resolver types. */
+/** Every committed file that is made by a command: the supergraph's three, a document for each version, and each service's resolver types. */
 export async function generateRepository(
   root: string,
   options: GenerationOptions,
@@ -19,11 +20,13 @@ export async function generateRepository(
   // A schema that does not compose is reported by composition, better than the type generator could.
   const composition = await composeRepository(root, options, list);
   if (!composition.ok) return composition;
+  const documents = await composeDocuments(root, options, list);
+  if (!documents.ok) return documents;
   const sources = readSubgraphs(root, list).filter(({ sdl }) => sdl !== undefined);
   const results = await Promise.all(sources.map((source) => generateTypes(root, source)));
   const errors = results.filter((result) => "code" in result);
   if (errors.length > 0) return { ok: false, errors };
-  const files = [...composition.files, ...results.filter((result) => "path" in result)];
+  const files = [...composition.files, ...documents.files, ...results.filter((result) => "path" in result)];
   return { ...composition, files };
 }
 

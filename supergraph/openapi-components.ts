@@ -1,0 +1,238 @@
+import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
+import type { HeaderName } from "@tributary/kit/openapi";
+import { explanations, slugOf } from "@tributary/kit/openapi-problems";
+import { toProblemDocument } from "@tributary/kit/problem";
+import type { Json } from "@tributary/kit/openapi-book";
+
+type SharedHeader =
+  | HeaderName
+  | "X-Request-Id"
+  | "API-Version"
+  | "Access-Control-Allow-Origin"
+  | "Cache-Control"
+  | "WWW-Authenticate"
+  | "Retry-After";
+
+type SharedParameter = "IfNoneMatch" | "IfMatch" | "OptionalIfMatch" | "IdempotencyKey" | "OptionalIdempotencyKey";
+
+/** What operations share, said once; only what one of them refers to gets into the document. */
+export interface Components {
+  parameter(name: SharedParameter): Json;
+  headers(...names: readonly SharedHeader[]): Json;
+  /** The answer of one status, with all codes that come with it. */
+  problem(codes: readonly ErrorCode[]): Json;
+  /** By kind and name, sorted. */
+  used(): Readonly<Record<"headers" | "parameters" | "responses" | "schemas", Json>>;
+}
+
+export function createComponents(): Components {
+  const headers = new Map<string, Json>();
+  const parameters = new Map<string, Json>();
+  const responses = new Map<string, Json>();
+
+  const components: Components = {
+    parameter(name) {
+      parameters.set(name, sharedParameters[name]);
+      return { $ref: `#/components/parameters/${name}` };
+    },
+    headers(...names) {
+      for (const name of names) headers.set(name, sharedHeaders[name]);
+      return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+    },
+    problem(codes) {
+      const name = codes.map(toName).join("Or");
+      if (!responses.has(name)) responses.set(name, toResponse(components, codes));
+      return { $ref: `#/components/responses/${name}` };
+    },
+    used: () => ({
+      headers: sorted(headers),
+      parameters: sorted(parameters),
+      responses: sorted(responses),
+      schemas: { Problem: problemSchema },
+    }),
+  };
+  return components;
+}
+
+function sorted(map: ReadonlyMap<string, Json>): Json {
+  return Object.fromEntries([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toName(code: ErrorCode): string {
+  return slugOf(code).replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
+  const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
+  const meanings = codes.map((code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${explanations[code].means}`);
+  const examples = codes.map((code) => {
+    const { means } = explanations[code];
+    return [slugOf(code), { summary: means, value: toProblemDocument(new AppError(code, means), exampleRequest) }];
+  });
+  return {
+    description: meanings.join("\n\n"),
+    headers: components.headers(...problemHeaders, ...(headersOfStatus[status] ?? [])),
+    content: {
+      "application/problem+json": {
+        schema: { $ref: "#/components/schemas/Problem" },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+const exampleRequest = { requestId: "0198c4a5-8c00-7c1d-9f3a-2b6d7e8f9a0b" };
+const problemHeaders: readonly SharedHeader[] = [
+  "X-Request-Id",
+  "API-Version",
+  "Access-Control-Allow-Origin",
+  "Cache-Control",
+];
+
+const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
+  401: ["WWW-Authenticate"],
+  403: ["WWW-Authenticate"],
+  502: ["Retry-After"],
+  503: ["Retry-After"],
+};
+
+/** RFC 9457, with the members that are ours. */
+const problemSchema: Json = {
+  type: "object",
+  description: "What went wrong (RFC 9457).",
+  properties: {
+    type: {
+      type: "string",
+      format: "uri-reference",
+      maxLength: 64,
+      pattern: "^/problems/[a-z]+(?:-[a-z]+)*$",
+      description: "Which problem it is; its page explains it.",
+    },
+    title: text(64, "The problem's name in words."),
+    status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The status once more." },
+    detail: text(4_096, "What is wrong with this request, for people."),
+    instance: {
+      type: "string",
+      format: "uri-reference",
+      maxLength: 16_384,
+      description: "The path that was asked for, without its query.",
+    },
+    requestId: text(128, "Under this name our logs have the request."),
+    errors: {
+      type: "array",
+      // A body of 64 KiB can hold no more wrong names.
+      maxItems: 16_384,
+      description: "Every problem of the input at once.",
+      items: {
+        type: "object",
+        properties: {
+          pointer: text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6)."),
+          code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "Which rule it breaks." },
+          detail: text(1_024, "The rule, for people."),
+        },
+        required: ["pointer", "code", "detail"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["type", "title", "status", "detail"],
+  additionalProperties: false,
+};
+
+function text(maxLength: number, description: string): Json {
+  return { type: "string", maxLength, pattern: String.raw`^[^\u0000-\u0008]*$`, description };
+}
+
+function header(description: string, schema: Json): Json {
+  return { description, schema };
+}
+
+const visible = String.raw`^[\t\x20-\x7E]*$`;
+const etags = header("A strong validator: it changes with what the answer says.", {
+  type: "string",
+  maxLength: 256,
+  pattern: String.raw`^"[\x21\x23-\x7E]+"$`,
+});
+
+const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
+  ETag: etags,
+  "Last-Modified": header("When it changed last, a minute after that moment at the earliest.", {
+    type: "string",
+    maxLength: 29,
+    pattern: "^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$",
+  }),
+  Link: header("The first page, and those beside this one (RFC 8288): `first`, `next`, `prev`.", {
+    type: "string",
+    maxLength: 8_192,
+    pattern: visible,
+  }),
+  Location: header("Where the new thing is.", {
+    type: "string",
+    format: "uri-reference",
+    maxLength: 256,
+    pattern: "^/v[0-9]+/",
+  }),
+  "Idempotency-Replayed": header("Said when this is the answer to an earlier request with the same key.", {
+    type: "string",
+    enum: ["true"],
+  }),
+  "X-Request-Id": header("The request's name in our logs: the client's own, or a new one.", {
+    type: "string",
+    maxLength: 128,
+    pattern: visible,
+  }),
+  "API-Version": header("The version that answered.", { type: "string", maxLength: 3, pattern: "^[1-9][0-9]{0,2}$" }),
+  "Access-Control-Allow-Origin": header("Said to pages of the origins that are allowed here (CORS).", {
+    type: "string",
+    maxLength: 256,
+    pattern: visible,
+  }),
+  "Cache-Control": header("Who may keep a copy, and for how long (RFC 9111).", {
+    type: "string",
+    maxLength: 256,
+    pattern: visible,
+  }),
+  "WWW-Authenticate": header("How to say who is calling (RFC 9110, 11.6.1).", {
+    type: "string",
+    maxLength: 256,
+    pattern: "^Bearer",
+  }),
+  "Retry-After": header("After how many seconds it is worth another try.", {
+    type: "integer",
+    format: "int32",
+    minimum: 0,
+    maximum: 86_400,
+  }),
+};
+
+function conditionOf(name: string, required: boolean, description: string, schema: Json): Json {
+  return { name, in: "header", required, description, schema };
+}
+
+const matches = {
+  type: "string",
+  maxLength: 8_192,
+  pattern: String.raw`^(?:\*|"[\x21\x23-\x7E]+"(?:, ?"[\x21\x23-\x7E]+")*)$`,
+};
+const key = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
+const ifMatch =
+  "The ETag of what the change was made from, of either version; `*` for whatever is there. When it has changed since, it is 412.";
+const keyRule =
+  "A name of the client's own for this request, kept for 24 hours: whoever sends both again gets the first answer.";
+
+const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
+  IfNoneMatch: conditionOf(
+    "If-None-Match",
+    false,
+    "ETags of copies that the client has: when one still holds, it is 304.",
+    {
+      type: "string",
+      maxLength: 8_192,
+      pattern: visible,
+    },
+  ),
+  IfMatch: conditionOf("If-Match", true, ifMatch, matches),
+  OptionalIfMatch: conditionOf("If-Match", false, ifMatch, matches),
+  IdempotencyKey: conditionOf("Idempotency-Key", true, keyRule, key),
+  OptionalIdempotencyKey: conditionOf("Idempotency-Key", false, keyRule, key),
+};

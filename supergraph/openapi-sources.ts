@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ServiceDocuments } from "@tributary/kit/openapi";
+import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { CompositionError } from "./composition-errors.ts";
+import type { RouteSource } from "./route-sources.ts";
+import type { Subgraph } from "./subgraphs.ts";
+
+/** What one service's src/rest/openapi.ts says, beside its routes. */
+export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
+  readonly file: string;
+  readonly routes: readonly RouteDeclaration[];
+  /** Undefined where the file is missing or could not be imported. */
+  readonly documents: ServiceDocuments | undefined;
+  readonly failure?: string;
+}
+
+/** Imports each service's documents. They are pure data, so importing them runs nothing. */
+export function readDocuments(
+  root: string,
+  list: readonly Subgraph[],
+  routes: readonly RouteSource[],
+): Promise<DocumentSource[]> {
+  return Promise.all(
+    list.map(async ({ name, owner, folder }) => {
+      const file = `${folder}/src/rest/openapi.ts`;
+      const declarations = routes.find((source) => source.name === name)?.declarations;
+      const source = { name, owner, file, routes: (declarations ?? []) as readonly RouteDeclaration[] };
+      if (!existsSync(join(root, file))) return { ...source, documents: undefined };
+      try {
+        const exported = (await import(/* @vite-ignore */ pathToFileURL(join(root, file)).href)) as {
+          readonly documents?: ServiceDocuments;
+        };
+        return { ...source, documents: exported.documents };
+      } catch (error) {
+        return { ...source, documents: undefined, failure: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+}
+
+/** Everything that keeps the services' words from becoming one document for each version. */
+export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
+  return sources.flatMap((source) => {
+    const { name, owner, file, documents, failure } = source;
+    const problem = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });
+    if (documents === undefined) {
+      return [problem("DOCUMENTS_MISSING", failure ?? "Each service says here what its REST routes take and answer.")];
+    }
+    return source.routes.flatMap((route) =>
+      problemsOfRoute(route, documents).map((message) => problem("DOCUMENTS_INVALID", `Route ${route.id}: ${message}`)),
+    );
+  });
+}
+
+function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
+  const documented = { ...operations[route.id] };
+  return route.versions.flatMap((version) => {
+    const document = documented[version];
+    if (document === undefined) return [`it is served in v${version}, and has no document there.`];
+    const { path = {}, query = {} } = document;
+    const inPath = [...route.path.matchAll(/:([A-Za-z0-9]+)/g)].map(([, name]) => name ?? "");
+    return [
+      ...differencesOf("path", inPath, Object.keys(path)),
+      ...differencesOf("query", route.query ?? [], Object.keys(query)),
+    ].map((difference) => `its document in v${version} ${difference}.`);
+  });
+}
+
+function differencesOf(what: string, declared: readonly string[], documented: readonly string[]): string[] {
+  const missing = declared.filter((name) => !documented.includes(name));
+  const extra = documented.filter((name) => !declared.includes(name));
+  return [
+    ...missing.map((name) => `lacks the ${what} parameter ${name}`),
+    ...extra.map((name) => `has a ${what} parameter ${name} that the route does not know`),
+  ];
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import type { Example, OperationDocument } from "../../kit/src/openapi.ts";
+import { mergeDocuments, versionsOf } from "../../supergraph/openapi.ts";
+import { describeDocumentProblems, type DocumentSource, readDocuments } from "../../supergraph/openapi-sources.ts";
+import { readRoutes } from "../../supergraph/route-sources.ts";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
+import type { Schema } from "./json-schema.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The house's own words, as composition reads them. */
+async function readOwnDocuments(): Promise<readonly DocumentSource[]> {
+  const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
+  const [problem] = describeDocumentProblems(sources);
+  if (problem) throw new Error(problem.message);
+  return sources;
+}
+
+/** A document as tests look into it. */
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+interface Media {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly headers?: Schema;
+        readonly content?: Readonly<Record<string, Media>>;
+        readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Schema }>>;
+      }
+    >
+  >;
+}
+
+export async function readOpenApi(version: number): Promise<OpenApi> {
+  return mergeDocuments(await readOwnDocuments(), version) as unknown as OpenApi;
+}
+
+export function operationsOf(document: OpenApi): ReadonlyMap<string, Operation> {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+  return new Map(operations.map((operation) => [operation.operationId, operation]));
+}
+
+/** An example with all that a test needs to send it and to judge its answer. */
+export interface RunnableExample extends Example {
+  readonly id: string;
+  readonly service: string;
+  readonly method: string;
+  readonly version: number;
+  readonly document: OperationDocument;
+}
+
+export async function readExamples(): Promise<readonly RunnableExample[]> {
+  const sources = await readOwnDocuments();
+  return versionsOf(sources).flatMap((version) =>
+    sources.flatMap(({ name: service, routes, documents }) =>
+      routes.flatMap(({ id, method }) => {
+        const document = { ...documents?.operations[id] }[version];
+        return document?.examples.map((example) => ({ ...example, id, service, method, version, document })) ?? [];
+      }),
+    ),
+  );
+}

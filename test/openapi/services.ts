@@ -1,0 +1,66 @@
+import type { CastMember } from "../../kit/src/openapi.ts";
+import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
+import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
+import { startTestService } from "../../kit/src/testing/service.ts";
+import { seed } from "../../scripts/seed/seed.ts";
+import { createApp as createComments } from "../../services/comments/src/app.ts";
+import { createApp as createOrders } from "../../services/orders/src/app.ts";
+import { createApp as createPosts } from "../../services/posts/src/app.ts";
+import { createApp as createUsers } from "../../services/users/src/app.ts";
+
+const apps: Readonly<Record<string, (parts: ServiceParts) => Promise<ServiceApp>>> = {
+  users: createUsers,
+  posts: createPosts,
+  comments: createComments,
+  orders: createOrders,
+};
+
+const userIds: Readonly<Record<CastMember, string>> = { ada: "1", grace: "2", linus: "3" };
+const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+
+export interface Services {
+  /** One request to the service that has the operation, under `/rest`. */
+  send(service: string, method: string, path: string, o: SendOptions): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+interface SendOptions {
+  readonly as?: CastMember | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+}
+
+/** The four services in this process, over seeded databases of their own. */
+export async function startServices(postgresUrl: string): Promise<Services> {
+  const issuer = await startTestIssuer();
+  const started = new Map(
+    await Promise.all(
+      Object.entries(apps).map(async ([name, createApp]) => {
+        const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
+        return [name, await startTestService(postgresUrl, migrations, createApp, issuer)] as const;
+      }),
+    ),
+  );
+  const urls = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
+  await seed({ urls: urls as Parameters<typeof seed>[0]["urls"], scale: 1, progress: () => {} });
+
+  async function authorization({ as, scopes = [] }: SendOptions): Promise<Record<string, string>> {
+    if (as === undefined) return {};
+    return { authorization: `Bearer ${await issuer.token(userIds[as], [...usual, ...scopes])}` };
+  }
+
+  return {
+    async send(service, method, path, o) {
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const body = o.body === undefined ? {} : { body: JSON.stringify(o.body) };
+      const typed = o.body === undefined ? {} : { "content-type": type };
+      const headers = { ...typed, ...(await authorization(o)), ...o.headers };
+      return fetch(`${started.get(service)?.url}/rest${path}`, { method, headers, ...body });
+    },
+    async stop() {
+      await Promise.all([...started.values()].map((service) => service.stop()));
+      await issuer.stop();
+    },
+  };
+}
