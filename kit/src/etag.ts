@@ -20,7 +20,7 @@ export interface RowVersion {
 }
 
 /** A strong validator: the row's version, the projection it is shown in, and the view, which is what this caller may see. */
-export function writeEtag(rowVersion: string, projection: Projection | string, view: string): string {
+export function writeEtag(rowVersion: string, projection: Projection, view: string): string {
   return `"${rowVersion}-${nameOf(projection)}-${view}"`;
 }
 
@@ -67,8 +67,8 @@ export function requireVersion(precondition: Precondition, rowVersion: string): 
   throw new AppError("PRECONDITION_FAILED", "It has changed since you read it. Read it again.");
 }
 
-function nameOf(projection: Projection | string): string {
-  return typeof projection === "string" ? projection : `v${projection.version}.${projection.revision}`;
+function nameOf({ version, revision }: Projection): string {
+  return `v${version}.${revision}`;
 }
 
 function digest(text: string): string {
