@@ -1,5 +1,6 @@
 import { AppError } from "@tributary/kit/errors";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
+import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
 import {
   type ListPart,
@@ -21,6 +22,8 @@ export type OrderActions = ReturnType<typeof createOrderActions>;
  * after the caller was let in, so that strangers hear 401 before anything else.
  */
 export function createOrderActions(store: OrderStore) {
+  const lookUpVersion = joinLookups((skus) => store.findProductVersions(skus));
+
   return {
     findProducts: (skus: readonly string[]) => store.findProducts(skus),
 
@@ -32,7 +35,7 @@ export function createOrderActions(store: OrderStore) {
 
     /** @throws AppError NOT_FOUND. */
     async getProductVersion(sku: string): Promise<string> {
-      return requireFound(await store.findProductVersion(sku), "product");
+      return requireFound(await lookUpVersion(sku), "product").rowVersion;
     },
 
     listProducts: (request: PageRequest) => store.listProducts(request),

@@ -58,11 +58,12 @@ function createProductReads(database: Queryable) {
       return database.rows<Product>("find-products", text, [possible]);
     },
 
-    async findProductVersion(sku: string): Promise<string | undefined> {
-      if (!isSku(sku)) return undefined;
-      const text = `select ${productVersionColumns} from products p where p.sku = $1`;
-      const [product] = await database.rows<RowVersion>("find-product-version", text, [sku]);
-      return product?.rowVersion;
+    /** The versions of those that there are; the id is the sku. */
+    async findProductVersions(skus: readonly string[]): Promise<readonly RowVersion[]> {
+      const possible = skus.filter(isSku);
+      if (possible.length === 0) return [];
+      const text = `select ${productVersionColumns} from products p where p.sku = any($1::text[])`;
+      return database.rows<RowVersion>("find-product-versions", text, [possible]);
     },
 
     listProducts: (request: PageRequest) => list<Product>("products", productColumns, request),

@@ -73,7 +73,7 @@ for (const version of ["v1", "v2"]) {
       [`/orders/${id}`, ["find-orders", "find-lines"], "find-order-state"],
       ["/orders?limit=2", ["list-orders-first", "find-lines"], "list-order-versions-first"],
       ["/users/1/orders?status=PLACED", ["list-orders-first-status", "find-lines"], "list-order-versions-first-status"],
-      ["/products/NOTES", ["find-products"], "find-product-version"],
+      ["/products/NOTES", ["find-products"], "find-product-versions"],
       ["/products", ["list-products-first"], "list-product-versions-first"],
     ] as const) {
       orders.database.takeStatements();

@@ -1,6 +1,7 @@
 import { AppError } from "@tributary/kit/errors";
 import type { Precondition } from "@tributary/kit/etag";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
+import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
@@ -26,6 +27,8 @@ export type UserActions = ReturnType<typeof createUserActions>;
  * was let in, so that strangers hear 401 before anything else.
  */
 export function createUserActions(store: UserStore) {
+  const lookUpState = joinLookups((ids) => store.findUserStates(ids));
+
   return {
     findUsers: (ids: readonly string[]) => store.findUsers(ids),
 
@@ -37,7 +40,7 @@ export function createUserActions(store: UserStore) {
 
     /** The state of whom `getActiveUser` would find. @throws AppError as it does. */
     async getActiveState(id: string, formerIs: FormerIs): Promise<UserState> {
-      return requireActive(await store.findUserState(id), formerIs);
+      return requireActive(await lookUpState(id), formerIs);
     },
 
     listUsers: (filters: UserFilters, request: PageRequest) => store.listUsers(filters, request),
@@ -86,7 +89,7 @@ export function createUserActions(store: UserStore) {
   };
 
   async function whyNotUpdated(id: string, formerIs: FormerIs): Promise<AppError> {
-    requireActive(await store.findUserState(id), formerIs);
+    requireActive(await lookUpState(id), formerIs);
     return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
   }
 }

@@ -29,12 +29,12 @@ export function createUserStore(database: Database) {
       return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [possible]);
     },
 
-    /** As little of a user as answers whether they have changed; nothing of what they say of themselves is read. */
-    async findUserState(id: string): Promise<UserState | undefined> {
-      if (!isRowId(id)) return undefined;
-      const text = `select ${versionColumns}, deactivated_at as "deactivatedAt" from users where id = $1`;
-      const [state] = await database.rows<UserState>("find-user-state", text, [id]);
-      return state;
+    /** As little of users as answers whether they have changed; nothing of what they say of themselves is read. */
+    async findUserStates(ids: readonly string[]): Promise<readonly UserState[]> {
+      const possible = onlyRowIds(ids);
+      if (possible.length === 0) return [];
+      const text = `select ${versionColumns}, deactivated_at as "deactivatedAt" from users where id = any($1::bigint[])`;
+      return database.rows<UserState>("find-user-states", text, [possible]);
     },
 
     listUsers: (filters: UserFilters, request: PageRequest) => list<User>("users", columns, filters, request),

@@ -1,5 +1,7 @@
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createUserActions } from "../src/actions.ts";
+import { createUserStore } from "../src/store.ts";
 import { startUsers, usual } from "./fixtures.ts";
 
 let users: TestService;
@@ -73,7 +75,7 @@ for (const version of ["v1", "v2"]) {
 
   test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
     for (const [path, whole, light] of [
-      ["/users/1", "find-users", "find-user-state"],
+      ["/users/1", "find-users", "find-user-states"],
       ["/users?limit=2", "list-users-first", "list-user-versions-first"],
       ["/users?role=READER", "list-users-first-role", "list-user-versions-first-role"],
       ["/users?search=ada", "list-users-first-search", "list-user-versions-first-search"],
@@ -164,6 +166,14 @@ for (const version of ["v1", "v2"]) {
     expect((await get(path, undefined, { "if-none-match": before })).status).toBe(304);
   });
 }
+
+test("those who ask at once whether users have changed share a statement, and each hears their own", async () => {
+  const actions = createUserActions(createUserStore(users.database.database));
+  const asked = ["1", "2", "1", "x", "999"].map((id) => actions.getActiveState(id, "GONE"));
+  const found = (await Promise.allSettled(asked)).map((one) => (one.status === "fulfilled" ? one.value.id : "refused"));
+  expect(found).toEqual(["1", "2", "1", "refused", "refused"]);
+  expect(users.database.takeStatements()).toEqual(["find-user-states"]);
+});
 
 test("the two versions are no copies of each other, but either's ETag says which user was read", async () => {
   const id = await makeUser();
