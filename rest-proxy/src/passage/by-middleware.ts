@@ -14,10 +14,13 @@ export function createMiddlewareAttempt(connectTimeoutMs: number): Attempt {
   const middleware = createProxyMiddleware({
     // The middleware makes these options anew for each request, so the replica's agent goes here too.
     router(request, _response, options) {
-      const { target, agent } = exchangeOf(request).connection;
+      const exchange = exchangeOf(request);
+      exchange.showTarget();
+      const { target, agent } = exchange.connection;
       Object.assign(options, { agent });
       return target;
     },
+    pathFilter: () => true,
     changeOrigin: true,
     selfHandleResponse: true,
     ejectPlugins: true,

@@ -8,7 +8,7 @@ import type { CallerSignal } from "@tributary/kit/upstream";
 export class ClientSignal implements CallerSignal {
   aborted = false;
   reason: unknown = undefined;
-  readonly #listeners = new Set<() => void>();
+  #listeners: (() => void)[] = [];
 
   constructor(response: ServerResponse) {
     response.once("close", () => {
@@ -17,17 +17,19 @@ export class ClientSignal implements CallerSignal {
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.add(listener);
+    this.#listeners.push(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
   }
 
   #abort(): void {
     this.aborted = true;
     this.reason = new Error("The client went away.");
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
   }
 }

@@ -45,13 +45,13 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
 /** What was meant for one connection goes here too, whoever wrote the list (RFC 9110, 7.6.1). */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const dropped = namesInConnection(headers);
-  // Without a prototype: a header may be called anything.
-  const record = Object.create(null) as Record<string, string | string[]>;
+  const record: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {
     const name = (headers[at] ?? "").toLowerCase();
-    if (saidAnew.has(name) || isHopByHop(name) || dropped.has(name)) continue;
+    // As a key it would be no header but the record's prototype (CVE-2026-21710).
+    if (name === "__proto__" || saidAnew.has(name) || isHopByHop(name) || dropped.has(name)) continue;
     const value = headers[at + 1] ?? "";
-    const before = record[name];
+    const before = Object.hasOwn(record, name) ? record[name] : undefined;
     record[name] = before === undefined ? value : [before, value].flat();
   }
   return record;

@@ -15,15 +15,25 @@ export class StandInRequest {
   readonly httpVersionMajor = 1;
   readonly socket = soundSocket;
   readonly method: string;
-  readonly url: string;
+  /**
+   * None at first: the middleware parses it, to find whether the path is one that it proxies, and of ours it is every one. Set once it asks
+   * where to.
+   */
+  url = "";
   readonly headers: Record<string, string | string[]>;
+  readonly #target: string;
   readonly #body: Buffer | Readable | undefined;
 
   constructor({ method, target, headers, body }: AttemptRequest) {
     this.method = method;
-    this.url = target;
+    this.#target = target;
     this.headers = headers;
     this.#body = body;
+  }
+
+  /** From here on the middleware may know the path. */
+  showTarget(): void {
+    this.url = this.#target;
   }
 
   /** Its `error` never comes. */

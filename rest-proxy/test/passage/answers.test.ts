@@ -57,6 +57,14 @@ describe.each(ways)("%s", (way) => {
     for (const name of ["cookie", "te", "expect"]) expect(Object.keys(seen[0] ?? {})).not.toContain(name);
   });
 
+  test("a header may be called as what every object has, and repeated", async () => {
+    const { replica, seen } = await startListening();
+    const { passage } = open([replica.url]);
+    const odd = ["__proto__", "x", "constructor", "a", "Constructor", "b", "toString", "c"];
+    expect(await outcomeOf(passage[way]({ ...read, headers: odd }))).toBe("200 ok");
+    expect(seen[0]).toMatchObject({ constructor: "a, b", tostring: "c" });
+  });
+
   test("the service hears how long it has, from us alone, and less at each attempt", async () => {
     const { replica, seen } = await startListening((response, request) =>
       (seen.length < 3 ? reset : answerOk)(response, request),
