@@ -22,10 +22,10 @@ test("with nothing set it is the development proxy in front of the local service
     corsOrigins: ["http://localhost:*", "http://127.0.0.1:*"],
     bodyBytesMax: 65_536,
     addresses: {
-      users: "http://127.0.0.1:4001",
-      posts: "http://127.0.0.1:4002",
-      comments: "http://127.0.0.1:4003",
-      orders: "http://127.0.0.1:4004",
+      users: ["http://127.0.0.1:4001"],
+      posts: ["http://127.0.0.1:4002"],
+      comments: ["http://127.0.0.1:4003"],
+      orders: ["http://127.0.0.1:4004"],
     },
   });
 });
@@ -33,7 +33,7 @@ test("with nothing set it is the development proxy in front of the local service
 test("every service of the table needs its variable, whatever it is called", () => {
   expect(() => readConfig({}, ["users", "billing-core"])).toThrow("BILLING_CORE_URL is required");
   expect(readConfig({ BILLING_CORE_URL: "https://billing.example" }, ["billing-core"]).addresses).toEqual({
-    "billing-core": "https://billing.example",
+    "billing-core": ["https://billing.example"],
   });
 });
 
@@ -55,7 +55,29 @@ test.each([
 });
 
 test("an address may end in a slash", () => {
-  expect(readConfig({ USERS_URL: "http://users:4001/" }, ["users"]).addresses).toEqual({ users: "http://users:4001" });
+  expect(readConfig({ USERS_URL: "http://users:4001/" }, ["users"]).addresses).toEqual({
+    users: ["http://users:4001"],
+  });
+});
+
+test("a service may have several addresses, each counted once", () => {
+  expect(readConfig({ USERS_URL: "http://a:1, http://b:2/,http://a:1/" }, ["users"]).addresses).toEqual({
+    users: ["http://a:1", "http://b:2"],
+  });
+  expect(() => readConfig({ USERS_URL: "http://a:1,b:2" }, ["users"])).toThrow("USERS_URL has to be http(s) addresses");
+});
+
+test("versions are retired by date, or in days from now", () => {
+  const environment = { DEPRECATED_VERSIONS: "1=2029-01-01", SUNSET_VERSIONS: "1=+2d" };
+  expect(readConfig(environment, [], Date.UTC(2030, 0, 1)).retirements).toEqual([
+    { version: 1, deprecatedAtMs: Date.UTC(2029, 0, 1), sunsetAtMs: Date.UTC(2030, 0, 3) },
+  ]);
+  expect(() => readConfig({ SUNSET_VERSIONS: "1=soon" }, [])).toThrow('"1=soon" is no version with a moment');
+});
+
+test("known clients are a hundred at most", () => {
+  expect(readConfig({ KNOWN_CLIENTS: "shop, app" }, []).knownClients).toEqual(["shop", "app"]);
+  expect(() => readConfig({ KNOWN_CLIENTS: "x,".repeat(101) }, [])).toThrow("KNOWN_CLIENTS has at most 100 names");
 });
 
 test("the route table's place can be read before the services are known", () => {

@@ -1,5 +1,6 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 import { readListenerConfig } from "@tributary/kit/listener-config";
+import { readRetirements, type Retirement } from "./retirement.ts";
 
 type Profile = "development" | "production";
 
@@ -19,10 +20,10 @@ export function readRoutesFile(environment: Environment): string {
 }
 
 /**
- * The proxy's configuration, for the services that its route table names.
+ * The proxy's configuration, for the services that its route table names; `nowMs` is what moments in days are relative to.
  * @throws ConfigError with every problem at once.
  */
-export function readConfig(environment: Environment, services: readonly string[]) {
+export function readConfig(environment: Environment, services: readonly string[], nowMs: number = Date.now()) {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {
       of: ["development", "production"],
@@ -33,13 +34,15 @@ export function readConfig(environment: Environment, services: readonly string[]
       profile,
       routesFile: routesFile(env),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
-      addresses: Object.fromEntries(services.map((service) => [service, readAddress(env, service, profile)])),
+      addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {
         fallback: 1,
         min: 1,
         max: 999,
         why: "the version of a path that names none; moving it breaks clients",
       }),
+      retirements: readRetirementLists(env, nowMs),
+      knownClients: readKnownClients(env),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
@@ -57,17 +60,46 @@ function routesFile(env: EnvironmentReader): string {
 }
 
 /** `billing-core` is read from BILLING_CORE_URL. */
-function readAddress(env: EnvironmentReader, service: string, profile: Profile): string {
+function readAddresses(env: EnvironmentReader, service: string, profile: Profile): readonly string[] {
   const name = `${service.toUpperCase().replaceAll("-", "_")}_URL`;
   const fallback = profile === "development" ? developmentAddresses[service] : undefined;
-  const text = env.url(name, {
-    ...(fallback === undefined ? {} : { fallback }),
-    why: `where the routes of ${service} are answered: scheme, host and port, no path`,
+  const texts = env.list(name, {
+    ...(fallback === undefined ? {} : { fallback: [fallback] }),
+    why: `where the routes of ${service} are answered: scheme, host and port of each replica; of a name, each address is one`,
   });
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)) return url.origin;
-  env.problem(`${name} has to be an http(s) address of scheme, host and port only`);
-  return text;
+  const origins = texts.map((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)) return url.origin;
+    env.problem(`${name} has to be http(s) addresses of scheme, host and port only, separated by commas`);
+    return text;
+  });
+  return [...new Set(origins)];
+}
+
+function readRetirementLists(env: EnvironmentReader, nowMs: number): readonly Retirement[] {
+  const deprecated = env.list("DEPRECATED_VERSIONS", {
+    fallback: [],
+    why: "versions and since when they are deprecated, such as 1=2027-01-31; in days from now it is 1=-30d",
+  });
+  const sunset = env.list("SUNSET_VERSIONS", {
+    fallback: [],
+    why: "versions and the moment from which they are 410, such as 1=2027-12-31; in days from now it is 1=+180d",
+  });
+  return readRetirements({ deprecated, sunset }, nowMs, (problem) =>
+    env.problem(`DEPRECATED_VERSIONS, SUNSET_VERSIONS: ${problem}`),
+  );
+}
+
+/** Each is a label of a counter: there is a bound. */
+const knownClientsMax = 100;
+
+function readKnownClients(env: EnvironmentReader): readonly string[] {
+  const names = env.list("KNOWN_CLIENTS", {
+    fallback: [],
+    why: "client names, 100 at most, whose use of old versions is counted by itself; all others are one",
+  });
+  if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
+  return names;
 }
 
 function readBounds(env: EnvironmentReader) {

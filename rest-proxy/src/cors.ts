@@ -1,4 +1,5 @@
 import { type Cors, createCors } from "@tributary/kit/cors";
+import { clientNameHeaders } from "./usage.ts";
 
 /** What pages of the allowed origins may send to the resources, and read of their answers. */
 export function createResourceCors(origins: readonly string[]): Cors {
@@ -11,10 +12,25 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Idempotency-Key",
       "If-Match",
       "If-None-Match",
+      // Who calls, for the counting of old versions.
+      ...clientNameHeaders,
       "Traceparent",
       "Tracestate",
       "X-Request-Id",
     ],
-    exposedHeaders: ["API-Version", "ETag", "Link", "Location", "Retry-After", "X-Request-Id"],
+    exposedHeaders: [
+      "API-Version",
+      "Allow",
+      "Cache-Status",
+      "Content-Location",
+      "Deprecation",
+      "ETag",
+      "Idempotency-Replayed",
+      "Link",
+      "Location",
+      "Retry-After",
+      "Sunset",
+      "X-Request-Id",
+    ],
   });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { joinVary, toClientHeaders, toServiceHeaders } from "./headers.ts";
+import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 
 test("an IPv6 caller is quoted in Forwarded, one mapped from IPv4 is not (RFC 7239, 4)", () => {
   expect(forwardedFor("2001:db8::1")).toBe('for="[2001:db8::1]";proto=http');
@@ -35,13 +35,6 @@ test("an answer loses what was meant for one connection, and keeps the rest", ()
     "b",
   ];
   expect(toClientHeaders([...one, ...two])).toEqual(["X-C", "3", "ETag", '"1"', "Link", "a", "Link", "b"]);
-});
-
-test("Vary of both is one list without repeats", () => {
-  expect(joinVary(undefined, undefined)).toBeUndefined();
-  expect(joinVary("Origin", undefined)).toBe("Origin");
-  expect(joinVary(undefined, "Accept , Authorization")).toBe("Accept, Authorization");
-  expect(joinVary("Origin", "Authorization")).toBe("Origin, Authorization");
 });
 
 function forwardedFor(remoteAddress: string | undefined): unknown {

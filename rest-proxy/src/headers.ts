@@ -32,7 +32,13 @@ const saidByUs: ReadonlySet<string> = new Set([
 ]);
 
 /** What a service does not get to say to a client: the proxy says it, or it tells of the inside. */
-const keptFromClients: ReadonlySet<string> = new Set(["api-version", "server", "x-powered-by", "x-request-id"]);
+const keptFromClients: ReadonlySet<string> = new Set([
+  "api-version",
+  "server",
+  "x-content-type-options",
+  "x-powered-by",
+  "x-request-id",
+]);
 
 /** The name in `Via`: a pseudonym, for the host's name is nobody's business (RFC 9110, 7.6.3). */
 const viaName = "tributary-rest-proxy";
@@ -111,13 +117,6 @@ export function toClientHeaders(headers: readonly string[]): readonly string[] {
 
 function isForClient(name: string): boolean {
   return !hopByHop.has(name) && !keptFromClients.has(name) && !name.startsWith("access-control-");
-}
-
-/** `Vary` of both in one: the service's, and what the proxy added. */
-export function joinVary(ours: string | undefined, theirs: string | undefined): string | undefined {
-  const names = [ours, theirs].flatMap((value) => value?.split(",") ?? []).map((name) => name.trim());
-  const unique = new Map(names.filter((name) => name !== "").map((name) => [name.toLowerCase(), name]));
-  return unique.size === 0 ? undefined : [...unique.values()].join(", ");
 }
 
 const nothing: ReadonlySet<string> = new Set();

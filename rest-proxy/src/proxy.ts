@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { writeProblem } from "@tributary/kit/problem";
 import { ClientGone } from "./body.ts";
-import { joinVary } from "./headers.ts";
 import type { PassageAnswer } from "./passage/ask.ts";
 import { ClientSignal } from "./passage/client-signal.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
@@ -9,6 +7,8 @@ import { isOpen, serviceLate, toServiceError } from "./problems.ts";
 import type { Observe } from "./telemetry.ts";
 
 export interface ProxyOptions {
+  /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
+  readonly addresses: Readonly<Record<string, readonly string[]>>;
   /** Requests under way at once, for each service. */
   readonly inFlightMax: number;
   /** A service's whole answer has this long; a client that reads slowly has longer. */
@@ -21,20 +21,22 @@ export interface ProxyOptions {
 /** Where a request goes and what goes there; nothing of the client's own request is used besides its method. */
 interface Forwarding {
   readonly service: string;
-  /** Scheme, host and port of the service. */
-  readonly origin: string;
   /** Path and query at the service. */
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
-  readonly requestId: string;
-  /** The public path, for problems and the log. */
-  readonly instance: string;
+  /** The route takes an `Idempotency-Key` in this version. */
+  readonly takesIdempotencyKey: boolean;
+  /** For the log. */
+  readonly about: { readonly requestId: string; readonly method: string; readonly path: string };
 }
 
 export interface Proxy {
-  /** Answers from the service, or with a problem when there is no answer. */
+  /**
+   * Answers from the service.
+   * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE when there is no answer; nothing is written then.
+   */
   forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<void>;
   /** Closes the connections to the services. */
   close(): void;
@@ -50,11 +52,13 @@ interface Relaying {
 export function createProxy(o: ProxyOptions): Proxy {
   const passages = new Map<string, Passage>();
 
-  function passageTo({ service, origin }: Forwarding): Passage {
+  function passageTo(service: string): Passage {
     const known = passages.get(service);
     if (known) return known;
+    const urls = o.addresses[service];
+    if (urls === undefined) throw new Error(`There is no address for the service ${service}.`);
     const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
-    const passage = createPassage({ service, urls: [origin], requestsMax, timeoutMs, readTimeoutMs });
+    const passage = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs });
     passages.set(service, passage);
     return passage;
   }
@@ -62,20 +66,20 @@ export function createProxy(o: ProxyOptions): Proxy {
   return {
     async forward({ method = "" }, response, forwarding) {
       if (response.destroyed || response.closed) return;
-      const { service, requestId, instance, path: target, headers, body } = forwarding;
-      const about = { requestId, method, path: instance };
+      const { service, path: target, headers, body, takesIdempotencyKey, about } = forwarding;
       const signal = new ClientSignal(response);
       try {
-        const answer = await passageTo(forwarding).passThrough({ method, target, headers, body, signal });
+        const asked = { method, target, headers, body, signal, takesIdempotencyKey };
+        const answer = await passageTo(service).passThrough(asked);
         const onCut = (error: unknown) =>
           o.observe({ kind: "answer-cut", service, reason: toServiceError(error).code, ...about });
         relay(answer, response, { readTimeoutMs: o.responseTimeoutMs, onCut });
       } catch (error) {
         if (error instanceof ClientGone || !isOpen(response)) return;
         const told = toServiceError(error);
-        if (told.code === "INTERNAL_SERVER_ERROR") o.observe({ kind: "bug", cause: error, ...about });
-        else o.observe({ kind: "service-failed", service, code: told.code, cause: told.cause, ...about });
-        writeProblem(response, told, { instance, requestId });
+        if (told.code === "INTERNAL_SERVER_ERROR") throw error;
+        o.observe({ kind: "service-failed", service, code: told.code, cause: told.cause, ...about });
+        throw told;
       }
     },
     close: () => passages.forEach((passage) => void passage.close()),
@@ -96,13 +100,6 @@ function relay(answer: PassageAnswer, response: ServerResponse, { readTimeoutMs,
   body.once("close", () => {
     if (!body.readableEnded && !response.destroyed) cut(body.errored);
   });
-  response.writeHead(status, withVary(headers, response.getHeader("Vary")));
+  response.writeHead(status, [...headers]);
   body.pipe(response);
-}
-
-function withVary(headers: readonly string[], ours: ReturnType<ServerResponse["getHeader"]>): string[] {
-  if (typeof ours !== "string") return [...headers];
-  const isVary = (at: number) => headers[at - (at % 2)]?.toLowerCase() === "vary";
-  const theirs = headers.filter((_, at) => at % 2 === 1 && isVary(at));
-  return [...headers.filter((_, at) => !isVary(at)), "Vary", joinVary(ours, theirs.join(",")) ?? ""];
 }

@@ -1,12 +1,13 @@
 import { AppError } from "@tributary/kit/errors";
 
 /**
- * Checks a query against the names that a route knows and writes it anew, so that a service reads what the proxy read. Values are not
- * looked at: what they mean is the service's word.
+ * Checks a query against the names that a route knows and writes it anew, in the order of the names: a service reads what the proxy read,
+ * and all spellings of a query are one (RFC 9110, 4.2.3). Values are not looked at: what they mean is the service's word.
  * @throws AppError UNKNOWN_PARAMETER for a name that the route does not know, MALFORMED_REQUEST for one that comes twice or that cannot be
  * decoded.
  */
 export function readQuery(query: string, known: readonly string[]): string {
+  if (query === "") return "";
   const found = new Map<string, string>();
   for (const pair of query.split("&")) {
     if (pair === "") continue;
@@ -17,7 +18,8 @@ export function readQuery(query: string, known: readonly string[]): string {
     if (found.has(name)) throw new AppError("MALFORMED_REQUEST", `The query parameter ${name} may be given once.`);
     found.set(name, value);
   }
-  return [...found].map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 }
 
 function unknownParameter(name: string, known: readonly string[]): AppError {

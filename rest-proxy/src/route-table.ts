@@ -15,6 +15,10 @@ export interface Place {
 export interface RouteTable {
   /** The place at exactly this path; no second spelling of a path leads anywhere. */
   find(version: number, path: string): Place | undefined;
+  /** The versions in which there is something at this path, ascending. */
+  versionsAt(path: string): readonly number[];
+  /** Every version that some route has, ascending. */
+  readonly versions: readonly number[];
   /** Every service that some route names, each once. */
   readonly services: readonly string[];
 }
@@ -43,17 +47,25 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
+  const known = [...versions.keys()].toSorted((a, b) => a - b);
   return {
     find: (version, path) => toPlace(find(versions.get(version), path)),
+    versionsAt: (path) => known.filter((version) => find(versions.get(version), path)),
+    versions: known,
     services: [...new Set(routes.map(({ service }) => service))].toSorted(),
   };
 }
 
-/** The service's own path: built from the table and the parameters, never from what the client sent. */
-export function upstreamPath(route: Route, version: number, params: readonly string[]): string {
+/** The one spelling of a public path: built from the table and the parameters, never from what the client sent. */
+export function publicPath({ path }: Route, version: number, params: readonly string[]): string {
+  if (params.length === 0) return `/v${version}${path}`;
   let next = 0;
-  const path = route.path.replaceAll(/:[A-Za-z0-9]+/g, () => writeSegment(params[next++] ?? ""));
-  return `/rest/v${version}${path}`;
+  return `/v${version}${path.replaceAll(/:[A-Za-z0-9]+/g, () => writeSegment(params[next++] ?? ""))}`;
+}
+
+/** The service's own path for a public one. */
+export function upstreamPath(path: string): string {
+  return `/rest${path}`;
 }
 
 function emptyNode(): Node {

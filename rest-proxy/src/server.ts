@@ -1,27 +1,31 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { AppError } from "@tributary/kit/errors";
-import { writeProblem } from "@tributary/kit/problem";
-import { readRequestId } from "@tributary/kit/request-id";
-import express, { type ErrorRequestHandler, type Request, type Response } from "express";
-import { abandonBody, ClientGone, createBodyReader } from "./body.ts";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
+import express from "express";
+import type { Cors } from "@tributary/kit/cors";
+import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { prepareServer } from "./connections.ts";
 import { createResourceCors } from "./cors.ts";
+import { findRoute, readHost, readRequestTarget } from "./door.ts";
+import { aboutExchange, type Exchange, openExchange, refuse } from "./exchange.ts";
 import { toServiceHeaders } from "./headers.ts";
-import { createInFlightLimit } from "./in-flight.ts";
-import { isOpen } from "./problems.ts";
-import { createProxy } from "./proxy.ts";
+import { addOwnHeadLater, setOwnHead } from "./own-head.ts";
+import { createProxy, type Proxy } from "./proxy.ts";
 import { readQuery } from "./query.ts";
-import { type Place, type RouteTable, upstreamPath } from "./route-table.ts";
+import { createRetirements, type Retirement, type Retirements } from "./retirement.ts";
+import { type Place, publicPath, type RouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
-import { isHost, readTarget, type Target } from "./target.ts";
 import type { Observe } from "./telemetry.ts";
-import { readVersion } from "./versions.ts";
+import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
+import { tellLocation, tellVersion } from "./version-head.ts";
+import { type Asked, createVersions, type Found } from "./versions.ts";
 
 export interface RestProxyOptions {
   readonly table: RouteTable;
-  /** Scheme, host and port of each service that the table names. */
-  readonly addresses: Readonly<Record<string, string>>;
+  /** Scheme, host and port of each replica, or of a name with several addresses; for each service that the table names. */
+  readonly addresses: Readonly<Record<string, readonly string[]>>;
   readonly defaultVersion: number;
+  readonly retirements: readonly Retirement[];
+  /** Names of clients that are counted by themselves. */
+  readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
@@ -29,6 +33,8 @@ export interface RestProxyOptions {
   readonly inFlightMax: number;
   readonly upstreamTimeoutMs: number;
   readonly responseTimeoutMs: number;
+  /** Milliseconds since 1970. Default: the system's clock. */
+  readonly nowMs?: () => number;
   readonly observe: Observe;
 }
 
@@ -36,147 +42,133 @@ export interface RestProxy {
   readonly handler: RequestListener;
   /** Has to see the server before it listens. */
   prepare(server: Server): void;
+  /** Who called versions older than the newest, since the start. */
+  usage(): readonly UsageCount[];
   close(): void;
 }
 
-/** The proxy from its parts. READ `answer` FIRST: it is the life of a request. */
+/** A request that is through the door. */
+interface Visit extends Exchange {
+  readonly host: string | undefined;
+  readonly route: Route;
+  readonly version: number;
+  /** The one spelling of what is asked for: version, path, and the query with its names in order. */
+  readonly resource: string;
+}
+
+/** What the proxy is made of. */
+interface Parts {
+  readonly table: RouteTable;
+  readonly cors: Cors;
+  readonly findVersion: (asked: Asked) => Found;
+  readonly retirements: Retirements;
+  readonly usage: Usage;
+  readonly readBody: ReadBody;
+  readonly proxy: Proxy;
+}
+
+/** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
 export function createRestProxy(o: RestProxyOptions): RestProxy {
-  const cors = createResourceCors(o.corsOrigins);
-  const readBody = createBodyReader(o);
-  const inFlight = createInFlightLimit({ perKeyMax: o.inFlightMax });
-  const proxy = createProxy(o);
-
-  async function answer(request: Request, response: Response): Promise<void> {
-    // Name and CORS first: refusals carry them too.
-    const requestId = nameRequest(request, response);
-    watch(request, response, o.observe);
-    cors.allowOrigin(request, response);
-    // What costs nothing before what waits. Only the table decides where a request goes: never Host, never a header.
-    const target = readRequestTarget(request);
-    const host = readHost(request, target);
-    const { place, version } = findPlace(o, target.path, response);
-    if (request.method === "OPTIONS") {
-      cors.permitPreflight(request, response, place.allow);
-      return answerOptions(request, response, place);
-    }
-    const route = findRoute(place, request.method, response);
-    const query = readQuery(target.query, route.query);
-    // The body before the place at the service: a slow sender must not hold one.
-    const body = await readBody(request, response);
-    const leave = inFlight.enter(route.service);
-    if (!leave)
-      throw new AppError("SERVICE_UNAVAILABLE", "Too much is under way. Try again.", { retryAfterSeconds: 1 });
-    response.once("close", leave);
-    const path = upstreamPath(route, version, place.params);
-    await proxy.forward(request, response, {
-      service: route.service,
-      origin: addressOf(o, route),
-      path: query === "" ? path : `${path}?${query}`,
-      headers: toServiceHeaders(request, { requestId, host, bodyBytes: bodyBytesOf(request, body) }),
-      body,
-      requestId,
-      instance: target.path,
-    });
-  }
-
+  const { observe, table, nowMs = Date.now } = o;
+  const parts: Parts = {
+    table,
+    cors: createResourceCors(o.corsOrigins),
+    findVersion: createVersions(o),
+    retirements: createRetirements({ retirements: o.retirements, nowMs }),
+    usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
+    readBody: createBodyReader(o),
+    proxy: createProxy(o),
+  };
+  const stopTelling = tellUsage(parts.usage, observe);
+  const visits = new WeakMap<IncomingMessage, Visit>();
   const app = express().disable("x-powered-by").disable("etag").disable("query parser");
-  app.use(answer);
-  app.use(createRefusal(o.observe));
+  app.use((request, _response, next) => {
+    const visit = visits.get(request);
+    if (!visit) return next();
+    answer(visit, parts).catch((error: unknown) => refuse(error, visit, observe));
+  });
 
   return {
-    handler: (request, response) => {
-      // Express reads request.url with url.parse, which throws and warns on odd ones, and answers them in HTML: it sees none of it.
-      Object.assign(request, { originalUrl: request.url ?? "", url: "/" });
-      app(request, response);
+    handler(request, response) {
+      const exchange = openExchange(request, response, observe);
+      try {
+        const visit = receive(exchange, parts);
+        if (!visit) return;
+        visits.set(request, visit);
+        // Express reads request.url with url.parse, which throws and warns on odd ones, and answers them in HTML: it sees none of it.
+        request.url = "/";
+        app(request, response);
+      } catch (error) {
+        refuse(error, exchange, observe);
+      }
     },
-    prepare: (server) => prepareServer(server, o.observe),
-    close: () => proxy.close(),
+    prepare: (server) => prepareServer(server, observe),
+    usage: () => parts.usage.read(),
+    close() {
+      stopTelling();
+      parts.proxy.close();
+    },
   };
 }
 
-function nameRequest(request: IncomingMessage, response: ServerResponse): string {
-  const requestId = readRequestId(request.headers["x-request-id"]);
-  response.setHeader("X-Request-Id", requestId);
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  return requestId;
+/** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
+function receive(exchange: Exchange, { cors, findVersion, retirements, table, usage }: Parts): Visit | undefined {
+  const { request, response, method, url, own } = exchange;
+  const { headers } = request;
+  // CORS first: refusals carry it too.
+  own.lines.push(...cors.headersFor(headers.origin));
+  if (cors.varies) own.vary.push("Origin");
+  const target = readRequestTarget(url);
+  const host = readHost(request, target);
+  const found = findVersion({ method, path: target.path, accept: headers.accept });
+  tellVersion(found, own, retirements, table);
+  const { place, version } = found;
+  if (method === "OPTIONS") {
+    answerOptions(exchange, place, cors);
+    return undefined;
+  }
+  retirements.check(version);
+  const route = findRoute(place, method, response);
+  usage.count(version, route.id, headers);
+  const query = readQuery(target.query, route.query);
+  const resource = withQuery(publicPath(route, version, place.params), query);
+  tellLocation(found, method, resource, own);
+  return { ...exchange, host, route, version, resource };
 }
 
-function watch(request: Request, response: Response, observe: Observe): void {
-  const begin = performance.now();
-  response.once("close", () => {
-    const milliseconds = Math.round(performance.now() - begin);
-    const { statusCode: status, writableFinished: finished } = response;
-    observe({ kind: "answered", status, finished, milliseconds, ...about(request, response) });
+/** What has to be waited for. */
+async function answer(visit: Visit, { readBody, proxy }: Parts): Promise<void> {
+  const { request, response, requestId, own, host, route, version, resource } = visit;
+  // The body before the place at the service: a slow sender must not hold one.
+  const body = await readBody(request, response);
+  addOwnHeadLater(response, own);
+  await proxy.forward(request, response, {
+    service: route.service,
+    path: upstreamPath(resource),
+    headers: toServiceHeaders(request, { requestId, host, bodyBytes: bodyBytesOf(request, body) }),
+    body,
+    takesIdempotencyKey: takesIdempotencyKey(route, version),
+    about: aboutExchange(visit),
   });
 }
 
-function readRequestTarget(request: Request): Target {
-  const target = readTarget(request.originalUrl);
-  if (!target) throw new AppError("MALFORMED_REQUEST", "The request's target is not a path as URLs have it.");
-  return target;
-}
-
-/** The host that was asked, for `Forwarded`; exactly one in HTTP/1.1 (RFC 9112, 3.2). */
-function readHost(request: IncomingMessage, target: Target): string | undefined {
-  const hosts = request.headersDistinct["host"] ?? [];
-  const [host] = hosts;
-  const isMissing = hosts.length === 0 && request.httpVersion !== "1.0";
-  if (isMissing || hosts.length > 1 || (host !== undefined && host !== "" && !isHost(host))) {
-    throw new AppError("MALFORMED_REQUEST", "A request has one Host header, with a host in it.");
-  }
-  return target.authority ?? (host === "" ? undefined : host);
-}
-
-function findPlace(
-  { table, defaultVersion }: RestProxyOptions,
-  fullPath: string,
-  response: ServerResponse,
-): { readonly place: Place; readonly version: number } {
-  const { version, path } = readVersion(fullPath, defaultVersion);
-  const place = table.find(version, path);
-  if (!place) throw new AppError("NOT_FOUND", "There is nothing at this path.");
-  response.setHeader("API-Version", version);
-  return { place, version };
-}
-
-function answerOptions(request: IncomingMessage, response: ServerResponse, { allow }: Place): void {
+function answerOptions({ request, response, own }: Exchange, { allow }: Place, cors: Cors): void {
   abandonBody(request, response);
+  setOwnHead(response, own);
+  cors.permitPreflight(request, response, allow);
   response.writeHead(204, { Allow: allow }).end();
 }
 
-function findRoute(place: Place, method: string, response: ServerResponse): Route {
-  const route = place.routes.get(method);
-  if (route) return route;
-  response.setHeader("Allow", place.allow);
-  throw new AppError("METHOD_NOT_ALLOWED", `This path takes ${place.allow}.`);
+function withQuery(path: string, query: string): string {
+  return query === "" ? path : `${path}?${query}`;
 }
 
-function addressOf({ addresses }: RestProxyOptions, { service }: Route): string {
-  const address = addresses[service];
-  if (address === undefined) throw new Error(`There is no address for the service ${service}.`);
-  return address;
+function takesIdempotencyKey({ idempotencyKey }: Route, version: number): boolean {
+  if (!idempotencyKey) return false;
+  return idempotencyKey.optional.includes(version) || idempotencyKey.required.includes(version);
 }
 
 /** A length is said wherever there is a body or the method makes one expected (RFC 9110, 8.6). */
 function bodyBytesOf({ method }: IncomingMessage, body: Buffer | undefined): number | undefined {
   return body?.length ?? (method === "GET" || method === "HEAD" ? undefined : 0);
-}
-
-/** Express's place for errors: whatever was thrown above becomes a problem document. */
-function createRefusal(observe: Observe): ErrorRequestHandler {
-  return (error: unknown, request, response, _next) => {
-    if (error instanceof ClientGone) return;
-    const known = error instanceof AppError;
-    if (!known) observe({ kind: "bug", cause: error, ...about(request, response) });
-    if (!isOpen(response)) return void response.destroy();
-    abandonBody(request, response);
-    const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-    const instance = readTarget(request.originalUrl)?.path;
-    writeProblem(response, told, { instance, requestId: about(request, response).requestId });
-  };
-}
-
-function about(request: Request, response: Response): { requestId: string; method: string; path: string } {
-  const path = request.originalUrl.split("?", 1)[0] ?? "";
-  return { requestId: String(response.getHeader("X-Request-Id")), method: request.method, path: path.slice(0, 256) };
 }

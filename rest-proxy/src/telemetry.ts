@@ -1,4 +1,5 @@
 import type { Log } from "@tributary/kit/log";
+import type { UsageCount } from "./usage.ts";
 
 interface About {
   readonly requestId: string;
@@ -24,6 +25,8 @@ export type Observation =
     } & About)
   | ({ readonly kind: "answer-cut"; readonly service: string; readonly reason: string } & About)
   | ({ readonly kind: "bug"; readonly cause: unknown } & About)
+  /** Who called versions older than the newest since the process began. */
+  | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };
 
 export type Observe = (observation: Observation) => void;
@@ -31,6 +34,7 @@ export type Observe = (observation: Observation) => void;
 export function createObserver(log: Log): Observe {
   return (observation) => {
     if (observation.kind === "answered") return log.debug(observation, "answered");
+    if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
       return log.debug(observation, "a connection did not speak HTTP as it should");

@@ -7,7 +7,7 @@ import { createProxyMiddleware, type Options } from "http-proxy-middleware";
 import { onTestFinished } from "vitest";
 import { createRouteTable } from "../src/route-table.ts";
 import type { Route } from "../src/routes.ts";
-import { createRestProxy, type RestProxyOptions } from "../src/server.ts";
+import { createRestProxy, type RestProxy, type RestProxyOptions } from "../src/server.ts";
 import type { Observation } from "../src/telemetry.ts";
 
 /** A small table of two services, of the shape of supergraph/routes.json. */
@@ -69,6 +69,7 @@ export interface Running {
   readonly observed: Observation[];
   /** The node:http server, to count its listeners. */
   readonly server: Server;
+  readonly usage: RestProxy["usage"];
   drain(): Promise<void>;
 }
 
@@ -84,8 +85,10 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({
     table,
-    addresses: Object.fromEntries(table.services.map((name) => [name, service.url])),
+    addresses: Object.fromEntries(table.services.map((name) => [name, [service.url]])),
     defaultVersion: 1,
+    retirements: [],
+    knownClients: [],
     corsOrigins: ["http://localhost:*"],
     bodyBytesMax: 65_536,
     bodiesInFlightMax: 512,
@@ -118,7 +121,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     return running.drain();
   });
   if (!server) throw new Error("The server was not prepared.");
-  return { url: running.url, port: running.port, observed, server, drain: () => running.drain() };
+  return { url: running.url, port: running.port, observed, server, usage: proxy.usage, drain: () => running.drain() };
 }
 
 export interface Bare {

@@ -206,7 +206,7 @@ test("when as much is under way at a service as may be, more is 503 with Retry-A
   const waiting: ServerResponse[] = [];
   const things = await startStub((_seen, response) => void waiting.push(response));
   const parts = await startStub();
-  const proxy = await startProxy(things, { inFlightMax: 2, addresses: { things: things.url, parts: parts.url } });
+  const proxy = await startProxy(things, { inFlightMax: 2, addresses: { things: [things.url], parts: [parts.url] } });
   const first = [fetch(`${proxy.url}/v1/things/1`), fetch(`${proxy.url}/v1/things/2`)];
   await expect.poll(() => waiting.length).toBe(2);
   const refused = await fetch(`${proxy.url}/v1/things/3`);
@@ -227,9 +227,9 @@ test("when the client goes, the service hears of it, and its place is free", asy
   const stub = await startStub((_seen, response) => void gone.push(once(response, "close")));
   const proxy = await startProxy(stub, { inFlightMax: 1 });
   for (const _ of [1, 2]) {
-    const client = await speak(proxy.port, `${get}\r\n\r\n`);
     const before = gone.length;
-    await expect.poll(() => gone.length).toBe(before);
+    const client = await speak(proxy.port, `${get}\r\n\r\n`);
+    await expect.poll(() => gone.length).toBe(before + 1);
     client.socket.destroy();
     await gone.at(-1);
   }
@@ -251,12 +251,19 @@ test("draining ends what is under way and says Connection: close", async () => {
 
 test("what was said of the client's connection before the answer stays said", async () => {
   const stub = await startStub();
-  const proxy = createProxy({ inFlightMax: 1, upstreamTimeoutMs: 1_000, responseTimeoutMs: 1_000, observe: () => {} });
-  const about = { service: "things", origin: stub.url, path: "/a", headers: [], body: undefined, requestId: "r" };
+  const proxy = createProxy({
+    addresses: { things: [stub.url] },
+    inFlightMax: 1,
+    upstreamTimeoutMs: 1_000,
+    responseTimeoutMs: 1_000,
+    observe: () => {},
+  });
+  const about = { requestId: "r", method: "GET", path: "/a" };
+  const forwarding = { service: "things", path: "/a", headers: [], body: undefined, takesIdempotencyKey: false, about };
   const server = await listen(
     createServer((request, response) => {
       response.setHeader("Connection", "close");
-      void proxy.forward(request, response, { ...about, instance: "/a" });
+      void proxy.forward(request, response, forwarding);
     }),
   );
   const client = await speak((server.address() as AddressInfo).port, `${get}\r\n\r\n`);

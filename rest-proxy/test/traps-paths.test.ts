@@ -114,7 +114,7 @@ test("control: a router table of hosts lets the client choose its service", asyn
 
 test("no Host, and no header that would stand for it, chooses a service (CVE-2026-55602)", async () => {
   const [things, parts] = [await startStub(), await startStub()];
-  const proxy = await startProxy(things, { addresses: { things: things.url, parts: parts.url } });
+  const proxy = await startProxy(things, { addresses: { things: [things.url], parts: [parts.url] } });
   for (const host of ["parts", `127.0.0.1:${parts.port}`, "parts.evil.example", "evil.example/v1/things"]) {
     const spoofed = `Host: ${host}\r\nX-Forwarded-Host: parts\r\nForwarded: host=parts`;
     const status = statusOfText(await ask(proxy.port, `GET /v1/things/1 HTTP/1.1\r\n${spoofed}`));

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError } from "@tributary/kit/errors";
+import { writeProblem } from "@tributary/kit/problem";
+import { readRequestId } from "@tributary/kit/request-id";
+import { abandonBody, ClientGone } from "./body.ts";
+import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
+import { isOpen } from "./problems.ts";
+import { readTarget } from "./target.ts";
+import type { Observe } from "./telemetry.ts";
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  /** The target as it was sent. */
+  readonly url: string;
+  readonly requestId: string;
+  readonly own: OwnHead;
+}
+
+/** Names the request, and tells when its answer is over. */
+export function openExchange(request: IncomingMessage, response: ServerResponse, observe: Observe): Exchange {
+  const { method = "", url = "", headers } = request;
+  const own = createOwnHead();
+  const requestId = readRequestId(headers["x-request-id"]);
+  own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
+  const exchange = { request, response, method, url, requestId, own };
+  const begin = performance.now();
+  response.on("close", () => {
+    const milliseconds = Math.round(performance.now() - begin);
+    const { statusCode: status, writableFinished: finished } = response;
+    observe({ kind: "answered", status, finished, milliseconds, ...aboutExchange(exchange) });
+  });
+  return exchange;
+}
+
+/** Whatever was thrown becomes a problem document. */
+export function refuse(error: unknown, exchange: Exchange, observe: Observe): void {
+  if (error instanceof ClientGone) return;
+  const { request, response, requestId, url, own } = exchange;
+  const known = error instanceof AppError;
+  if (!known) observe({ kind: "bug", cause: error, ...aboutExchange(exchange) });
+  if (!isOpen(response)) return void response.destroy();
+  abandonBody(request, response);
+  const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  if (told.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
+  setOwnHead(response, own);
+  writeProblem(response, told, { instance: readTarget(url)?.path, requestId });
+}
+
+/** For the log: without the query, and not longer than a line should be. */
+export function aboutExchange({ requestId, method, url }: Exchange): {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+} {
+  return { requestId, method, path: (url.split("?", 1)[0] ?? "").slice(0, 256) };
+}

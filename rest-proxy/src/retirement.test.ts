@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { createRetirements, readMoment, readRetirements } from "./retirement.ts";
+
+const today = Date.UTC(2030, 0, 1, 12);
+
+test.each([
+  ["2030-01-31", Date.UTC(2030, 0, 31)],
+  ["2030-01-31T23:59:59Z", Date.UTC(2030, 0, 31, 23, 59, 59)],
+  ["-1d", Date.UTC(2029, 11, 31, 12)],
+  ["+31d", Date.UTC(2030, 1, 1, 12)],
+  ["+0d", today],
+])("%s is a moment", (text, expected) => {
+  expect(readMoment(text, today + 999)).toBe(expected);
+});
+
+test.each(["", "tomorrow", "1d", "+1", "+1.5d", "2030-13-01", "2030-02-30", "2030-1-1", "2030-01-01T00:00:00"])(
+  "%j is no moment",
+  (text) => {
+    expect(readMoment(text, today)).toBeUndefined();
+  },
+);
+
+test("a version that goes says since when it is old, in seconds, and when it is gone, as a date", () => {
+  const { headersOf } = createRetirements({
+    retirements: [{ version: 1, deprecatedAtMs: today, sunsetAtMs: today + 86_400_000 }],
+    nowMs: () => today,
+  });
+  expect(headersOf(1)).toEqual(["Deprecation", "@1893499200", "Sunset", "Wed, 02 Jan 2030 12:00:00 GMT"]);
+  expect(headersOf(2)).toBeUndefined();
+});
+
+test("a version is there until the moment of its sunset, and gone from then on", () => {
+  let nowMs = today;
+  const { check } = createRetirements({
+    retirements: [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: today + 1 }],
+    nowMs: () => nowMs,
+  });
+  check(1);
+  nowMs = today + 1;
+  expect(() => check(1)).toThrow(expect.objectContaining({ code: "GONE" }));
+  expect(() => check(1)).toThrow("Version 1 of this path is no more since 2030-01-01.");
+  check(2);
+});
+
+test("lists of versions and moments come together by version", () => {
+  const problems: string[] = [];
+  const read = (deprecated: readonly string[], sunset: readonly string[]) =>
+    readRetirements({ deprecated, sunset }, today, (problem) => problems.push(problem));
+  expect(read(["1=-1d", "2=2031-01-01"], ["1=2030-06-01"])).toEqual([
+    { version: 1, deprecatedAtMs: today - 86_400_000, sunsetAtMs: Date.UTC(2030, 5, 1) },
+    { version: 2, deprecatedAtMs: Date.UTC(2031, 0, 1), sunsetAtMs: undefined },
+  ]);
+  expect(problems).toEqual([]);
+  read(["1", "0=+1d", "v1=+1d", "1=soon", "3=+2d"], ["3=+1d"]);
+  expect(problems).toHaveLength(5);
+  expect(problems.at(-1)).toBe("version 3 would be gone before it is old");
+});

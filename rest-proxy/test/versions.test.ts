@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { type ProxySettings, route, routes, startProxy, startStub } from "./testing.ts";
+
+const v2 = "application/vnd.tributary.v2+json";
+const both = [...routes, route("getNew", "GET", "/news/:id", { versions: [1, 2], query: ["a", "b"] })];
+
+/** A proxy with a route in two versions, whose service answers with its version and a Link of its own. */
+async function setUp(settings: ProxySettings = {}) {
+  const stub = await startStub((seen, response) => {
+    response.setHeader("Link", '</next>; rel="next"').setHeader("Vary", "Authorization");
+    if (seen.headers["if-none-match"] !== undefined) response.writeHead(304, { ETag: '"1"' }).end();
+    else response.end(JSON.stringify({ url: seen.url }));
+  });
+  const proxy = await startProxy(stub, { routes: both, corsOrigins: [], ...settings });
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+    fetch(`${proxy.url}${path}`, { method, headers });
+  return { stub, proxy, ask };
+}
+
+test("without a version in the path Accept decides, and the answer says what it is and where it would always be", async () => {
+  const { ask, stub } = await setUp();
+  const answer = await ask("/news/7?b=2&a=1", { accept: v2 });
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "api-version": "2",
+    "content-type": v2,
+    "content-location": "/v2/news/7?a=1&b=2",
+    vary: "Accept, Authorization",
+  });
+  expect(stub.seen[0]?.url).toBe("/rest/v2/news/7?a=1&b=2");
+});
+
+test.each([
+  ["/news/7", "application/json;version=2", 200, "application/json", "/v2/news/7", "Accept, Authorization"],
+  ["/news/7", "*/*", 200, "application/json", "/v1/news/7", "Accept, Authorization"],
+  ["/v2/news/7", "application/json", 200, "application/json", null, "Authorization"],
+  ["/v2/news/7", v2, 200, v2, null, "Accept, Authorization"],
+  ["/v1/news/7", v2, 406, "application/problem+json", null, "Accept"],
+  ["/news/7", "text/html", 406, "application/problem+json", null, "Accept"],
+  ["/v3/news/7", "application/json;version=3", 404, "application/problem+json", null, null],
+])("%s with %s is %i", async (path, accept, status, type, location, vary) => {
+  const { ask } = await setUp();
+  const { headers, ...answer } = await ask(path, { accept }).then((one) => ({
+    status: one.status,
+    headers: one.headers,
+  }));
+  expect([answer.status, headers.get("content-type"), headers.get("content-location"), headers.get("vary")]).toEqual([
+    status,
+    type,
+    location,
+    vary,
+  ]);
+});
+
+test("a refusal for its type names the choices, reaches no service, and is nobody's to store", async () => {
+  const { ask, stub } = await setUp();
+  const answer = await ask("/news/7", { accept: "application/xml" });
+  expect(await answer.json()).toMatchObject({
+    type: "/problems/not-acceptable",
+    status: 406,
+    detail:
+      "This path answers as application/json, application/json;version=1, application/vnd.tributary.v1+json, " +
+      "application/json;version=2, application/vnd.tributary.v2+json.",
+  });
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(stub.seen).toEqual([]);
+});
+
+test("a 304 says which version it is about, as the whole answer would", async () => {
+  const { ask } = await setUp();
+  const answer = await ask("/news/7", { "if-none-match": '"1"', accept: v2 });
+  expect(answer.status).toBe(304);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "api-version": "2",
+    vary: "Accept, Authorization",
+    "content-location": "/v2/news/7",
+  });
+});
+
+test("a preflight is answered for whichever version is there: the Accept that is to come is not known", async () => {
+  const { ask } = await setUp({
+    routes: [route("getNew", "GET", "/news/:id", { versions: [2] })],
+    corsOrigins: ["http://localhost:*"],
+  });
+  const answer = await ask(
+    "/news/7",
+    { origin: "http://localhost:1", "access-control-request-method": "GET", accept: "text/html" },
+    "OPTIONS",
+  );
+  expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+});
+
+const day = 86_400_000;
+const now = Date.UTC(2030, 0, 1);
+
+test("a version that is to go says since when, until when, and what comes after, beside the service's own links", async () => {
+  const retirements = [{ version: 1, deprecatedAtMs: now - day, sunsetAtMs: now + day }];
+  const { ask } = await setUp({ retirements, nowMs: () => now });
+  const old = await ask("/news/7?a=1");
+  expect(Object.fromEntries(old.headers)).toMatchObject({
+    deprecation: `@${(now - day) / 1_000}`,
+    sunset: "Wed, 02 Jan 2030 00:00:00 GMT",
+    link: '</next>; rel="next", </v2/news/7>; rel="successor-version"',
+  });
+  const alone = await ask("/v1/things/7");
+  expect([alone.headers.get("deprecation"), alone.headers.get("link")]).toEqual([
+    `@${(now - day) / 1_000}`,
+    '</next>; rel="next"',
+  ]);
+  const current = await ask("/v2/news/7");
+  expect([current.headers.get("deprecation"), current.headers.get("sunset")]).toEqual([null, null]);
+});
+
+test("from the moment of its sunset a version is 410 and reaches no service; the next one goes on", async () => {
+  let nowMs = now;
+  const retirements = [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: now + day }];
+  const { ask, stub } = await setUp({ retirements, nowMs: () => nowMs });
+  expect((await ask("/v1/news/7")).status).toBe(200);
+  nowMs = now + day;
+  for (const path of ["/v1/news/7", "/news/7"]) {
+    const gone = await ask(path);
+    expect([gone.status, gone.headers.get("sunset"), gone.headers.get("link")]).toEqual([
+      410,
+      "Wed, 02 Jan 2030 00:00:00 GMT",
+      '</v2/news/7>; rel="successor-version"',
+    ]);
+    expect(await gone.json()).toMatchObject({ type: "/problems/gone", status: 410 });
+  }
+  expect((await ask("/v1/nothing")).status).toBe(404);
+  expect((await ask("/v1/news/7", {}, "OPTIONS")).status).toBe(204);
+  expect((await ask("/news/7", { accept: v2 })).status).toBe(200);
+  expect(stub.seen).toHaveLength(2);
+});
+
+test("who still calls the old version is counted by client and route, and told when the process goes", async () => {
+  const { ask, proxy } = await setUp({ knownClients: ["shop"] });
+  await ask("/v1/news/7", { "x-client-name": "shop" });
+  await ask("/news/8", { "x-client-name": "shop" });
+  await ask("/v1/things/1", { "apollographql-client-name": "nobody" });
+  await ask("/v2/news/7", { "x-client-name": "shop" });
+  await ask("/v1/nothing", { "x-client-name": "shop" });
+  const usage = [
+    { version: 1, route: "getNew", client: "shop", requests: 2 },
+    { version: 1, route: "getThing", client: "other", requests: 1 },
+  ];
+  expect(proxy.usage()).toEqual(usage);
+  await proxy.drain();
+  expect(proxy.observed).toContainEqual({ kind: "old-versions", usage });
+});
