@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Json } from "@tributary/kit/openapi-book";
 import type { GraphState } from "./change-places.ts";
 import { composeSubgraphs } from "./compose.ts";
 import type { CompositionError } from "./composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
+import { composeDocuments, documentFile } from "./openapi.ts";
+import type { Documents } from "./openapi-changes.ts";
 import { readOwnership } from "./ownership.ts";
 import type { RouteState } from "./route-changes.ts";
 import { readRoutes } from "./route-sources.ts";
@@ -12,10 +15,11 @@ import { mergeRoutes } from "./routes.ts";
 import type { Subgraph } from "./subgraphs.ts";
 import { formerSubgraph, readSubgraphs } from "./subgraphs.ts";
 
-/** What clients can rely on at one time: the graph, the routes, and who owned what. */
+/** What clients can rely on at one time: the graph, the routes, their documents, and who owned what. */
 export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
+  readonly documents: Documents;
   readonly teams: readonly Subgraph[];
 }
 
@@ -33,8 +37,13 @@ export async function readPresentState(
   if (!composition.ok || !merged.ok) {
     return { ok: false, errors: [...(composition.ok ? [] : composition.errors), ...(merged.ok ? [] : merged.errors)] };
   }
+  const described = await composeDocuments(root, { partial: false }, teams);
+  if (!described.ok) return described;
+  const texts = new Map(described.files.map(({ path, content }) => [path, content]));
   const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
-  return { ok: true, state: { graph: { ...composition, sources }, routes: { routes: merged.routes, read }, teams } };
+  const documents = readDocumentsOf(merged.routes, (path) => texts.get(path));
+  const graph = { ...composition, sources };
+  return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, teams } };
 }
 
 /** Reads the committed state of a base; undefined when nothing was composed there yet. Throws when it is there in half. */
@@ -55,8 +64,20 @@ export function readBaseState(base: GitBase, teams: readonly Subgraph[]): Platfo
   return {
     graph: { apiSdl, supergraphSdl, sources },
     routes: { routes, read: (path) => base.read(path) },
+    documents: readDocumentsOf(routes, (path) => base.read(path)),
     teams: baseTeams,
   };
+}
+
+/** Those of the versions that some route is served in; there are none where no service describes its routes yet. */
+function readDocumentsOf(routes: readonly Route[], read: (path: string) => string | undefined): Documents {
+  const versions = [...new Set(routes.flatMap(({ versions }) => versions))].toSorted((a, b) => a - b);
+  return new Map(
+    versions.flatMap((version) => {
+      const text = read(documentFile(version));
+      return text === undefined ? [] : [[version, JSON.parse(text) as Json] as const];
+    }),
+  );
 }
 
 function readCommitted(base: GitBase, path: string): string {

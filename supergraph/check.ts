@@ -6,7 +6,8 @@ import { readBaseState, readPresentState } from "./check-states.ts";
 import { printCompositionError } from "./composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { findBase } from "./git-base.ts";
-import { findRouteChanges } from "./route-changes.ts";
+import { findDocumentChanges } from "./openapi-changes.ts";
+import { findRouteChanges, findRoutePlaces } from "./route-changes.ts";
 import { findSchemaChanges } from "./schema-changes.ts";
 import type { Subgraph } from "./subgraphs.ts";
 import { subgraphs } from "./subgraphs.ts";
@@ -52,7 +53,9 @@ export async function runCheck({ root, args, teams = subgraphs, write }: CheckCo
 
 async function findChanges(before: PlatformState, now: PlatformState): Promise<Change[]> {
   const schemaChanges = await findSchemaChanges(before.graph, now.graph);
-  return [...schemaChanges, ...findRouteChanges(before.routes, now.routes, before.teams)];
+  const routeChanges = findRouteChanges(before.routes, now.routes, before.teams);
+  const placesOf = (id: string) => findRoutePlaces(id, before.routes, now.routes, before.teams);
+  return [...schemaChanges, ...routeChanges, ...findDocumentChanges(before.documents, now.documents, placesOf)];
 }
 
 function summarize(changes: readonly Change[], { name, commit }: GitBase): string {

@@ -7,7 +7,7 @@ import { readRoutes } from "./route-sources.ts";
 import type { Subgraph } from "./subgraphs.ts";
 
 /** Where the document of a version is committed. */
-function documentFile(version: number): string {
+export function documentFile(version: number): string {
   return `supergraph/openapi/v${version}.json`;
 }
 

@@ -21,6 +21,17 @@ export function findRouteChanges(base: RouteState, now: RouteState, teams: reado
   });
 }
 
+/** Where the route of an id is declared, or was. */
+export function findRoutePlaces(
+  id: string,
+  base: RouteState,
+  now: RouteState,
+  teams: readonly Subgraph[],
+): readonly ChangePlace[] {
+  const route = [...now.routes, ...base.routes].find((one) => one.id === id);
+  return route === undefined ? [] : placesOf(route, { base, now, teams });
+}
+
 type Loss = Pick<Change, "code" | "message" | "advice">;
 
 function removalOf({ method, path }: Route): Loss {

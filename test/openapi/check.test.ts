@@ -1,0 +1,103 @@
+import { execFileSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { generateRepository } from "../../scripts/generate.ts";
+import { runCheck } from "../../supergraph/check.ts";
+import { writeGenerated } from "../../supergraph/generated-files.ts";
+import { type Files, house, withChange, writeFiles, writeRepository } from "../supergraph/house.ts";
+
+const users = "services/users/src/rest/openapi.ts";
+
+/** The house, with words for each of its routes. */
+const described: Files = {
+  ...house,
+  [users]: documentsOf({
+    listUsers: "query: { limit: z.int().max(100), cursor: z.string(), role: z.string() }",
+    getUser: "path: { id: z.string() }",
+    createUser: "body: z.strictObject({ name: z.string().max(80) })",
+  }),
+  "services/posts/src/rest/openapi.ts": documentsOf({
+    listPostsOfUser: "path: { id: z.string() }, query: { limit: z.int() }",
+  }),
+  "services/comments/src/rest/openapi.ts": documentsOf({ getComment: "path: { id: z.string() }" }),
+  "services/orders/src/rest/openapi.ts": documentsOf({ placeOrder: "body: z.strictObject({})" }),
+};
+
+test("a document that breaks clients fails the check, and names the owner and the route", async () => {
+  const text = await check(withChange(described, users, "max(80)", "max(40)"), 1);
+  expect(text).toContain("BREAKING services/users/src/rest/routes.ts:4:5 (@tributary/users-team) DOCUMENT_CHANGED");
+  expect(text).toContain("createUser in v1: the body/name has a tighter maxLength.");
+});
+
+test("a document that promises more breaks nobody", async () => {
+  await check(withChange(described, users, "max(80)", "max(160)"), 0);
+});
+
+test("a service that does not describe its routes while others do does not compose", async () => {
+  const { [users]: _, ...others } = described;
+  expect(await generateRepository(repositoryOf(others), { partial: false })).toMatchObject({
+    ok: false,
+    errors: [{ code: "DOCUMENTS_MISSING", file: users, owner: "@tributary/users-team" }],
+  });
+});
+
+test("a route without its document, or with other parameters than it declares, does not compose", async () => {
+  const files = withChange(withChange(described, users, "getUser:", "findUser:"), users, "role:", "rank:");
+  const generation = await generateRepository(repositoryOf(files), { partial: false });
+  expect(generation.ok ? [] : generation.errors.map(({ message }) => message)).toEqual([
+    "Route listUsers: its document in v1 lacks the query parameter role.",
+    "Route listUsers: its document in v1 has a query parameter rank that the route does not know.",
+    "Route getUser: it is served in v1, and has no document there.",
+  ]);
+});
+
+/** Commits the house in one repository, and checks the edited one against it: what was imported once stays as it was. */
+async function check(edited: Files, code: number): Promise<string> {
+  const root = repositoryOf(described);
+  git(root, "init", "-q", "-b", "main");
+  const generation = await generateRepository(root, { partial: false });
+  if (!generation.ok) throw new Error(generation.errors[0]?.message);
+  writeGenerated(root, generation.files);
+  git(root, "add", "services", "supergraph");
+  git(
+    root,
+    "-c",
+    "user.name=Ada",
+    "-c",
+    "user.email=ada@example.org",
+    "-c",
+    "commit.gpgsign=false",
+    "commit",
+    "-q",
+    "-m",
+    "The house",
+  );
+  const now = repositoryOf(edited);
+  execFileSync("cp", ["-r", join(root, ".git"), now]);
+  let text = "";
+  expect(await runCheck({ root: now, args: [], write: (part) => (text += part) })).toBe(code);
+  return text;
+}
+
+function repositoryOf(files: Files): string {
+  const root = writeRepository({});
+  writeFiles(root, files);
+  symlinkSync(new URL("../../node_modules", import.meta.url).pathname, join(root, "node_modules"));
+  return root;
+}
+
+function git(root: string, ...args: readonly string[]): void {
+  execFileSync("git", ["-C", root, ...args]);
+}
+
+function documentsOf(operations: Readonly<Record<string, string>>): string {
+  const rest = 'description: "", callers: "anybody", answer: { status: 200, description: "" }, examples: []';
+  const entries = Object.entries(operations).map(([id, fields]) => `    ${id}: { 1: { ${fields}, ${rest} } },`);
+  return [
+    'import { z } from "zod";',
+    'export const documents = { tag: { name: "A chapter", description: "" },',
+    `  operations: {\n${entries.join("\n")}\n  },`,
+    "};\n",
+  ].join("\n");
+}
