@@ -3,7 +3,7 @@ import { readStartCommand } from "../contenders/start-command.ts";
 import { writeNginxConfig } from "./nginx.ts";
 import type { RestWorkloadName } from "./workloads.ts";
 
-export type RestContenderName = "floor" | "nginx-cache" | "nginx" | "fastify" | "ours";
+export type RestContenderName = "floor" | "nginx-cache" | "nginx" | "fastify" | "ours" | "service";
 
 /** What a contender is started with. */
 interface Ground {
@@ -11,6 +11,8 @@ interface Ground {
   readonly originPort: number;
   /** Empty, and its own. */
   readonly folder: string;
+  /** Of the posts service, with one published post. */
+  readonly databaseUrl: string;
 }
 
 interface Start {
@@ -67,6 +69,16 @@ export const restContenders: readonly RestContender[] = [
     needs: "nothing",
     workloads: ["hit", "not-modified", "pass"],
     start: (ground) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(ground) }),
+  },
+  {
+    name: "service",
+    title: "the posts service",
+    needs: "nothing",
+    workloads: ["service", "service-not-modified"],
+    start: ({ port, databaseUrl }) => ({
+      command: [join(bench, "../services/posts/src/main.ts")],
+      environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, LOG_LEVEL: "warn" },
+    }),
   },
 ];
 

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClosedLoop } from "../load/closed-loop.ts";
 import { quantile } from "../measure/median.ts";
 import { readBusySecondsOfCores, readProcess } from "../measure/proc.ts";
-import { type RestWorkload, toGet } from "./workloads.ts";
+import { type RestWorkload, statusOf, toGet } from "./workloads.ts";
 
 export interface RestJob {
   readonly port: number;
   readonly workload: RestWorkload;
+  /** What conditional requests have. */
+  readonly etag: string | undefined;
   readonly connections: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
@@ -42,18 +44,19 @@ process.on("message", (job: RestJob) => {
 process.on("disconnect", () => process.exit());
 say("ready");
 
-async function measure({ port, workload, connections, warmUpMs, windowMs, pid }: RestJob): Promise<RestReport> {
+async function measure({ port, workload, etag, connections, warmUpMs, windowMs, pid }: RestJob): Promise<RestReport> {
   const latencies: number[] = [];
   let counting = false;
   let wrongAnswers = 0;
   let length: number | undefined;
+  const wanted = statusOf(workload);
   const loop = createClosedLoop({
     port,
     connections,
-    requests: [toGet(port, workload)],
+    requests: [toGet(port, workload.path, etag)],
     onAnswer({ status, bodyBytes, latencyMs }) {
       length ??= bodyBytes;
-      if (status !== workload.status || bodyBytes !== length) wrongAnswers += 1;
+      if (status !== wanted || bodyBytes !== length) wrongAnswers += 1;
       if (counting) latencies.push(latencyMs);
     },
   });

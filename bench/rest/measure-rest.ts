@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort, type PinnedProcess, startPinned } from "../run/pinned-process.ts";
 import type { RestContender } from "./contenders.ts";
+import { startPostsDatabase } from "./database.ts";
 import type { RestJob, RestReport, RestSaid } from "./load.ts";
 import type { RestWorkload } from "./workloads.ts";
 
-/** Origin and load on core 1, for the whole run. */
+/** Origin, database and load beside the contender's core, for the whole run. */
 export interface RestSide {
   readonly originPort: number;
+  readonly databaseUrl: string;
   load(job: RestJob): Promise<RestReport>;
   stop(): Promise<void>;
 }
@@ -25,11 +27,13 @@ const readyPollMs = 50;
 const connections = 32;
 
 export async function startRestSide(): Promise<RestSide> {
+  const database = await startPostsDatabase();
   const origin = start("origin.ts");
   const load = start("load.ts");
   const [originPort] = await Promise.all([hear<number>(origin), hear(load)]);
   return {
     originPort,
+    databaseUrl: database.url,
     async load(job) {
       load.child.send(job);
       const said = await hear<RestSaid>(load);
@@ -37,7 +41,7 @@ export async function startRestSide(): Promise<RestSide> {
       return said.report;
     },
     async stop() {
-      await Promise.all([origin.stop(), load.stop()]);
+      await Promise.all([origin.stop(), load.stop(), database.stop()]);
     },
   };
 }
@@ -51,11 +55,11 @@ export async function measureRest(
 ): Promise<RestReport> {
   const folder = mkdtempSync(join(tmpdir(), "bench-rest-"));
   const port = await findFreePort();
-  const started = contender.start({ port, originPort: side.originPort, folder });
+  const started = contender.start({ port, folder, originPort: side.originPort, databaseUrl: side.databaseUrl });
   const proxy = startPinned({ core: 0, ...started, stdio: ["ignore", "pipe", "pipe"] });
   try {
-    await Promise.race([untilAnswering(port, workload), proxy.failed]);
-    const report = await side.load({ port, workload, connections, pid: proxy.pid, ...times });
+    const etag = await Promise.race([findEtag(port, workload), proxy.failed]);
+    const report = await side.load({ port, workload, etag, connections, pid: proxy.pid, ...times });
     if (report.wrongAnswers > 0) throw new Error(`${report.wrongAnswers} answers under load were wrong.`);
     return report;
   } finally {
@@ -64,17 +68,22 @@ export async function measureRest(
   }
 }
 
-/** Twice: the first may fill a cache. */
-async function untilAnswering(port: number, { path, headers, status }: RestWorkload): Promise<void> {
+/** Resolves when it answers; with an ETag for conditional requests. Twice, since the first may fill a cache. */
+async function findEtag(port: number, { path, isConditional }: RestWorkload): Promise<string | undefined> {
   const deadline = Date.now() + readyMsMax;
   let last = "nothing";
+  let etag: string | null = null;
   for (let right = 0; right < 2; await sleep(readyPollMs)) {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
     await answer?.arrayBuffer();
-    right = answer?.status === status ? right + 1 : 0;
+    right = answer?.status === 200 ? right + 1 : 0;
+    etag = answer?.headers.get("etag") ?? null;
     if (answer) last = String(answer.status);
-    if (Date.now() > deadline) throw new Error(`It answers ${last} instead of ${status} after ${readyMsMax} ms.`);
+    if (Date.now() > deadline) throw new Error(`It answers ${last} instead of 200 after ${readyMsMax} ms.`);
   }
+  if (!isConditional) return undefined;
+  if (etag === null) throw new Error(`${path} has no ETag.`);
+  return etag;
 }
 
 function start(script: string): PinnedProcess {

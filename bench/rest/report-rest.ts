@@ -22,6 +22,12 @@ const targets: readonly RestTarget[] = [
   { title: "a hit beside nginx's", one: ["ours", "hit"], other: ["nginx-cache", "hit"], max: 2 },
   { title: "a hit beside our own pass-through", one: ["ours", "hit"], other: ["ours", "pass"], max: 0.2 },
   { title: "pass-through beside `@fastify/http-proxy`", one: ["ours", "pass"], other: ["fastify", "pass"], max: 1.1 },
+  {
+    title: "a 304 at the service beside its full answer",
+    one: ["service", "service-not-modified"],
+    other: ["service", "service"],
+    max: 0.5,
+  },
 ];
 
 /** Figures of each workload, and ours against what is promised: medians over the rounds. */

@@ -1,38 +1,33 @@
-/** What the resource style is asked for. Paths are the proxy's public ones; the origin answers below `/rest`. */
+/** What the resource style is asked for. */
 export interface RestWorkload {
   readonly name: RestWorkloadName;
   readonly title: string;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly status: 200 | 304;
+  /** Whether each request says which ETag it has, so that the answer is 304; otherwise it is 200. */
+  readonly isConditional: boolean;
 }
 
-export const restWorkloadNames = ["hit", "not-modified", "pass"] as const;
+export type RestWorkloadName = "hit" | "not-modified" | "pass" | "service" | "service-not-modified";
 
-export type RestWorkloadName = (typeof restWorkloadNames)[number];
-
-/** Of the answer that may be kept. */
-export const keptEtag = '"7-v1-public"';
+/** Public paths of the proxy; the origin answers them below `/rest`. Of the first an answer may be kept, of the second never. */
 export const keptPath = "/v1/posts/1";
-/** Of the answer that nobody may keep without asking. */
 export const askedPath = "/v1/users/1";
 
-const accept = { Accept: "application/json" };
-
 export const restWorkloads: readonly RestWorkload[] = [
-  { name: "hit", title: "cache hit", path: keptPath, headers: accept, status: 200 },
-  {
-    name: "not-modified",
-    title: "304 from the cache",
-    path: keptPath,
-    headers: { ...accept, "If-None-Match": keptEtag },
-    status: 304,
-  },
-  { name: "pass", title: "pass-through", path: askedPath, headers: accept, status: 200 },
+  { name: "hit", title: "cache hit", path: keptPath, isConditional: false },
+  { name: "not-modified", title: "304 from the cache", path: keptPath, isConditional: true },
+  { name: "pass", title: "pass-through", path: askedPath, isConditional: false },
+  { name: "service", title: "a post at its service", path: `/rest${keptPath}`, isConditional: false },
+  { name: "service-not-modified", title: "304 at the service", path: `/rest${keptPath}`, isConditional: true },
 ];
 
+export function statusOf({ isConditional }: RestWorkload): 200 | 304 {
+  return isConditional ? 304 : 200;
+}
+
 /** As a client sends it on a keep-alive connection. */
-export function toGet(port: number, { path, headers }: RestWorkload): Buffer {
-  const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
+export function toGet(port: number, path: string, etag: string | undefined): Buffer {
+  const lines = [`Host: 127.0.0.1:${port}`, "Accept: application/json"];
+  if (etag !== undefined) lines.push(`If-None-Match: ${etag}`);
   return Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
 }
