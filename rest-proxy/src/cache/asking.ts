@@ -1,0 +1,73 @@
+import { isCondition, speaksOf, validationOf } from "./conditional.ts";
+import { type Entry, type HeadOptions, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
+import { firstOf, without } from "./fields.ts";
+import type { InvalidationLog } from "./invalidation-log.ts";
+import type { CacheLookup, Ways } from "./lookup.ts";
+import type { AskOrigin, OriginAnswer, OriginSignal } from "./origin.ts";
+import { dropBody } from "./relay.ts";
+import type { Store } from "./store.ts";
+import { freshenedHeaders, storedHeaders } from "./stored-headers.ts";
+
+export interface Question {
+  readonly lookup: CacheLookup;
+  readonly ways: Ways;
+  readonly ask: AskOrigin;
+  readonly signal: OriginSignal;
+  /** What is stored and has to be validated, or undefined. */
+  readonly entry: Entry | undefined;
+  /** The client's own conditions go along, where nothing stored is to be validated. */
+  readonly withConditions: boolean;
+}
+
+/** What the origin said: that the stored answer holds, or something of its own. */
+export type Reply =
+  | { readonly kind: "validated"; readonly entry: Entry; readonly isStored: boolean }
+  | {
+      readonly kind: "answered";
+      readonly answer: OriginAnswer;
+      /** Undefined when it must not be stored. */
+      readonly head: StoredHead | undefined;
+      readonly askedAt: number;
+    };
+
+export interface AskingOptions extends HeadOptions {
+  readonly store: Store;
+  readonly log: InvalidationLog;
+  readonly nowMs: () => number;
+}
+
+/** Asks for one `GET`, once. A 304 freshens what is stored (RFC 9111, 4.3.3 and 4.3.4), unless it was taken back meanwhile. */
+export function createAsking(o: AskingOptions): (question: Question) => Promise<Reply> {
+  const { store, log, nowMs } = o;
+
+  return async (question) => {
+    const { lookup, signal, ask } = question;
+    const asked = { askedAt: log.now, askedMs: nowMs() };
+    const validation = question.entry ? validationOf(question.entry.headers) : [];
+    const entry = validation.length > 0 ? question.entry : undefined;
+    const keepsAll = !question.entry && question.withConditions;
+    const headers = keepsAll ? question.ways.headers : [...without(question.ways.headers, isCondition), ...validation];
+    const answer = await ask({ method: "GET", headers, signal });
+    const exchanged = { askedMs: asked.askedMs, cameMs: nowMs() };
+    const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
+    const about = { ...exchanged, wasAuthorized, selecting: lookup.selecting };
+    if (answer.status !== 304 || !entry) {
+      const head = keepsAll && answer.status === 304 ? undefined : toStoredHead({ ...answer, ...about }, o);
+      return { kind: "answered", answer, head, askedAt: asked.askedAt };
+    }
+    dropBody(answer.body);
+    if (!speaksOf(answer.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
+    const freshened = freshenedHeaders(entry.headers, withDate(storedHeaders(answer.headers, []), exchanged.cameMs));
+    const head = toStoredHead({ status: entry.status, headers: freshened, ...about }, o);
+    // What may not be kept any longer is still what this client asked for.
+    const renewed = toEntry(entry.key, head ?? { ...entry, headers: freshened }, entry.body);
+    const isCurrent = head !== undefined && !log.isOutdated(asked.askedAt, entry.key, head.groups);
+    store.remove(entry);
+    return { kind: "validated", entry: renewed, isStored: isCurrent && store.put(renewed) };
+  };
+}
+
+/** A 304 without a date is dated by when it came (RFC 9110, 6.6.1), or the stored one would make it look old. */
+function withDate(headers: string[], cameMs: number): string[] {
+  return firstOf(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { isNotModified, speaksOf, validationOf, validatorsOf } from "./conditional.ts";
+
+const nowMs = Date.UTC(2026, 10, 21);
+const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toUTCString();
+const tagged = validatorsOf(["ETag", '"a"', "Last-Modified", at(-10)], nowMs);
+const dated = validatorsOf(["Date", at(-10)], nowMs);
+
+test.each([
+  [{ "if-none-match": '"a"' }, true],
+  [{ "if-none-match": 'W/"a"' }, true],
+  [{ "if-none-match": '"b", "a"' }, true],
+  [{ "if-none-match": '"b", "c"' }, false],
+  [{ "if-none-match": "*" }, true],
+  [{ "if-none-match": "a" }, false],
+  [{ "if-none-match": '"xa", "b,\\"a"' }, false],
+  [{ "if-none-match": '"b"', "if-modified-since": at(0) }, false],
+  [{ "if-modified-since": at(-10) }, true],
+  [{ "if-modified-since": at(-11) }, false],
+  [{ "if-modified-since": "yesterday" }, false],
+  [{}, false],
+])("%j has what is stored: %s (RFC 9110, 13.1.2, 13.1.3, 13.2.2)", (headers, expected) => {
+  expect(isNotModified(headers, tagged, nowMs)).toBe(expected);
+});
+
+test("without Last-Modified the date of the answer counts (RFC 9111, 4.3.2)", () => {
+  expect(isNotModified({ "if-modified-since": at(-10) }, dated, nowMs)).toBe(true);
+  expect(isNotModified({ "if-modified-since": at(-11) }, dated, nowMs)).toBe(false);
+  expect(isNotModified({ "if-none-match": '"a"' }, dated, nowMs)).toBe(false);
+});
+
+test("what is stored is validated with both of its validators (RFC 9111, 4.3.1)", () => {
+  expect(validationOf(["ETag", 'W/"a"', "Last-Modified", "x"])).toEqual([
+    "If-None-Match",
+    'W/"a"',
+    "If-Modified-Since",
+    "x",
+  ]);
+  expect(validationOf(["Date", "x"])).toEqual([]);
+});
+
+test.each([
+  [["ETag", '"a"'], ["ETag", '"a"'], true],
+  [["ETag", '"b"'], ["ETag", '"a"'], false],
+  [["ETag", '"a"'], ["ETag", 'W/"a"'], false],
+  [["ETag", 'W/"a"'], ["ETag", '"a"'], true],
+  [["ETag", 'W/"b"'], ["ETag", '"a"'], false],
+  [[], ["ETag", '"a"'], true],
+])("a 304 with %j speaks of %j: %s (RFC 9111, 4.3.4)", (update, stored, expected) => {
+  expect(speaksOf(update, stored)).toBe(expected);
+});

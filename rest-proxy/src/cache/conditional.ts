@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { firstOf } from "./fields.ts";
+import { parseHttpDate } from "./http-date.ts";
+
+const tagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** What of a stored answer conditions are held against. */
+export interface Validators {
+  readonly etag: string | undefined;
+  /** `Last-Modified`, or `Date` where there is none (RFC 9111, 4.3.2). */
+  readonly lastModifiedMs: number | undefined;
+}
+
+export function validatorsOf(headers: readonly string[], nowMs: number): Validators {
+  const changed = firstOf(headers, "last-modified") ?? firstOf(headers, "date");
+  return { etag: firstOf(headers, "etag"), lastModifiedMs: parseHttpDate(changed ?? "", nowMs) };
+}
+
+/** Whether the client has what is stored, so that a 304 is the answer (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
+export function isNotModified(
+  request: IncomingHttpHeaders,
+  { etag, lastModifiedMs }: Validators,
+  nowMs: number,
+): boolean {
+  const noneMatch = request["if-none-match"];
+  if (noneMatch !== undefined) return noneMatch.trim() === "*" || (etag !== undefined && hasTag(noneMatch, etag));
+  const since = request["if-modified-since"];
+  if (since === undefined || lastModifiedMs === undefined) return false;
+  const sinceMs = parseHttpDate(since, nowMs);
+  return sinceMs !== undefined && lastModifiedMs <= sinceMs;
+}
+
+/** Weak comparison (RFC 9110, 8.8.3.2). One tag and nothing else is by far the most frequent. */
+function hasTag(list: string, etag: string): boolean {
+  if (list === etag) return true;
+  const opaque = toOpaque(etag);
+  return (list.match(tagPattern) ?? []).some((tag) => toOpaque(tag) === opaque);
+}
+
+function toOpaque(tag: string): string {
+  return tag.startsWith("W/") ? tag.slice(2) : tag;
+}
+
+/** Conditions of a request; a cache that asks for itself sends none of the client's (RFC 9111, 4.3.1). */
+const conditions: ReadonlySet<string> = new Set([
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "range",
+]);
+
+export function isCondition(name: string): boolean {
+  return conditions.has(name);
+}
+
+/** The conditions by which the origin may say that a stored answer still holds (RFC 9111, 4.3.1); none where it has no validator. */
+export function validationOf(headers: readonly string[]): readonly string[] {
+  const etag = firstOf(headers, "etag");
+  const lastModified = firstOf(headers, "last-modified");
+  return [
+    ...(etag === undefined ? [] : ["If-None-Match", etag]),
+    ...(lastModified === undefined ? [] : ["If-Modified-Since", lastModified]),
+  ];
+}
+
+/**
+ * Whether a 304 speaks of the stored answer (RFC 9111, 4.3.4): a strong tag has to be the same one, a weak one the same but for its weakness; one
+ * without a tag has the validator that was asked with.
+ */
+export function speaksOf(update: readonly string[], stored: readonly string[]): boolean {
+  const etag = firstOf(update, "etag");
+  const held = firstOf(stored, "etag");
+  if (etag === undefined || held === undefined) return true;
+  return etag.startsWith("W/") ? toOpaque(etag) === toOpaque(held) : etag === held;
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Question, Reply } from "./asking.ts";
+import type { CacheObservation } from "./cache-observation.ts";
+import { type Forwarded, forwardedStatus, hitStatus } from "./cache-status.ts";
+import { isNotModified } from "./conditional.ts";
+import { type Entry, isFresh, secondsLeft, type StoredHead, toEntry } from "./entry.ts";
+import { firstOf } from "./fields.ts";
+import type { Landing } from "./flights.ts";
+import type { InvalidationLog } from "./invalidation-log.ts";
+import type { Marks } from "./marks.ts";
+import type { OriginAnswer } from "./origin.ts";
+import { dropBody, relayBody } from "./relay.ts";
+import { answerFrom, send, sendHead } from "./sending.ts";
+import type { StaleRules } from "./stale.ts";
+import type { Store } from "./store.ts";
+
+export interface FetchingOptions {
+  readonly name: string;
+  readonly entryBytesMax: number;
+  /** Bodies that are collected at once, for the store. */
+  readonly collectingMax: number;
+  readonly ask: (question: Question) => Promise<Reply>;
+  readonly store: Store;
+  readonly log: InvalidationLog;
+  readonly stale: StaleRules;
+  /** Keys whose answers cannot be shared: who asks for them does not wait for another. */
+  readonly unshared: Marks;
+  readonly nowMs: () => number;
+  readonly observe: (observation: CacheObservation) => void;
+}
+
+/** One `GET` that the origin is asked for. */
+export interface Fetching extends Question {
+  /** Undefined for a refresh in the background. */
+  readonly response: ServerResponse | undefined;
+  readonly own: readonly string[];
+  readonly forwarded: Forwarded;
+  /** Somebody else still wants the whole. */
+  readonly isWanted: () => boolean;
+  /** Told once, as soon as it is known what others may use. */
+  readonly onHead?: (groups: readonly string[]) => void;
+  readonly onLanding?: (landing: Landing) => void;
+}
+
+/** How long a key stays marked as unshared; an answer that can be shared takes the mark away. */
+const unsharedMs = 30_000;
+
+/** Asks, answers the client, and keeps what may be kept. READ `fetch` FIRST. */
+export class Fetcher {
+  readonly #o: FetchingOptions;
+  #collecting = 0;
+
+  constructor(o: FetchingOptions) {
+    this.#o = o;
+  }
+
+  /** @throws what the way to the origin threw, when nothing stored may stand in; Error when the answer broke off. */
+  async fetch(f: Fetching): Promise<void> {
+    let reply: Reply;
+    try {
+      reply = await this.#o.ask(f);
+    } catch (error) {
+      if (f.signal.aborted || !this.#standIn(f, undefined)) throw error;
+      return;
+    }
+    if (reply.kind === "validated") return this.#finishValidated(f, reply);
+    if (this.#standIn(f, reply.answer.status)) return dropBody(reply.answer.body);
+    await this.#finishAnswered(f, reply);
+  }
+
+  /** RFC 5861, 4: what is stored instead of an error, where that is allowed and nobody has taken it back meanwhile. */
+  #standIn({ entry, response, lookup, own, onLanding }: Fetching, status: number | undefined): boolean {
+    const { stale, store, observe } = this.#o;
+    if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
+    onLanding?.({ entry, isStale: true });
+    observe({ kind: "stale", because: "if-error" });
+    if (response) sendStale(this.#o, response, lookup.request, entry, own);
+    return true;
+  }
+
+  #finishValidated(f: Fetching, { entry, isStored }: Reply & { kind: "validated" }): void {
+    const { name, nowMs, observe } = this.#o;
+    f.onLanding?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
+    observe({ kind: "revalidated" });
+    if (!f.response) return;
+    const status = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
+    send(f.response, answerFrom(entry, f.lookup.request, nowMs(), status), f.own);
+  }
+
+  async #finishAnswered(f: Fetching, { answer, head, askedAt }: Reply & { kind: "answered" }): Promise<void> {
+    const { store, log, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
+    const kept = mayFit(answer, entryBytesMax) && this.#collecting < collectingMax ? head : undefined;
+    const isOutdated = () => log.isOutdated(askedAt, f.lookup.key, kept?.groups);
+    f.onHead?.(kept?.groups ?? []);
+    this.#noteShared(f, answer, kept !== undefined && isFresh(kept, nowMs()));
+    // The origin has answered with something else: what was stored is over, except for a moment's failure.
+    if (f.entry && answer.status < 500) store.remove(f.entry);
+    observe({ kind: "miss" });
+    const isStored = kept !== undefined && !isOutdated();
+    const status = forwardedStatus(name, { forwarded: f.forwarded, status: answer.status, isStored });
+    const client = f.response && this.#sendOwnHead(f, f.response, answer, head, status);
+    const whole = await this.#relay(f, answer, client, kept !== undefined);
+    if (!whole || !kept) return;
+    const entry = toEntry(f.lookup.key, kept, whole);
+    if (!isOutdated()) store.put(entry);
+    // Who has waited has asked before the change too, and may have what was before it.
+    f.onLanding?.({ entry, isStale: false });
+  }
+
+  async #relay(
+    f: Fetching,
+    answer: OriginAnswer,
+    client: ServerResponse | undefined,
+    keeps: boolean,
+  ): Promise<Buffer | undefined> {
+    if (!keeps) return relayBody(answer.body, { client, bytesMax: 0, isWanted: f.isWanted });
+    this.#collecting++;
+    try {
+      const onTooLong = () => this.#noteShared(f, answer, false);
+      return await relayBody(answer.body, { client, bytesMax: this.#o.entryBytesMax, isWanted: f.isWanted, onTooLong });
+    } finally {
+      this.#collecting--;
+    }
+  }
+
+  #noteShared({ lookup, onLanding }: Fetching, { status }: OriginAnswer, isShared: boolean): void {
+    if (isShared) return this.#o.unshared.delete(lookup.key);
+    if (status < 500) this.#o.unshared.set(lookup.key, unsharedMs);
+    onLanding?.(undefined);
+  }
+
+  /** The client, while it is to get the body. One that has what came gets a 304, since its conditions did not go to the origin. */
+  #sendOwnHead(
+    { lookup, own }: Fetching,
+    response: ServerResponse,
+    answer: OriginAnswer,
+    head: StoredHead | undefined,
+    cacheStatus: string,
+  ): ServerResponse | undefined {
+    const isUnchanged = head?.status === 200 && isNotModified(lookup.request.headers, head.validators, this.#o.nowMs());
+    if (!isUnchanged) {
+      sendHead(response, answer, cacheStatus, own);
+      return response;
+    }
+    const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
+    send(response, { status: 304, headers, body: undefined }, own);
+    return undefined;
+  }
+}
+
+/** A stale answer, said to be one by its `ttl` (RFC 9211, 2.4). */
+export function sendStale(
+  { name, nowMs }: { readonly name: string; readonly nowMs: () => number },
+  response: ServerResponse,
+  request: IncomingMessage,
+  entry: Entry,
+  own: readonly string[],
+): void {
+  const at = nowMs();
+  send(response, answerFrom(entry, request, at, hitStatus(name, secondsLeft(entry, at))), own);
+}
+
+function mayFit({ headers }: OriginAnswer, bytesMax: number): boolean {
+  const length = firstOf(headers, "content-length");
+  return length === undefined || Number(length) <= bytesMax;
+}

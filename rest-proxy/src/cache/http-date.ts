@@ -1,0 +1,33 @@
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const time = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
+const month = `(?<month>${months.join("|")})`;
+const fixdate = new RegExp(
+  String.raw`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) ${month} (?<year>\d{4}) ${time} GMT$`,
+);
+const rfc850 = new RegExp(
+  String.raw`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-${month}-(?<year>\d\d) ${time} GMT$`,
+);
+const asctime = new RegExp(
+  String.raw`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})$`,
+);
+
+/**
+ * An HTTP-date in one of its three forms (RFC 9110, 5.6.7), in milliseconds since 1970. Undefined for everything else: what is not a date has to be
+ * taken as one of the past (RFC 9111, 5.3), so nothing is guessed. A year of two digits is the one nearest to `nowMs` that is at most 50 years ahead.
+ */
+export function parseHttpDate(text: string, nowMs: number): number | undefined {
+  const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;
+  if (!parts) return undefined;
+  const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number);
+  const year = fullYear(parts["year"] ?? "", nowMs);
+  const date = new Date(Date.UTC(year, months.indexOf(parts["month"] ?? ""), day, hour, minute, second));
+  const isReal = date.getUTCDate() === day && (hour ?? 24) < 24 && (minute ?? 60) < 60;
+  return isReal ? date.getTime() : undefined;
+}
+
+function fullYear(text: string, nowMs: number): number {
+  if (text.length === 4) return Number(text);
+  const thisYear = new Date(nowMs).getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + Number(text);
+  return year > thisYear + 50 ? year - 100 : year;
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from "node:http";
+import type { AskOrigin } from "./origin.ts";
+
+/** What is looked for. */
+export interface CacheLookup {
+  /** The canonical URI, as the caller spells it: two requests with the same key ask for the same resource. Never read or sorted here. */
+  readonly key: string;
+  /**
+   * A request field as `Vary` compares it (RFC 9111, 4.1), by its name in lower case: normalised where the caller knows a normal form (`accept`,
+   * `accept-encoding`), else as it came. Undefined when the request has none.
+   */
+  readonly selecting: (field: string) => string | undefined;
+  /** Method and fields of the client's request are read, nothing else. */
+  readonly request: IncomingMessage;
+}
+
+/** How this one request reaches the origin. Made only where the store has no fresh answer. */
+export interface Ways {
+  /**
+   * What the origin would get without a cache: names and values in turn, end-to-end only. The cache takes conditions away or adds its own. For a
+   * request that others join they have to say nothing of this client that the key and `Vary` do not say.
+   */
+  readonly headers: readonly string[];
+  /** For this client's own request, with its body; aborted with it. */
+  readonly passThrough: AskOrigin;
+  /** For a request without a body, which may outlive the client: shared misses, refreshes in the background. May be called later. */
+  readonly aside: AskOrigin;
+}

@@ -1,0 +1,25 @@
+import { createServer } from "node:http";
+import { type Environment, readEnvironment } from "@tributary/kit/env";
+import { runMain } from "@tributary/kit/run-main";
+import { createStandalone } from "./standalone.ts";
+
+/** The cache alone, in front of any origin: `ORIGIN=http://127.0.0.1:8000 PORT=8001 node rest-proxy/src/cache/main.ts`. */
+await runMain(async () => {
+  const { port, origin } = readConfig(process.env);
+  const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });
+  const server = createServer(standalone.handler);
+  server.listen(port, () => process.stdout.write(`Caching ${origin} on port ${port}\n`));
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+    void standalone.close();
+  };
+  process.once("SIGTERM", stop).once("SIGINT", stop);
+});
+
+function readConfig(environment: Environment): { readonly port: number; readonly origin: string } {
+  return readEnvironment(environment, (env) => ({
+    port: env.integer("PORT", { min: 0, max: 65_535, why: "the port to listen on" }),
+    origin: env.url("ORIGIN", { why: "scheme, host and port of the origin; http only" }),
+  }));
+}

@@ -1,0 +1,82 @@
+import type { ServerResponse } from "node:http";
+import type { CacheObservation } from "./cache-observation.ts";
+import { type Forwarded, hitStatus } from "./cache-status.ts";
+import { type Entry, isFresh, secondsLeft } from "./entry.ts";
+import { Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
+import type { Flights } from "./flights.ts";
+import type { CacheLookup, Ways } from "./lookup.ts";
+import { passOn } from "./passing.ts";
+import type { RequestRules } from "./request-rules.ts";
+import { answerFrom, type FreshAnswer, send } from "./sending.ts";
+import { clientSignal } from "./signal.ts";
+import { createTogether, type Wanted } from "./together.ts";
+
+export interface ReadingOptions extends FetchingOptions {
+  readonly flights: Flights;
+  readonly rules: RequestRules;
+  /** Shared requests and refreshes under way at once. */
+  readonly asideMax: number;
+}
+
+export interface Reading {
+  findFresh(lookup: CacheLookup): FreshAnswer | undefined;
+  /** Answers a `GET` or `HEAD` in whatever way is left. */
+  read(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]): Promise<void>;
+}
+
+const hit: CacheObservation = { kind: "hit" };
+
+/** RFC 9111, 4, from the cheapest way of answering to the dearest. */
+export function createReading(o: ReadingOptions): Reading {
+  const { store, rules, stale, nowMs, observe } = o;
+  const fetcher = new Fetcher(o);
+  const together = createTogether({ ...o, fetcher });
+
+  function findFresh({ key, request, selecting }: CacheLookup): FreshAnswer | undefined {
+    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+    if (rules.isForOrigin(request)) return undefined;
+    const entry = store.find(key, selecting);
+    const at = nowMs();
+    if (!entry || !rules.isUsable(entry, request, at)) return undefined;
+    observe(hit);
+    return answerFrom(entry, request, at, hitStatus(o.name, secondsLeft(entry, at)));
+  }
+
+  async function read(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]) {
+    const { request } = lookup;
+    if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
+      return passOn(o, { lookup, response, ways, own, forwarded: "bypass" });
+    }
+    const fresh = findFresh(lookup);
+    if (fresh) return send(response, fresh, own);
+    const entry = store.find(lookup.key, lookup.selecting);
+    if (entry && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
+      together.refresh(lookup, ways, entry);
+      observe({ kind: "stale", because: "while-revalidate" });
+      return sendStale(o, response, request, entry, own);
+    }
+    if (rules.forbidsAsking(request)) return refuse(response, own);
+    const wanted = { lookup, response, ways, own, entry, forwarded: whyForwarded(lookup, entry) };
+    if (request.method === "HEAD") return passOn(o, wanted);
+    if (await together.read(wanted)) return;
+    if (!response.destroyed) await readAlone(wanted);
+  }
+
+  function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): Forwarded {
+    if (entry) return isFresh(entry, nowMs()) ? "request" : "stale";
+    return store.variants(key).length > 0 ? "vary-miss" : "uri-miss";
+  }
+
+  async function readAlone(wanted: Wanted): Promise<void> {
+    const signal = clientSignal(wanted.response);
+    const ask = wanted.ways.passThrough;
+    await fetcher.fetch({ ...wanted, ask, signal, withConditions: true, isWanted: () => false });
+  }
+
+  /** RFC 9111, 5.2.1.7. */
+  function refuse(response: ServerResponse, own: readonly string[]): void {
+    send(response, { status: 504, headers: ["Cache-Status", o.name, "Content-Length", "0"], body: undefined }, own);
+  }
+
+  return { findFresh, read };
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ageSeconds } from "./age.ts";
+import { isNotModified } from "./conditional.ts";
+import type { Entry } from "./entry.ts";
+import type { OriginAnswer } from "./origin.ts";
+import { passedHeaders } from "./stored-headers.ts";
+
+/** A whole answer from the store. The array is the caller's own: further headers may be pushed onto it. */
+export interface FreshAnswer {
+  readonly status: number;
+  /** Names and values in turn, with `Age` and `Cache-Status`; goes into one `writeHead`. */
+  readonly headers: string[];
+  /** For `end`; undefined for a 304 and for `HEAD`. */
+  readonly body: Buffer | undefined;
+}
+
+/** An answer from what is stored (RFC 9111, 4): a 304 where the client has it (4.3.2), no body for `HEAD` (RFC 9110, 9.3.2). */
+export function answerFrom(entry: Entry, request: IncomingMessage, nowMs: number, cacheStatus: string): FreshAnswer {
+  const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
+  const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
+  headers.push("Age", String(ageSeconds(entry.bornAtMs, nowMs)), "Cache-Status", cacheStatus);
+  const body = isUnchanged || request.method === "HEAD" ? undefined : entry.body;
+  return { status: isUnchanged ? 304 : entry.status, headers, body };
+}
+
+export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, own: readonly string[]): void {
+  if (response.destroyed) return;
+  response.writeHead(status, [...headers, ...own]);
+  response.end(body);
+}
+
+/** The head of an answer whose body is to come. */
+export function sendHead(
+  response: ServerResponse,
+  { status, headers }: OriginAnswer,
+  cacheStatus: string,
+  own: readonly string[],
+): void {
+  if (response.destroyed) return;
+  response.writeHead(status, [...passedHeaders(headers), "Cache-Status", cacheStatus, ...own]);
+}

@@ -1,0 +1,106 @@
+import type { ServerResponse } from "node:http";
+import { createAsking } from "./asking.ts";
+import type { CacheObservation } from "./cache-observation.ts";
+import { createFlights } from "./flights.ts";
+import { createInvalidate, invalidatedBy, isSafe } from "./invalidating.ts";
+import { createInvalidationLog } from "./invalidation-log.ts";
+import type { CacheLookup, Ways } from "./lookup.ts";
+import { createMarks } from "./marks.ts";
+import { passOn } from "./passing.ts";
+import { createReading } from "./reading.ts";
+import { createRequestRules } from "./request-rules.ts";
+import type { FreshAnswer } from "./sending.ts";
+import { createStaleRules } from "./stale.ts";
+import { Store } from "./store.ts";
+
+export type { CacheLookup, CacheObservation, FreshAnswer, Ways };
+
+export interface SharedCacheOptions {
+  /** The name in `Cache-Status` (RFC 9211, 2): a token. */
+  readonly name: string;
+  /** For everything that is stored: bodies, headers, keys and a lump for what objects cost. */
+  readonly bytesMax: number;
+  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by `asideMax` times this. */
+  readonly entryBytesMax: number;
+  /** Answers stored at once. */
+  readonly entriesMax: number;
+  /** Answers under one key that differ by `Vary`. */
+  readonly variantsMax: number;
+  /** Shared requests and refreshes under way at once. Beyond it nothing is refreshed early, and each client's request goes its own way. */
+  readonly asideMax: number;
+  /** Fields that outrank `Cache-Control`, the most important first (RFC 9213, 2.2), in lower case: `cdn-cache-control`. */
+  readonly targetedFields: readonly string[];
+  /** The longest that an answer without any word about its freshness is believed (RFC 9111, 4.2.2). Default 0: not at all. */
+  readonly heuristicSecondsMax?: number;
+  /** Whether a client's `Cache-Control` counts (RFC 9111, 5.2.1: it is advice). Default false: anybody could have every request sent on. */
+  readonly obeysRequests?: boolean;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /**
+   * The keys that a URI reference stands for: that of `Location`, `Content-Location`, or `key` itself, which an unsafe request has just changed.
+   * None for another origin's (RFC 9111, 4.4).
+   */
+  readonly keysOf: (reference: string, key: string) => readonly string[];
+  readonly observe?: (observation: CacheObservation) => void;
+}
+
+export interface SharedCache {
+  /** The hit: synchronous, `GET` and `HEAD` only; undefined where the origin has to be asked or something done beside. */
+  findFresh(lookup: CacheLookup): FreshAnswer | undefined;
+  /**
+   * Everything else, of any method. Writes the whole answer, `own` (names and values in turn, never stored) with it.
+   * @throws what the way to the origin threw, when nothing stored may stand in. Nothing is written then. An answer that breaks off once its head
+   * is out is cut: the response is destroyed.
+   */
+  answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]): Promise<void>;
+  /** Forgets at once; what was asked for before this is neither stored nor joined any more. */
+  invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
+  /** Breaks off what is under way without a client, and waits for it. */
+  close(): Promise<void>;
+}
+
+/** Invalidations that are remembered, and keys that cannot be shared: some hundred bytes each. */
+const notesMax = 10_000;
+
+/** A shared cache (RFC 9111) from its parts. It knows no route, no service and no body. */
+export function createSharedCache(options: SharedCacheOptions): SharedCache {
+  const { heuristicSecondsMax = 0, obeysRequests = false, observe = () => {} } = options;
+  const { nowMs, asideMax, keysOf } = options;
+  const o = { ...options, heuristicSecondsMax, observe };
+  // What is kept, what is under way, and what neither may be any more.
+  const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
+  const log = createInvalidationLog({ notesMax });
+  const flights = createFlights(log);
+  const invalidate = createInvalidate({ store, flights, log, observe });
+  // The way of a read.
+  const reading = createReading({
+    ...{ ...o, store, log, flights, collectingMax: 2 * asideMax },
+    rules: createRequestRules(obeysRequests),
+    stale: createStaleRules(nowMs),
+    unshared: createMarks({ marksMax: notesMax, nowMs }),
+    ask: createAsking({ ...o, store, log }),
+  });
+
+  async function answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]) {
+    const { method = "" } = lookup.request;
+    if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, own);
+    const passed = { lookup, response, ways, own, forwarded: "method" } as const;
+    if (isSafe(method)) return passOn(o, passed);
+    // Before the client hears of its write, nobody may hear of what was before it.
+    return passOn(o, { ...passed, onAnswer: (answer) => invalidate(invalidatedBy(answer, lookup.key, keysOf)) });
+  }
+
+  return {
+    findFresh: reading.findFresh,
+    async answer(lookup, response, ways, own) {
+      try {
+        await answer(lookup, response, ways, own);
+      } catch (error) {
+        // Whoever is gone needs no answer, and one that broke off has been cut.
+        if (!response.destroyed && !response.headersSent) throw error;
+      }
+    },
+    invalidate,
+    close: () => flights.close(),
+  };
+}

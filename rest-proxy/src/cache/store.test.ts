@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { type Entry, toEntry, toStoredHead } from "./entry.ts";
+import { Store } from "./store.ts";
+
+const options = { targetedFields: [], heuristicSecondsMax: 0 };
+const limits = { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 100, variantsMax: 3 };
+const none = () => undefined;
+
+function entry(key: string, o: { language?: string; bytes?: number; groups?: string } = {}): Entry {
+  const headers = ["Cache-Control", "max-age=60", "Cache-Groups", o.groups ?? ""];
+  if (o.language) headers.push("Vary", "Accept-Language");
+  const answer = { status: 200, headers, askedMs: 0, cameMs: 0, wasAuthorized: false, selecting: () => o.language };
+  const head = toStoredHead(answer, options);
+  if (!head) throw new Error("not storable");
+  return toEntry(key, head, Buffer.alloc(o.bytes ?? 10));
+}
+
+function setUp(o: Partial<typeof limits> = {}) {
+  const evicted: string[] = [];
+  const store = new Store({ ...limits, ...o }, ({ key }) => evicted.push(key));
+  return { store, evicted };
+}
+
+test("an answer with the same selection takes the place of the old one", () => {
+  const { store } = setUp();
+  store.put(entry("/a"));
+  const second = entry("/a");
+  store.put(second);
+  expect(store.find("/a", none)).toBe(second);
+  expect(store.entries).toBe(1);
+  expect(store.bytes).toBe(second.bytes);
+});
+
+test("variants of one key stand beside each other, and the oldest goes when they are too many", () => {
+  const { store, evicted } = setUp();
+  const english = entry("/a", { language: "en" });
+  for (const one of [english, entry("/a", { language: "de" }), entry("/a", { language: "fr" })]) store.put(one);
+  expect(store.find("/a", () => "en")).toBe(english);
+  expect(store.find("/a", () => "it")).toBeUndefined();
+  store.put(entry("/a", { language: "it" }));
+  expect(store.find("/a", () => "en")).toBeUndefined();
+  expect(evicted).toEqual(["/a"]);
+});
+
+test("the key that was not used for longest goes first", () => {
+  const { store, evicted } = setUp({ entriesMax: 2 });
+  for (const key of ["/a", "/b"]) store.put(entry(key));
+  store.find("/a", none);
+  store.put(entry("/c"));
+  expect(evicted).toEqual(["/b"]);
+});
+
+test("a flood of keys stays within the bytes", () => {
+  const bytesMax = 200_000;
+  const { store, evicted } = setUp({ bytesMax, entriesMax: 1_000_000 });
+  for (let at = 0; at < 5_000; at++) {
+    store.put(entry(`/${at}`, { bytes: at % 3_000, groups: `"g${at % 7}"` }));
+    expect(store.bytes).toBeLessThanOrEqual(bytesMax);
+  }
+  expect(evicted.length + store.entries).toBe(5_000);
+  expect(store.find("/4999", none)).toBeDefined();
+});
+
+test("an answer that is too large is not stored, and the old one is gone all the same", () => {
+  const { store } = setUp();
+  store.put(entry("/a"));
+  expect(store.put(entry("/a", { bytes: 100_001 }))).toBe(false);
+  expect(store.find("/a", none)).toBeUndefined();
+  expect(store.bytes).toBe(0);
+});
+
+test("a group takes all its members with it, and nothing else (RFC 9875, 2)", () => {
+  const { store } = setUp();
+  store.put(entry("/a", { groups: '"x", "y"' }));
+  store.put(entry("/b", { groups: '"y"' }));
+  store.put(entry("/c", { groups: '"z"' }));
+  expect(store.removeGroup("y")).toBe(2);
+  expect(store.removeGroup("x")).toBe(0);
+  expect(store.find("/c", none)).toBeDefined();
+  expect(store.removeKey("/c")).toBe(1);
+  expect(store.bytes).toBe(0);
+});

@@ -1,0 +1,114 @@
+import type { Entry } from "./entry.ts";
+import { isSameSelection, isSelected, type Selecting } from "./vary.ts";
+
+export interface StoreLimits {
+  readonly bytesMax: number;
+  readonly entryBytesMax: number;
+  readonly entriesMax: number;
+  readonly variantsMax: number;
+}
+
+/** In memory; the key that was not used for longest goes first. */
+export class Store {
+  readonly #limits: StoreLimits;
+  readonly #onEvicted: (entry: Entry) => void;
+  /** In order of use, the oldest first. Under a key the newest first. */
+  readonly #byKey = new Map<string, Entry[]>();
+  readonly #byGroup = new Map<string, Set<Entry>>();
+  bytes = 0;
+  entries = 0;
+
+  /** `onEvicted` hears of each answer that had to go for want of room. */
+  constructor(limits: StoreLimits, onEvicted: (entry: Entry) => void) {
+    this.#limits = limits;
+    this.#onEvicted = onEvicted;
+  }
+
+  /** The newest answer that the request selects (RFC 9111, 4.1). Counts as a use. */
+  find(key: string, selecting: Selecting): Entry | undefined {
+    const variants = this.#byKey.get(key);
+    if (!variants) return undefined;
+    this.#byKey.delete(key);
+    this.#byKey.set(key, variants);
+    for (const entry of variants) if (isSelected(entry.selection, selecting)) return entry;
+    return undefined;
+  }
+
+  /** All under a key, the newest first. */
+  variants(key: string): readonly Entry[] {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  /** In place of one with the same selection. False when it is too large. */
+  put(entry: Entry): boolean {
+    const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
+    const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
+    if (same) this.remove(same);
+    if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
+    const variants = [entry, ...this.variants(entry.key)];
+    this.#byKey.delete(entry.key);
+    this.#byKey.set(entry.key, variants);
+    this.#count(entry);
+    for (const surplus of variants.slice(variantsMax)) this.#evict(surplus);
+    this.#makeRoom();
+    return true;
+  }
+
+  /** Nothing happens when it is not there any more. */
+  remove(entry: Entry): void {
+    const variants = this.#byKey.get(entry.key);
+    const at = variants?.indexOf(entry) ?? -1;
+    if (!variants || at < 0) return;
+    variants.splice(at, 1);
+    if (variants.length === 0) this.#byKey.delete(entry.key);
+    this.#discount(entry);
+  }
+
+  /** Gives the number of answers that are gone. */
+  removeKey(key: string): number {
+    const variants = [...this.variants(key)];
+    for (const entry of variants) this.remove(entry);
+    return variants.length;
+  }
+
+  /** RFC 9875, 2.2.1. Gives the number of answers that are gone. */
+  removeGroup(group: string): number {
+    const members = [...(this.#byGroup.get(group) ?? [])];
+    for (const entry of members) this.remove(entry);
+    return members.length;
+  }
+
+  #count(entry: Entry): void {
+    this.bytes += entry.bytes;
+    this.entries++;
+    for (const group of entry.groups) {
+      const members = this.#byGroup.get(group);
+      if (members) members.add(entry);
+      else this.#byGroup.set(group, new Set([entry]));
+    }
+  }
+
+  #discount(entry: Entry): void {
+    this.bytes -= entry.bytes;
+    this.entries--;
+    for (const group of entry.groups) {
+      const members = this.#byGroup.get(group);
+      members?.delete(entry);
+      if (members?.size === 0) this.#byGroup.delete(group);
+    }
+  }
+
+  #evict(entry: Entry): void {
+    this.remove(entry);
+    this.#onEvicted(entry);
+  }
+
+  #makeRoom(): void {
+    for (const variants of this.#byKey.values()) {
+      for (const entry of variants.toReversed()) {
+        if (this.bytes <= this.#limits.bytesMax && this.entries <= this.#limits.entriesMax) return;
+        this.#evict(entry);
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { listOf, tokensOf, without } from "./fields.ts";
+
+/** Said for one connection, or by one proxy for itself (RFC 9111, 3.1; RFC 9110, 7.6.1). */
+const neverStored: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authentication-info",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** What an answer is stored with: without what was for the connection, what `Connection` names, and what the policy keeps out. */
+export function storedHeaders(headers: readonly string[], unstoredFields: readonly string[]): string[] {
+  const named = new Set([...tokensOf(listOf(headers, "connection")), ...unstoredFields]);
+  return without(headers, (name) => neverStored.has(name) || named.has(name));
+}
+
+/** The same for an answer that only passes: its length was for the connection too where the body came in chunks. */
+export function passedHeaders(headers: readonly string[]): string[] {
+  return storedHeaders(headers, []);
+}
+
+/**
+ * A 304 says these of a body that it does not carry: the stored body's own stay (RFC 9111, 3.2 demands it of `Content-Length`; the others describe
+ * the bytes that are kept). A validator was matched, so it is the stored one.
+ */
+const saidOfTheBody: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-length",
+  "content-md5",
+  "content-range",
+  "etag",
+]);
+
+/** The stored headers, each field that the 304 brings replaced whole (RFC 9111, 3.2). `update` is as `storedHeaders` makes it. */
+export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
+  const brought = without(update, (name) => saidOfTheBody.has(name));
+  const names = new Set<string>();
+  for (let at = 0; at < brought.length; at += 2) names.add((brought[at] ?? "").toLowerCase());
+  // The age that was stored is over: what counts is the 304's (RFC 9111, 4.2.3).
+  return [...without(stored, (name) => name === "age" || names.has(name)), ...brought];
+}

@@ -1,0 +1,143 @@
+/** Structured fields (RFC 9651), as far as caching speaks in them: dictionaries and lists. Parameters are checked and dropped. */
+export type StructuredItem =
+  | { readonly kind: "integer" | "decimal" | "date"; readonly value: number }
+  | { readonly kind: "string" | "token" | "bytes" | "display-string"; readonly value: string }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "inner-list"; readonly value: readonly StructuredItem[] };
+
+/** RFC 9651, 4.2.2. Undefined when the field is broken anywhere; of a repeated key the last counts. */
+export function parseDictionary(text: string): ReadonlyMap<string, StructuredItem> | undefined {
+  const reader = new Reader(text);
+  const members = new Map<string, StructuredItem>();
+  return parseWhole(reader, members, () => {
+    const key = reader.take(keyPattern);
+    const value = reader.skip("=") ? readMember(reader) : truth;
+    readParameters(reader);
+    members.delete(key);
+    members.set(key, value);
+  });
+}
+
+/** RFC 9651, 4.2.1. Undefined when the field is broken anywhere. */
+export function parseList(text: string): readonly StructuredItem[] | undefined {
+  const reader = new Reader(text);
+  const members: StructuredItem[] = [];
+  return parseWhole(reader, members, () => {
+    members.push(readMember(reader));
+    readParameters(reader);
+  });
+}
+
+class Broken extends Error {}
+
+const truth: StructuredItem = { kind: "boolean", value: true };
+const keyPattern = /[a-z*][a-z0-9_\-.*]*/y;
+const numberPattern = /-?\d+(?:\.\d+)?/y;
+const stringPattern = /"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"/y;
+const tokenPattern = /[A-Za-z*][!#$%&'*+\-.^_`|~0-9A-Za-z:/]*/y;
+const bytesPattern = /:[A-Za-z0-9+/=]*:/y;
+const booleanPattern = /\?[01]/y;
+const datePattern = /@-?\d{1,15}/y;
+const displayPattern = /%"(?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*"/y;
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  peek(): string {
+    return this.#text[this.#at] ?? "";
+  }
+
+  skip(character: string): boolean {
+    if (this.peek() !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  skipSpaces(pattern: RegExp = /[ ]*/y): void {
+    this.take(pattern);
+  }
+
+  take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    if (found === undefined) throw new Broken();
+    this.#at += found.length;
+    return found;
+  }
+}
+
+/** Members between commas, to the end; none is an empty field, and that is whole too. */
+function parseWhole<T>(reader: Reader, members: T, readOne: () => void): T | undefined {
+  try {
+    reader.skipSpaces();
+    while (!reader.isAtEnd) {
+      readOne();
+      reader.skipSpaces(/[ \t]*/y);
+      if (reader.isAtEnd) break;
+      if (!reader.skip(",")) return undefined;
+      reader.skipSpaces(/[ \t]*/y);
+      if (reader.isAtEnd) return undefined;
+    }
+    return members;
+  } catch (error) {
+    if (error instanceof Broken) return undefined;
+    throw error;
+  }
+}
+
+function readMember(reader: Reader): StructuredItem {
+  return reader.peek() === "(" ? readInnerList(reader) : readItem(reader);
+}
+
+function readInnerList(reader: Reader): StructuredItem {
+  const items: StructuredItem[] = [];
+  reader.skip("(");
+  for (;;) {
+    reader.skipSpaces();
+    if (reader.skip(")")) return { kind: "inner-list", value: items };
+    items.push(readItem(reader));
+    readParameters(reader);
+    if (reader.peek() !== " " && reader.peek() !== ")") throw new Broken();
+  }
+}
+
+function readParameters(reader: Reader): void {
+  while (reader.skip(";")) {
+    reader.skipSpaces();
+    reader.take(keyPattern);
+    if (reader.skip("=")) readItem(reader);
+  }
+}
+
+/** RFC 9651, 4.2.3.1: the first character says what it is. */
+function readItem(reader: Reader): StructuredItem {
+  const first = reader.peek();
+  if (first === '"') return { kind: "string", value: unquote(reader.take(stringPattern)) };
+  if (first === ":") return { kind: "bytes", value: reader.take(bytesPattern).slice(1, -1) };
+  if (first === "?") return { kind: "boolean", value: reader.take(booleanPattern) === "?1" };
+  if (first === "@") return { kind: "date", value: Number(reader.take(datePattern).slice(1)) };
+  if (first === "%") return { kind: "display-string", value: reader.take(displayPattern).slice(2, -1) };
+  if (/[-0-9]/.test(first)) return readNumber(reader.take(numberPattern));
+  return { kind: "token", value: reader.take(tokenPattern) };
+}
+
+/** RFC 9651, 4.2.4: 15 digits, or 12 before the point and 3 after it. */
+function readNumber(text: string): StructuredItem {
+  const [whole = "", fraction] = text.replace("-", "").split(".");
+  const isTooLong = fraction === undefined ? whole.length > 15 : whole.length > 12 || fraction.length > 3;
+  if (isTooLong) throw new Broken();
+  return { kind: fraction === undefined ? "integer" : "decimal", value: Number(text) };
+}
+
+function unquote(quoted: string): string {
+  return quoted.slice(1, -1).replaceAll(/\\(["\\])/g, "$1");
+}

@@ -1,0 +1,120 @@
+import type { ServerResponse } from "node:http";
+import { type Forwarded, forwardedStatus } from "./cache-status.ts";
+import type { Entry } from "./entry.ts";
+import { type Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
+import type { Flight, Flights } from "./flights.ts";
+import type { CacheLookup, Ways } from "./lookup.ts";
+import { createMarks } from "./marks.ts";
+import { answerFrom, send } from "./sending.ts";
+import { isSelected } from "./vary.ts";
+
+/** What a client waits for. */
+export interface Wanted {
+  readonly lookup: CacheLookup;
+  readonly response: ServerResponse;
+  readonly ways: Ways;
+  readonly own: readonly string[];
+  /** Stored and stale, or not good enough for this client. */
+  readonly entry: Entry | undefined;
+  readonly forwarded: Forwarded;
+}
+
+export interface TogetherOptions extends FetchingOptions {
+  readonly fetcher: Fetcher;
+  readonly flights: Flights;
+  /** Shared requests and refreshes under way at once. */
+  readonly asideMax: number;
+}
+
+export interface Together {
+  /** One request for all who want the same. False when this client has to go alone: nothing is written then. */
+  read(wanted: Wanted): Promise<boolean>;
+  /** Renews what is stale while it is used; nobody waits for it. */
+  refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void;
+}
+
+/** After a refresh has failed, what is stale is used this long before the next attempt. */
+const refreshPauseMs = 1_000;
+const marksMax = 10_000;
+
+export function createTogether(o: TogetherOptions): Together {
+  const { store, flights, fetcher, nowMs, observe, unshared } = o;
+  const paused = createMarks({ marksMax, nowMs });
+
+  async function read(wanted: Wanted): Promise<boolean> {
+    const { lookup, response } = wanted;
+    // Twice: the first answer may tell that the two vary, and then there is another flight to join or to begin.
+    for (let attempt = 0; attempt < 2 && mayShare(lookup); attempt++) {
+      const flight = flights.find(lookup.key, lookup.selecting);
+      if (flight) {
+        if (await follow(flight, wanted)) return true;
+        continue;
+      }
+      if (flights.underWay >= o.asideMax) return false;
+      const begun = begin(lookup);
+      begun.enter(response);
+      await fly(begun, wanted);
+      return true;
+    }
+    return false;
+  }
+
+  /** Nobody waits for an answer that may be somebody's own (RFC 9111, 3.5), or that could not be shared the last time. */
+  function mayShare({ key, request }: CacheLookup): boolean {
+    return request.headers["authorization"] === undefined && !unshared.has(key);
+  }
+
+  function begin({ key, selecting }: CacheLookup): Flight {
+    // How the newest answer varies is how the next one is expected to.
+    const fields = store.variants(key)[0]?.selection.fields ?? [];
+    return flights.begin(key, { fields, values: fields.map(selecting) });
+  }
+
+  async function fly(flight: Flight, wanted: Omit<Wanted, "response"> & { response: ServerResponse | undefined }) {
+    const ask = wanted.ways.aside;
+    const { signal } = flight;
+    const isWanted = () => flight.waiting > 0;
+    const onHead = (groups: readonly string[]) => void (flight.groups = groups);
+    const onLanding = flight.land;
+    try {
+      await fetcher.fetch({ ...wanted, ask, signal, withConditions: false, isWanted, onHead, onLanding });
+      // Nothing was kept: whoever still waits goes alone.
+      flight.land(undefined);
+    } catch (error) {
+      flight.fail(error);
+      throw error;
+    }
+  }
+
+  async function follow(flight: Flight, { lookup, response, own, forwarded }: Wanted): Promise<boolean> {
+    const leave = flight.enter(response);
+    const landing = await flight.landing.finally(leave);
+    if (!landing || !isSelected(landing.entry.selection, lookup.selecting)) return false;
+    const { entry, isStale } = landing;
+    observe({ kind: "collapsed" });
+    if (isStale) sendStale(o, response, lookup.request, entry, own);
+    else {
+      const status = forwardedStatus(o.name, { forwarded, isStored: true, isCollapsed: true });
+      send(response, answerFrom(entry, lookup.request, nowMs(), status), own);
+    }
+    return true;
+  }
+
+  /** RFC 5861, 3: one for each answer at a time; a pause when it fails. */
+  function refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void {
+    const { key, request, selecting } = lookup;
+    if (flights.find(key, selecting) || paused.has(key)) return;
+    // What was asked for with somebody's token must not be asked for everybody.
+    if (flights.underWay >= o.asideMax || request.headers["authorization"] !== undefined) {
+      return observe({ kind: "refresh-skipped" });
+    }
+    const flight = begin(lookup);
+    flight.enter();
+    fly(flight, { lookup, ways, entry, response: undefined, own: [], forwarded: "stale" }).catch((cause: unknown) => {
+      paused.set(key, refreshPauseMs);
+      observe({ kind: "refresh-failed", key, cause });
+    });
+  }
+
+  return { read, refresh };
+}
