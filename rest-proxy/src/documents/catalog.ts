@@ -1,0 +1,24 @@
+import type { PageSource } from "./pages.ts";
+
+const path = "/.well-known/api-catalog";
+
+/**
+ * Where everything is, for programs (RFC 9727, as a link set of RFC 9264): each version with its description for programs (RFC 8631,
+ * `service-desc`) and for people (`service-doc`). A `HEAD` hears of it in `Link` (RFC 9727, 2).
+ */
+export function createCatalog(versions: readonly number[]): PageSource {
+  const linkset = [
+    { anchor: path, item: versions.map((version) => ({ href: `/v${version}`, title: `Version ${version}` })) },
+    ...versions.map((version) => ({
+      anchor: `/v${version}`,
+      "service-desc": [{ href: `/openapi/v${version}.json`, type: "application/json" }],
+      "service-doc": [{ href: `/docs/v${version}`, type: "text/html" }],
+    })),
+  ];
+  const items = versions.map((version) => `</v${version}>; rel="item"`);
+  return {
+    path,
+    variants: [{ type: "application/linkset+json", text: `${JSON.stringify({ linkset }, undefined, 2)}\n` }],
+    headers: ["Link", [`<${path}>; rel="api-catalog"`, ...items].join(", ")],
+  };
+}

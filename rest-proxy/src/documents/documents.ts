@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "@tributary/kit/errors";
+import { toProblemDocument } from "@tributary/kit/problem";
+import { createCatalog } from "./catalog.ts";
+import { readAssets } from "./assets.ts";
+import { createPages, type Page } from "./pages.ts";
+import type { OpenApi } from "./open-api.ts";
+import { createProblemPages } from "./problem-pages.ts";
+import { renderOverview, renderReference } from "./reference.ts";
+
+export interface DocumentsOptions {
+  /** The text of each version's OpenAPI document, by version: see `loadDocuments`. */
+  readonly texts: ReadonlyMap<number, string>;
+}
+
+export interface OwnRequest {
+  readonly method: string;
+  /** Without its query, which means nothing here. */
+  readonly path: string;
+  readonly headers: Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Empty where there is no body, as for `HEAD`. */
+  readonly bytes: Buffer;
+}
+
+export interface Documents {
+  /** What the proxy answers by itself at this path; undefined for any other path. Never throws, waits for nothing. */
+  find(request: OwnRequest): OwnAnswer | undefined;
+}
+
+/**
+ * What can be read about the resources: `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem, and the
+ * reference for people at `/docs`. All of it is made once, here, and none of it comes from elsewhere.
+ */
+export function createDocuments({ texts }: DocumentsOptions): Documents {
+  const versions = [...texts].toSorted(([a], [b]) => a - b);
+  const documents = new Map(versions.map(([version, text]) => [version, JSON.parse(text) as OpenApi]));
+  const numbers = [...documents.keys()];
+  const pages = createPages([
+    ...versions.map(([version, text]) => ({
+      path: `/openapi/v${version}.json`,
+      variants: [{ type: "application/json", text }],
+    })),
+    createCatalog(numbers),
+    { path: "/docs", variants: [{ type: "text/html", text: renderOverview(documents).html }] },
+    ...[...documents].map(([version, document]) => ({
+      path: `/docs/v${version}`,
+      variants: [{ type: "text/html" as const, text: renderReference(version, document, numbers).html }],
+    })),
+    ...readAssets(),
+    ...createProblemPages(),
+  ]);
+  const known = new Map(pages.map((page) => [page.path, page]));
+
+  return {
+    find({ method, path, headers }) {
+      const page = known.get(path);
+      if (page === undefined) return undefined;
+      if (method === "GET" || method === "HEAD") return page.answer(headers, method === "HEAD");
+      return method === "OPTIONS" ? allowed : refuseMethod(page);
+    },
+  };
+}
+
+const allow = "GET, HEAD, OPTIONS";
+const allowed: OwnAnswer = { status: 204, headers: ["Allow", allow], bytes: Buffer.alloc(0) };
+
+function refuseMethod({ path }: Page): OwnAnswer {
+  const error = new AppError("METHOD_NOT_ALLOWED", `This path takes ${allow}.`);
+  const bytes = Buffer.from(JSON.stringify(toProblemDocument(error, { instance: path })));
+  const type = ["Content-Type", "application/problem+json", "Content-Length", String(bytes.length)];
+  return { status: 405, headers: ["Allow", allow, "Cache-Control", "no-store", ...type], bytes };
+}

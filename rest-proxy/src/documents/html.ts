@@ -1,0 +1,67 @@
+/** A piece of a page whose text is safe to be put into another. */
+export interface Html {
+  readonly html: string;
+}
+
+type Part = Html | string | number | undefined | readonly Part[];
+
+/** A page's text. What is put in is escaped, unless it is such a piece itself. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: texts.map((text, index) => text + write(parts[index])).join("") };
+}
+
+function write(part: Part): string {
+  if (part === undefined) return "";
+  if (isList(part)) return part.map(write).join("");
+  return typeof part === "object" ? part.html : escape(String(part));
+}
+
+function isList(part: Part): part is readonly Part[] {
+  return Array.isArray(part);
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+/** As much of Markdown as our descriptions use: paragraphs, `code`, **strong** and links to our own pages. */
+export function markdown(text: string): Html {
+  return {
+    html: text
+      .split(/\n{2,}/)
+      .map((paragraph) => `<p>${inline(paragraph)}</p>`)
+      .join(""),
+  };
+}
+
+function inline(text: string): string {
+  return escape(text)
+    .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
+    .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
+    .replaceAll(/\[([^\]]+)\]\((\/[A-Za-z0-9/#-]*)\)/g, '<a href="$2">$1</a>');
+}
+
+export interface Layout {
+  readonly title: string;
+  readonly navigation: Html;
+  readonly content: Html;
+}
+
+/** A whole page, in the house's clothes. */
+export function layout({ title, navigation, content }: Layout): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/docs/docs.css" />
+        <script src="/docs/docs.js" defer></script>
+      </head>
+      <body>
+        <nav aria-label="Reference">${navigation}</nav>
+        <main>${content}</main>
+      </body>
+    </html> `;
+}

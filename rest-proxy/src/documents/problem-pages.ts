@@ -1,0 +1,71 @@
+import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
+import { explanations, slugOf } from "@tributary/kit/openapi-problems";
+import { toProblemDocument } from "@tributary/kit/problem";
+import { html, layout, markdown } from "./html.ts";
+import type { PageSource } from "./pages.ts";
+
+const codes = Object.keys(statusOf) as readonly ErrorCode[];
+
+/** `/problems`, and for each code the page that a problem's `type` leads to (RFC 9457, 3.1.1): for people, and as JSON. */
+export function createProblemPages(): readonly PageSource[] {
+  return [toList(), ...codes.map(toPage)];
+}
+
+function toList(): PageSource {
+  const rows = codes.map(
+    (code) =>
+      html`<tr>
+        <td>${statusOf[code]}</td>
+        <td><a href="${typeOf(code)}">${titleOf(code)}</a></td>
+        <td>${markdown(explanations[code].means)}</td>
+      </tr>`,
+  );
+  const content = html`<h1>Problems</h1>
+    <p>
+      What went wrong is said as <code>application/problem+json</code> (RFC 9457). Its <code>type</code> is one of
+      these.
+    </p>
+    <table>
+      ${rows}
+    </table>`;
+  return {
+    path: "/problems",
+    variants: [
+      { type: "text/html", text: layout({ title: "Problems", navigation, content }).html },
+      { type: "application/json", text: JSON.stringify({ problems: codes.map(toJson) }) },
+    ],
+  };
+}
+
+function toPage(code: ErrorCode): PageSource {
+  const { means, remedy } = explanations[code];
+  const content = html`<h1>${titleOf(code)}</h1>
+    <p>Status ${statusOf[code]}, <code>${typeOf(code)}</code></p>
+    ${markdown(means)}
+    <h2>What to do</h2>
+    ${markdown(remedy)}`;
+  return {
+    path: typeOf(code),
+    variants: [
+      { type: "text/html", text: layout({ title: titleOf(code), navigation, content }).html },
+      { type: "application/json", text: JSON.stringify(toJson(code)) },
+    ],
+  };
+}
+
+const navigation = html`<ul>
+  <li><a href="/docs">Overview</a></li>
+  <li><a href="/problems">Problems</a></li>
+</ul>`;
+
+function toJson(code: ErrorCode): object {
+  return { type: typeOf(code), title: titleOf(code), status: statusOf[code], ...explanations[code] };
+}
+
+function typeOf(code: ErrorCode): string {
+  return `/problems/${slugOf(code)}`;
+}
+
+function titleOf(code: ErrorCode): string {
+  return toProblemDocument(new AppError(code, ""), {}).title;
+}

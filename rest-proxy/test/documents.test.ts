@@ -1,0 +1,159 @@
+import { execFileSync } from "node:child_process";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { statusOf } from "@tributary/kit/errors";
+import { expect, test } from "vitest";
+import { createDocuments, type OwnAnswer, type OwnRequest } from "../src/documents/documents.ts";
+import { html, markdown } from "../src/documents/html.ts";
+import { loadDocuments } from "../src/documents/load.ts";
+
+const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
+const documents = createDocuments({ texts });
+
+test("each version's document is served as it was composed", () => {
+  expect(new Set(texts.keys())).toEqual(new Set([1, 2]));
+  for (const [version, text] of texts) {
+    const answer = get(`/openapi/v${version}.json`);
+    expect(answer.status).toBe(200);
+    expect(headersOf(answer)).toMatchObject({ "Content-Type": "application/json" });
+    expect(answer.bytes.toString()).toBe(text);
+  }
+});
+
+test("the catalog leads from each version to its document and its reference", () => {
+  const answer = get("/.well-known/api-catalog");
+  expect(headersOf(answer)).toMatchObject({ "Content-Type": "application/linkset+json" });
+  const { linkset } = JSON.parse(answer.bytes.toString()) as { readonly linkset: readonly object[] };
+  expect(linkset).toContainEqual({
+    anchor: "/v2",
+    "service-desc": [{ href: "/openapi/v2.json", type: "application/json" }],
+    "service-doc": [{ href: "/docs/v2", type: "text/html" }],
+  });
+  expect(headersOf(find({ method: "HEAD", path: "/.well-known/api-catalog", headers: {} }))).toMatchObject({
+    Link: '</.well-known/api-catalog>; rel="api-catalog", </v1>; rel="item", </v2>; rel="item"',
+  });
+});
+
+test("every code that a problem can have leads to a page, and to the same as JSON", () => {
+  for (const [code, status] of Object.entries(statusOf)) {
+    const path = `/problems/${code.toLowerCase().replaceAll("_", "-")}`;
+    expect(get(path).bytes.toString()).toContain(`Status ${status}`);
+    const asJson = get(path, { accept: "application/json" });
+    expect(headersOf(asJson)).toMatchObject({ Vary: "Accept, Accept-Encoding" });
+    expect(JSON.parse(asJson.bytes.toString())).toMatchObject({ type: path, status, means: expect.any(String) });
+  }
+});
+
+test("every link on every page leads to a page, and to a place that is on it", () => {
+  const pages = new Map<string, string>();
+  const open = ["/docs"];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (pages.has(path)) continue;
+    const page = get(path).bytes.toString();
+    pages.set(path, page);
+    if (!page.startsWith("<!doctype html>")) continue;
+    const links = [...page.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link]) => link!);
+    open.push(...links.filter((link) => link.startsWith("/")).map((link) => link.split("#", 1)[0]!));
+    for (const link of links.filter((link) => link.startsWith("#"))) {
+      expect(page, `${path}${link}`).toContain(` id="${link.slice(1)}"`);
+    }
+    expect(links.filter((link) => !/^(?:[/#]|data:,$)/.test(link))).toEqual([]);
+  }
+  expect(pages.size).toBeGreaterThan(30);
+});
+
+test("pages load nothing from elsewhere, hold no script or style of their own, and say so", () => {
+  for (const path of ["/docs", "/docs/v1", "/docs/v2", "/problems", "/problems/not-found"]) {
+    const answer = get(path);
+    const policy = headersOf(answer)["Content-Security-Policy"];
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    const page = answer.bytes.toString();
+    expect(page).not.toMatch(/ style="|<style| on[a-z]+="|<script(?! src="\/docs\/docs\.js" defer><\/script>)/);
+    expect(page.replaceAll(/<pre.*?<\/pre>/gs, "")).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  }
+});
+
+test("the reference shows every operation of its version, with a line for the shell", () => {
+  const page = get("/docs/v2").bytes.toString();
+  const document = JSON.parse(texts.get(2) ?? "") as { paths: Record<string, Record<string, { operationId: string }>> };
+  for (const { operationId } of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+    expect(page).toContain(` id="${operationId}"`);
+  }
+  const lines = [...page.matchAll(/<pre class="curl">(.*?)<\/pre>/gs)].map(([, line]) => unescape(line!));
+  expect(lines.length).toBeGreaterThan(20);
+  for (const line of lines) {
+    const words = execFileSync("sh", [
+      "-c",
+      `curl() { printf '%s\\n' "$@"; }; uuidgen() { echo key; }; ${line}`,
+    ]).toString();
+    expect(words).toContain("http://localhost:4010/v2/");
+    const body = /^-d\n(.*)$/m.exec(words)?.[1];
+    if (body !== undefined) expect(JSON.parse(body)).toEqual(expect.any(Object));
+  }
+});
+
+test("a copy is answered with 304, and HEAD with the head alone", () => {
+  const whole = get("/docs/v1");
+  const { ETag = "", "Content-Length": length } = headersOf(whole);
+  const known = get("/docs/v1", { "if-none-match": ETag });
+  expect(known.status).toBe(304);
+  expect(known.bytes).toHaveLength(0);
+  expect(headersOf(known)).toMatchObject({ ETag, "Cache-Control": "public, max-age=60" });
+  const head = find({ method: "HEAD", path: "/docs/v1", headers: {} });
+  expect(headersOf(head)).toMatchObject({ ETag, "Content-Length": length });
+  expect(head.bytes).toHaveLength(0);
+});
+
+test("what is compressed says the same, under an ETag of its own", () => {
+  const plain = get("/openapi/v1.json");
+  const zipped = get("/openapi/v1.json", { "accept-encoding": "gzip" });
+  const smaller = get("/openapi/v1.json", { "accept-encoding": "gzip, br" });
+  expect(gunzipSync(zipped.bytes)).toEqual(plain.bytes);
+  expect(brotliDecompressSync(smaller.bytes)).toEqual(plain.bytes);
+  expect(new Set([plain, zipped, smaller].map((answer) => headersOf(answer)["ETag"])).size).toBe(3);
+  expect(smaller.bytes.length).toBeLessThan(plain.bytes.length / 8);
+});
+
+test("other methods are refused with what is allowed, and other paths are left to others", () => {
+  const refused = find({ method: "POST", path: "/docs", headers: {} });
+  expect(refused.status).toBe(405);
+  expect(headersOf(refused)).toMatchObject({ Allow: "GET, HEAD, OPTIONS", "Content-Type": "application/problem+json" });
+  expect(find({ method: "OPTIONS", path: "/docs", headers: {} }).status).toBe(204);
+  for (const path of ["/", "/docs/", "/docs/v3", "/openapi/v3.json", "/problems/nothing", "/v1/users", "/__proto__"]) {
+    expect(documents.find({ method: "GET", path, headers: {} })).toBeUndefined();
+  }
+});
+
+test("a proxy without documents still has its pages of problems", () => {
+  const bare = createDocuments({ texts: loadDocuments("/nowhere") });
+  expect(bare.find({ method: "GET", path: "/openapi/v1.json", headers: {} })).toBeUndefined();
+  expect(bare.find({ method: "GET", path: "/problems/not-found", headers: {} })?.status).toBe(200);
+  expect(bare.find({ method: "GET", path: "/docs", headers: {} })?.status).toBe(200);
+});
+
+test("what is put into a page is text, not markup", () => {
+  expect(html`<p title="${'"'}">${"<script>"} & ${undefined}${[html`<b>${1}</b>`]}</p>`.html).toBe(
+    '<p title="&#34;">&#60;script&#62; & <b>1</b></p>',
+  );
+  expect(markdown("a `<b>` **c**\n\n[d](/docs) [e](https://example.org)").html).toBe(
+    '<p>a <code>&#60;b&#62;</code> <strong>c</strong></p><p><a href="/docs">d</a> [e](https://example.org)</p>',
+  );
+});
+
+function find(request: OwnRequest): OwnAnswer {
+  const answer = documents.find(request);
+  if (!answer) throw new Error(`There is nothing at ${request.path}.`);
+  return answer;
+}
+
+function get(path: string, headers: OwnRequest["headers"] = {}): OwnAnswer {
+  return find({ method: "GET", path, headers });
+}
+
+function headersOf({ headers }: OwnAnswer): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: headers.length / 2 }, (_, i) => [headers[i * 2], headers[i * 2 + 1]]));
+}
+
+function unescape(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
+}
