@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import type { AskOrigin } from "../../src/cache/origin.ts";
 import { answerOk, open, outcomeOf, read, reset, silence, startReplica, startTwo, ways, write } from "./asking.ts";
 
 describe.each(ways)("%s", (way) => {
@@ -89,6 +90,13 @@ describe.each(ways)("%s", (way) => {
     expect(body.errored).toBeInstanceOf(Error);
   });
 
+  test("a cache has it for an origin, once it is said where to", async () => {
+    const replica = await startReplica((response, request) => void response.end(request.url));
+    const { passage } = open([replica.url]);
+    const askOrigin: AskOrigin = (asked) => passage[way]({ ...asked, target: "/rest/v1/a?b=c", body: undefined });
+    expect(await outcomeOf(askOrigin({ method: "GET", headers: [], signal: read.signal }))).toBe("200 /rest/v1/a?b=c");
+  });
+
   test("an answer to HEAD and one without content come without a body", async () => {
     const replica = await startReplica((response, request) => {
       if (request.method === "HEAD") response.writeHead(200, { "content-length": "5" }).end();
@@ -173,6 +181,32 @@ describe.each(ways)("%s", (way) => {
       await closed;
     }
     expect(seen).toEqual([]);
+  });
+
+  test("callers that go are no fault of the replica that they waited for", async () => {
+    const [slow, other] = await startTwo();
+    const { passage, seen } = open([slow.url, other.url], { random: () => 0 });
+    for (let i = 0; i < 6; i++) {
+      const caller = new AbortController();
+      const arrived = silence(slow);
+      const asked = passage[way]({ ...read, signal: caller.signal });
+      await arrived;
+      caller.abort();
+      await expect(asked).rejects.toThrow("Nobody waits");
+    }
+    expect([slow.calls, other.calls, seen]).toEqual([6, 0, []]);
+  });
+
+  test("a caller that goes while its slow reading is waited for takes the answer along", async () => {
+    const replica = await startReplica((response) => void response.end(Buffer.alloc(20_000_000)));
+    const { passage } = open([replica.url], { timeoutMs: 50 });
+    const caller = new AbortController();
+    const { body } = await passage[way]({ ...read, signal: caller.signal });
+    await new Promise((resolve) => setTimeout(resolve, 100)); // The service's deadline has to pass.
+    const closed = new Promise((resolve) => body.once("close", resolve));
+    caller.abort();
+    await closed;
+    expect([body.readableEnded, body.errored]).toEqual([false, null]);
   });
 
   test("what was aborted before is not sent", async () => {

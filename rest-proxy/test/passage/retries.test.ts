@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import {
   answerOk,
@@ -100,6 +101,35 @@ describe.each(ways)("%s", (way) => {
     expect([busy.calls, free.calls]).toEqual([1, 1]);
     free.answer = sayUnavailable;
     expect(await outcomeOf(passage[way](read))).toBe("503 busy");
+  });
+
+  test("what a replica says beside that it cannot is not waited for, when another is asked", async () => {
+    const [bad, good] = await startTwo();
+    const left = new Promise((resolve) => {
+      bad.answer = (response) => {
+        response.once("close", resolve);
+        response.writeHead(503).write("without end");
+      };
+    });
+    const { passage } = open([bad.url, good.url], { random: () => 0 });
+    expect(await outcomeOf(passage[way](read))).toBe("200 ok");
+    await left;
+  });
+
+  test("a body that can be read only once comes through whole, and makes its request one that is sent once", async () => {
+    const [down, up] = await startTwo((response, request) => void request.pipe(response));
+    const { passage } = open([up.url]);
+    const streamed = (text: string) => ({
+      ...write,
+      method: "PUT",
+      headers: [],
+      body: Readable.from([Buffer.from(text)]),
+    });
+    expect(await outcomeOf(passage[way](streamed("some text")))).toBe("200 some text");
+    await down.kill();
+    const { passage: other } = open([down.url, up.url], { random: () => 0 });
+    expect(await outcomeOf(other[way](streamed("some text")))).toBe("BAD_GATEWAY");
+    expect(up.calls).toBe(1);
   });
 
   test("a service that says when to come again is believed: no other replica is asked, and none is left out", async () => {
