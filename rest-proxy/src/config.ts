@@ -47,6 +47,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
       }),
+      cacheLimits: readCacheLimits(env),
       ...readBounds(env),
     };
   });
@@ -100,6 +101,43 @@ function readKnownClients(env: EnvironmentReader): readonly string[] {
   });
   if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   return names;
+}
+
+function readCacheLimits(env: EnvironmentReader) {
+  const limits = {
+    bytesMax: env.integer("CACHE_BYTES_MAX", {
+      fallback: 67_108_864,
+      min: 65_536,
+      max: 17_179_869_184,
+      why: "the shared cache holds so much, headers and keys too; what was not used for longest goes first",
+    }),
+    entryBytesMax: env.integer("CACHE_ENTRY_BYTES_MAX", {
+      fallback: 1_048_576,
+      min: 1_024,
+      max: 67_108_864,
+      why: "a longer answer passes through and is not stored",
+    }),
+    entriesMax: env.integer("CACHE_ENTRIES_MAX", {
+      fallback: 50_000,
+      min: 1,
+      max: 10_000_000,
+      why: "answers stored at once, however short",
+    }),
+    variantsMax: env.integer("CACHE_VARIANTS_MAX", {
+      fallback: 16,
+      min: 1,
+      max: 1_000,
+      why: "answers under one URL that differ by what Vary names",
+    }),
+    asideMax: env.integer("CACHE_ASIDE_MAX", {
+      fallback: 64,
+      min: 1,
+      max: 10_000,
+      why: "shared misses and refreshes under way at once; beyond it each client's request goes by itself",
+    }),
+  };
+  if (limits.entryBytesMax > limits.bytesMax) env.problem("CACHE_ENTRY_BYTES_MAX is more than CACHE_BYTES_MAX");
+  return limits;
 }
 
 function readBounds(env: EnvironmentReader) {

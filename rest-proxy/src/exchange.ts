@@ -49,6 +49,22 @@ export function refuse(error: unknown, exchange: Exchange, observe: Observe): vo
   writeProblem(response, told, { instance: readTarget(url)?.path, requestId });
 }
 
+/**
+ * A client that has not read its answer so long after all of it was written is cut: what it leaves lying here is memory.
+ */
+export function createReadingLimit(responseTimeoutMs: number, observe: Observe): (exchange: Exchange) => void {
+  return (exchange) => {
+    const { response } = exchange;
+    // Most answers are with the system by now.
+    if (response.destroyed || response.writableLength === 0) return;
+    const timer = setTimeout(() => {
+      observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...aboutExchange(exchange) });
+      response.destroy();
+    }, responseTimeoutMs);
+    response.once("close", () => clearTimeout(timer));
+  };
+}
+
 /** For the log: without the query, and not longer than a line should be. */
 export function aboutExchange({ requestId, method, url }: Exchange): {
   readonly requestId: string;

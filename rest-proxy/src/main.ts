@@ -19,7 +19,7 @@ await runMain(async () => {
     prepare: proxy.prepare,
     log,
     isReady: () => true,
-    close: async () => proxy.close(),
+    close: () => proxy.close(),
   });
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");

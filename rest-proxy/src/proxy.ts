@@ -1,9 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { ClientGone } from "./body.ts";
-import type { PassageAnswer } from "./passage/ask.ts";
-import { ClientSignal } from "./passage/client-signal.ts";
+import type { AskOrigin } from "./cache/origin.ts";
+import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
+import { type Coding, withCompression } from "./compression.ts";
+import { withoutClient } from "./lookup.ts";
+import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
-import { isOpen, serviceLate, toServiceError } from "./problems.ts";
+import { isOpen, toServiceError } from "./problems.ts";
 import type { Observe } from "./telemetry.ts";
 
 export interface ProxyOptions {
@@ -15,10 +18,11 @@ export interface ProxyOptions {
   readonly upstreamTimeoutMs: number;
   /** A client has this long to read its answer. */
   readonly responseTimeoutMs: number;
+  readonly cache: SharedCache;
   readonly observe: Observe;
 }
 
-/** Where a request goes and what goes there; nothing of the client's own request is used besides its method. */
+/** Where a request goes and what goes there; nothing else of the client's own request reaches a service. */
 interface Forwarding {
   readonly service: string;
   /** Path and query at the service. */
@@ -28,27 +32,25 @@ interface Forwarding {
   readonly body: Buffer | undefined;
   /** The route takes an `Idempotency-Key` in this version. */
   readonly takesIdempotencyKey: boolean;
+  /** The answer may be kept for others, so nothing of this client may show in it. */
+  readonly isForOthers: boolean;
+  readonly coding: Coding | undefined;
+  readonly lookup: CacheLookup;
   /** For the log. */
   readonly about: { readonly requestId: string; readonly method: string; readonly path: string };
 }
 
 export interface Proxy {
   /**
-   * Answers from the service.
+   * Answers from the store or from the service, on one of two ways: the middleware's for the client's own request, the pool's for what others
+   * join or nobody waits for.
    * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE when there is no answer; nothing is written then.
    */
-  forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<void>;
+  forward(response: ServerResponse, forwarding: Forwarding): Promise<void>;
   /** Closes the connections to the services. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-interface Relaying {
-  /** The client has this long to read. */
-  readonly readTimeoutMs: number;
-  onCut(error: unknown): void;
-}
-
-/** Every request goes through to its service; a passage for each. */
 export function createProxy(o: ProxyOptions): Proxy {
   const passages = new Map<string, Passage>();
 
@@ -63,17 +65,33 @@ export function createProxy(o: ProxyOptions): Proxy {
     return passage;
   }
 
+  /** One request's way: it knows where to and with which body; the cache says which conditions. */
+  function wayBy(ask: Ask, forwarding: Forwarding, isShared: boolean): AskOrigin {
+    const { path: target, takesIdempotencyKey, service, about, coding } = forwarding;
+    const body = isShared ? undefined : forwarding.body;
+    const plain: AskOrigin = ({ method, headers, signal }) => {
+      const told = forwarding.isForOthers ? withoutClient(headers) : headers;
+      return ask({ method, target, headers: told, body, signal, takesIdempotencyKey });
+    };
+    const packed = withCompression(plain, coding);
+    return async (request) => {
+      const answer = await packed(request);
+      answer.body.once("error", (error) =>
+        o.observe({ kind: "answer-cut", service, reason: toServiceError(error).code, ...about }),
+      );
+      return answer;
+    };
+  }
+
   return {
-    async forward({ method = "" }, response, forwarding) {
+    async forward(response, forwarding) {
+      const { service, lookup, headers, about } = forwarding;
       if (response.destroyed || response.closed) return;
-      const { service, path: target, headers, body, takesIdempotencyKey, about } = forwarding;
-      const signal = new ClientSignal(response);
       try {
-        const asked = { method, target, headers, body, signal, takesIdempotencyKey };
-        const answer = await passageTo(service).passThrough(asked);
-        const onCut = (error: unknown) =>
-          o.observe({ kind: "answer-cut", service, reason: toServiceError(error).code, ...about });
-        relay(answer, response, { readTimeoutMs: o.responseTimeoutMs, onCut });
+        const passage = passageTo(service);
+        const passThrough = wayBy(passage.passThrough, forwarding, false);
+        const aside = wayBy(passage.aside, forwarding, true);
+        await o.cache.answer(lookup, response, { headers, passThrough, aside }, []);
       } catch (error) {
         if (error instanceof ClientGone || !isOpen(response)) return;
         const told = toServiceError(error);
@@ -82,24 +100,6 @@ export function createProxy(o: ProxyOptions): Proxy {
         throw told;
       }
     },
-    close: () => passages.forEach((passage) => void passage.close()),
+    close: async () => void (await Promise.all([...passages.values()].map((passage) => passage.close()))),
   };
-}
-
-/** Hands the answer on at the client's pace. One that breaks off is cut here too, never ended as if it were whole. */
-function relay(answer: PassageAnswer, response: ServerResponse, { readTimeoutMs, onCut }: Relaying): void {
-  const { status, headers, body } = answer;
-  if (!isOpen(response)) return void body.destroy();
-  const cut = (error: unknown) => {
-    onCut(error);
-    response.destroy();
-  };
-  // The passage is done once all has come; what is left then waits for the client only.
-  const timer = setTimeout(() => cut(serviceLate(new Error("the client reads too slowly"))), readTimeoutMs);
-  response.once("close", () => clearTimeout(timer));
-  body.once("close", () => {
-    if (!body.readableEnded && !response.destroyed) cut(body.errored);
-  });
-  response.writeHead(status, [...headers]);
-  body.pipe(response);
 }

@@ -1,15 +1,19 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
-import express from "express";
 import type { Cors } from "@tributary/kit/cors";
+import express from "express";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
+import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
+import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
 import { createResourceCors } from "./cors.ts";
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
-import { aboutExchange, type Exchange, openExchange, refuse } from "./exchange.ts";
+import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
 import { toServiceHeaders } from "./headers.ts";
-import { addOwnHeadLater, setOwnHead } from "./own-head.ts";
+import { createLookup, withoutNegotiation } from "./lookup.ts";
+import { addOwnHead, addOwnHeadLater, setOwnHead } from "./own-head.ts";
 import { createProxy, type Proxy } from "./proxy.ts";
 import { readQuery } from "./query.ts";
+import { type CacheLimits, createResourceCache } from "./resource-cache.ts";
 import { createRetirements, type Retirement, type Retirements } from "./retirement.ts";
 import { type Place, publicPath, type RouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
@@ -27,6 +31,7 @@ export interface RestProxyOptions {
   /** Names of clients that are counted by themselves. */
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly cacheLimits: CacheLimits;
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
   /** Requests under way at once, for each service. */
@@ -44,7 +49,8 @@ export interface RestProxy {
   prepare(server: Server): void;
   /** Who called versions older than the newest, since the start. */
   usage(): readonly UsageCount[];
-  close(): void;
+  /** Breaks off what nobody waits for, and closes the connections to the services. */
+  close(): Promise<void>;
 }
 
 /** A request that is through the door. */
@@ -54,6 +60,8 @@ interface Visit extends Exchange {
   readonly version: number;
   /** The one spelling of what is asked for: version, path, and the query with its names in order. */
   readonly resource: string;
+  readonly coding: Coding | undefined;
+  readonly lookup: CacheLookup;
 }
 
 /** What the proxy is made of. */
@@ -63,23 +71,30 @@ interface Parts {
   readonly findVersion: (asked: Asked) => Found;
   readonly retirements: Retirements;
   readonly usage: Usage;
+  readonly chooseCoding: (acceptEncoding: string | undefined) => Coding | undefined;
+  readonly cache: SharedCache;
   readonly readBody: ReadBody;
   readonly proxy: Proxy;
+  readonly limitReading: (exchange: Exchange) => void;
 }
 
 /** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
 export function createRestProxy(o: RestProxyOptions): RestProxy {
   const { observe, table, nowMs = Date.now } = o;
+  const cache = createResourceCache(o.cacheLimits, { table, nowMs, observe });
   const parts: Parts = {
     table,
     cors: createResourceCors(o.corsOrigins),
     findVersion: createVersions(o),
     retirements: createRetirements({ retirements: o.retirements, nowMs }),
     usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
+    chooseCoding: createCodingChooser(),
+    cache,
     readBody: createBodyReader(o),
-    proxy: createProxy(o),
+    proxy: createProxy({ ...o, cache }),
+    limitReading: createReadingLimit(o.responseTimeoutMs, observe),
   };
-  const stopTelling = tellUsage(parts.usage, observe);
+  const stopTelling = tellUsage(parts.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
   const visits = new WeakMap<IncomingMessage, Visit>();
   const app = express().disable("x-powered-by").disable("etag").disable("query parser");
   app.use((request, _response, next) => {
@@ -104,15 +119,18 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     },
     prepare: (server) => prepareServer(server, observe),
     usage: () => parts.usage.read(),
-    close() {
+    async close() {
       stopTelling();
-      parts.proxy.close();
+      // What the cache asks for by itself would hold the passages up.
+      await cache.close();
+      await parts.proxy.close();
     },
   };
 }
 
 /** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
-function receive(exchange: Exchange, { cors, findVersion, retirements, table, usage }: Parts): Visit | undefined {
+function receive(exchange: Exchange, parts: Parts): Visit | undefined {
+  const { cors, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
   const { request, response, method, url, own } = exchange;
   const { headers } = request;
   // CORS first: refusals carry it too.
@@ -127,29 +145,43 @@ function receive(exchange: Exchange, { cors, findVersion, retirements, table, us
     answerOptions(exchange, place, cors);
     return undefined;
   }
+  // Before the cache: from its sunset on nothing of a version is answered, however fresh.
   retirements.check(version);
   const route = findRoute(place, method, response);
   usage.count(version, route.id, headers);
   const query = readQuery(target.query, route.query);
   const resource = withQuery(publicPath(route, version, place.params), query);
   tellLocation(found, method, resource, own);
-  return { ...exchange, host, route, version, resource };
+  const coding = chooseCoding(headers["accept-encoding"]);
+  const lookup = createLookup(request, resource, coding);
+  // A read with a body is refused, whatever is stored.
+  const fresh = announcesBody(request) ? undefined : cache.findFresh(lookup);
+  if (!fresh) return { ...exchange, host, route, version, resource, coding, lookup };
+  response.writeHead(fresh.status, addOwnHead(fresh.headers, own));
+  response.end(fresh.body);
+  parts.limitReading(exchange);
+  return undefined;
 }
 
 /** What has to be waited for. */
-async function answer(visit: Visit, { readBody, proxy }: Parts): Promise<void> {
-  const { request, response, requestId, own, host, route, version, resource } = visit;
+async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): Promise<void> {
+  const { request, response, requestId, own, host, route, version, resource, coding, lookup } = visit;
   // The body before the place at the service: a slow sender must not hold one.
   const body = await readBody(request, response);
+  const headers = toServiceHeaders(request, { requestId, host, bodyBytes: bodyBytesOf(request, body) });
   addOwnHeadLater(response, own);
-  await proxy.forward(request, response, {
+  await proxy.forward(response, {
     service: route.service,
     path: upstreamPath(resource),
-    headers: toServiceHeaders(request, { requestId, host, bodyBytes: bodyBytesOf(request, body) }),
+    headers: isRead(request) ? withoutNegotiation(headers) : headers,
     body,
     takesIdempotencyKey: takesIdempotencyKey(route, version),
+    isForOthers: route.cache !== "none" && isRead(request),
+    coding,
+    lookup,
     about: aboutExchange(visit),
   });
+  limitReading(visit);
 }
 
 function answerOptions({ request, response, own }: Exchange, { allow }: Place, cors: Cors): void {
@@ -168,7 +200,15 @@ function takesIdempotencyKey({ idempotencyKey }: Route, version: number): boolea
   return idempotencyKey.optional.includes(version) || idempotencyKey.required.includes(version);
 }
 
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
 /** A length is said wherever there is a body or the method makes one expected (RFC 9110, 8.6). */
-function bodyBytesOf({ method }: IncomingMessage, body: Buffer | undefined): number | undefined {
-  return body?.length ?? (method === "GET" || method === "HEAD" ? undefined : 0);
+function bodyBytesOf(request: IncomingMessage, body: Buffer | undefined): number | undefined {
+  return body?.length ?? (isRead(request) ? undefined : 0);
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

@@ -23,7 +23,10 @@ export type Observation =
       readonly code: string;
       readonly cause: unknown;
     } & About)
-  | ({ readonly kind: "answer-cut"; readonly service: string; readonly reason: string } & About)
+  /** Without a service when it was the client that did not read. */
+  | ({ readonly kind: "answer-cut"; readonly service?: string; readonly reason: string } & About)
+  /** What is stored could not be renewed in the background; it is used until it is too old. */
+  | { readonly kind: "refresh-failed"; readonly key: string; readonly cause: unknown }
   | ({ readonly kind: "bug"; readonly cause: unknown } & About)
   /** Who called versions older than the newest since the process began. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
@@ -40,6 +43,8 @@ export function createObserver(log: Log): Observe {
       return log.debug(observation, "a connection did not speak HTTP as it should");
     if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
     const { cause, ...fields } = observation;
+    if (observation.kind === "refresh-failed")
+      return log.warn({ ...fields, err: cause }, "a copy could not be renewed");
     if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Observe } from "./telemetry.ts";
 
 /** Where a client says what it is called: the name that GraphQL clients use, and the one for all others. The first that is there counts. */
 export const clientNameHeaders = ["Apollographql-Client-Name", "X-Client-Name"] as const;
@@ -67,14 +66,14 @@ function entry<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
 const tellEveryMs = 3_600_000;
 
 /** Tells each hour who called old versions, and once more when told to stop; nothing when nobody did. */
-export function tellUsage(usage: Usage, observe: Observe): () => void {
-  const tell = () => {
+export function tellUsage(usage: Usage, tell: (counts: readonly UsageCount[]) => void): () => void {
+  const tellWhatThereIs = () => {
     const counts = usage.read();
-    if (counts.length > 0) observe({ kind: "old-versions", usage: counts });
+    if (counts.length > 0) tell(counts);
   };
-  const timer = setInterval(tell, tellEveryMs).unref();
+  const timer = setInterval(tellWhatThereIs, tellEveryMs).unref();
   return () => {
     clearInterval(timer);
-    tell();
+    tellWhatThereIs();
   };
 }

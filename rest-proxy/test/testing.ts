@@ -21,7 +21,7 @@ export const routes: readonly Route[] = [
 ];
 
 export function route(id: string, method: Route["method"], path: string, more: Partial<Route>): Route {
-  return { id, method, path, versions: [1], query: [], cache: "private", service: "things", summary: id, ...more };
+  return { id, method, path, versions: [1], query: [], cache: "none", service: "things", summary: id, ...more };
 }
 
 /** What a stub service got, with its body as text. */
@@ -90,6 +90,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     retirements: [],
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
+    cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, asideMax: 8 },
     bodyBytesMax: 65_536,
     bodiesInFlightMax: 512,
     inFlightMax: 256,
@@ -106,7 +107,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     port: 0,
     log: silentLog,
     isReady: () => true,
-    close: async () => proxy.close(),
+    close: () => proxy.close(),
     drainDelayMs: 0,
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,

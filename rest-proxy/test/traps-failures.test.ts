@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { expect, test, onTestFinished } from "vitest";
-import { createProxy } from "../src/proxy.ts";
 import {
   ask,
   bodyOfText,
@@ -250,25 +249,12 @@ test("draining ends what is under way and says Connection: close", async () => {
 });
 
 test("what was said of the client's connection before the answer stays said", async () => {
-  const stub = await startStub();
-  const proxy = createProxy({
-    addresses: { things: [stub.url] },
-    inFlightMax: 1,
-    upstreamTimeoutMs: 1_000,
-    responseTimeoutMs: 1_000,
-    observe: () => {},
+  const proxy = await startProxy(await startStub());
+  proxy.server.prependListener("request", (_request, response: ServerResponse) => {
+    response.setHeader("Connection", "close");
   });
-  const about = { requestId: "r", method: "GET", path: "/a" };
-  const forwarding = { service: "things", path: "/a", headers: [], body: undefined, takesIdempotencyKey: false, about };
-  const server = await listen(
-    createServer((request, response) => {
-      response.setHeader("Connection", "close");
-      void proxy.forward(request, response, forwarding);
-    }),
-  );
-  const client = await speak((server.address() as AddressInfo).port, `${get}\r\n\r\n`);
+  const client = await speak(proxy.port, `${get}\r\n\r\n`);
   expect(await client.closed()).toMatch(/\r\nConnection: close\r\n[^]*"ok":true/);
-  proxy.close();
 });
 
 async function growth(port: number, count: () => number): Promise<number> {

@@ -67,7 +67,7 @@ test("a refusal for its type names the choices, reaches no service, and is nobod
 
 test("a 304 says which version it is about, as the whole answer would", async () => {
   const { ask } = await setUp();
-  const answer = await ask("/news/7", { "if-none-match": '"1"', accept: v2 });
+  const answer = await ask("/news/7", { "if-none-match": '"1"', accept: v2, authorization: "Bearer t" });
   expect(answer.status).toBe(304);
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "api-version": "2",

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { createKeysOf } from "./cache-keys.ts";
+import { createLookup, withoutClient, withoutNegotiation } from "./lookup.ts";
+import { createRouteTable } from "./route-table.ts";
+
+test("what the proxy has settled selects nothing, or only what it came to; all else is compared as it came", () => {
+  const headers = { accept: "text/x", "accept-encoding": "br;q=0.1", authorization: "Bearer a", "x-many": ["1", "2"] };
+  const { key, selecting } = createLookup({ headers } as unknown as IncomingMessage, "/v1/a", "br");
+  expect(key).toBe("/v1/a");
+  expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(selecting)).toEqual([
+    undefined,
+    "br",
+    "Bearer a",
+    "1, 2",
+    undefined,
+  ]);
+});
+
+test("what is for others says nothing of who asked, and nothing that is settled", () => {
+  const headers = ["Forwarded", "for=a", "x-forwarded-host", "b", "via", "1.1 p", "Accept", "text/x", "ETag", "accept"];
+  expect(withoutClient(headers)).toEqual(["via", "1.1 p", "Accept", "text/x", "ETag", "accept"]);
+  expect(withoutNegotiation(["Accept-Encoding", "zstd", ...headers.slice(4)])).toEqual([
+    ...["via", "1.1 p", "ETag", "accept"],
+    ...["accept", "application/json", "accept-encoding", "identity"],
+  ]);
+});
+
+test.each([
+  ["/v2/things/7", "/v1/things", ["/v1/things/7", "/v2/things/7"]],
+  ["/things/7", "/v1/things", ["/v1/things/7", "/v2/things/7"]],
+  ["7?a=1#b", "/v1/things/", ["/v1/things/7", "/v2/things/7"]],
+  ["/v1/things/caf%c3%a9", "/v1/things", ["/v1/things/caf%C3%A9", "/v2/things/caf%C3%A9"]],
+  ["/v1/things/7", "/v1/things/7?a=1", ["/v1/things/7", "/v2/things/7"]],
+  ["//evil.example/v1/things/7", "/v1/things", []],
+  ["https://evil.example/v1/things/7", "/v1/things", []],
+  ["http://[", "/v1/things", []],
+  ["/v1/nothing", "/v1/things", []],
+])("%s, said of %s, speaks of %j", (reference, key, expected) => {
+  const about = { query: [], cache: "none", service: "things", summary: "", versions: [1, 2] } as const;
+  const table = createRouteTable([{ ...about, id: "getThing", method: "GET", path: "/things/:id" }]);
+  expect(createKeysOf(table)(reference, key)).toEqual(expected);
+});

@@ -1,0 +1,30 @@
+import { createKeysOf } from "./cache-keys.ts";
+import { createSharedCache, type SharedCache, type SharedCacheOptions } from "./cache/shared-cache.ts";
+import type { RouteTable } from "./route-table.ts";
+import type { Observe } from "./telemetry.ts";
+
+export interface ResourceCacheOptions {
+  readonly table: RouteTable;
+  readonly nowMs: () => number;
+  readonly observe: Observe;
+}
+
+/** What it holds at the most. */
+export type CacheLimits = Pick<
+  SharedCacheOptions,
+  "bytesMax" | "entryBytesMax" | "entriesMax" | "variantsMax" | "asideMax"
+>;
+
+/** The shared cache in front of the services; they speak to it in `CDN-Cache-Control` where it may keep longer than others. */
+export function createResourceCache(limits: CacheLimits, { table, nowMs, observe }: ResourceCacheOptions): SharedCache {
+  return createSharedCache({
+    ...limits,
+    name: "tributary",
+    targetedFields: ["cdn-cache-control"],
+    nowMs,
+    keysOf: createKeysOf(table),
+    observe: (observation) => {
+      if (observation.kind === "refresh-failed") observe(observation);
+    },
+  });
+}

@@ -1,0 +1,210 @@
+import { expect, test } from "vitest";
+import { ask as askRaw, type ProxySettings, route, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+
+const v2 = "application/vnd.tributary.v2+json";
+const fresh = "public, max-age=60";
+const long = JSON.stringify({ text: "long ".repeat(1_000) });
+
+const routes = [
+  route("getNew", "GET", "/news/:id", { versions: [1, 2], query: ["a", "b"], cache: "public" }),
+  route("changeNew", "PATCH", "/news/:id", { versions: [1, 2] }),
+  route("listNews", "GET", "/news", { versions: [1, 2], cache: "public" }),
+  route("addNews", "POST", "/news", { versions: [1, 2] }),
+];
+
+/** A proxy whose service lets everybody keep its answers, with a tag, and counts its reads. */
+async function setUp(settings: ProxySettings = {}, body = '{"ok":true}') {
+  const stub = await startStub((seen, response) => {
+    response.setHeader("Cache-Control", fresh).setHeader("ETag", '"7"');
+    response.setHeader("Date", new Date(settings.nowMs?.() ?? Date.now()).toUTCString());
+    if (seen.headers["if-none-match"] === '"7"') return void response.writeHead(304).end();
+    response.setHeader("Content-Length", Buffer.byteLength(body));
+    response.end(seen.method === "HEAD" ? undefined : body);
+  });
+  const proxy = await startProxy(stub, { routes, corsOrigins: [], ...settings });
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+    fetch(`${proxy.url}${path}`, { method, headers: { "accept-encoding": "identity", ...headers } });
+  const statusOf = async (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+    (await ask(path, headers, method)).headers.get("cache-status")?.replace(/ttl=\d+/, "ttl=…");
+  return { stub, proxy, ask, statusOf };
+}
+
+const hit = "tributary; hit; ttl=…";
+
+test("a thousand spellings of Accept, and every spelling of path and query, are one copy", async () => {
+  const { ask, stub } = await setUp();
+  await ask("/v2/news/7?a=1&b=x+y");
+  for (let i = 0; i < 1_000; i++) {
+    const answer = await ask("/news/7?b=x%20y&a=%31", { accept: `${v2};a=${i};q=0.${i + 1}, text/${i}` });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, v2]);
+    await answer.arrayBuffer();
+  }
+  expect(stub.seen.map(({ url }) => url)).toEqual(["/rest/v2/news/7?a=1&b=x%20y"]);
+});
+
+test("what is true of one request only is on its copy and on no other", async () => {
+  const { ask, stub } = await setUp({ corsOrigins: ["http://localhost:*"] });
+  const first = await ask("/news/7", { "x-request-id": "r-1", origin: "http://localhost:1", accept: v2 });
+  const second = await ask("/v2/news/7", { "x-request-id": "r-2", origin: "http://localhost:2" });
+  expect(Object.fromEntries(first.headers)).toMatchObject({
+    "x-request-id": "r-1",
+    "access-control-allow-origin": "http://localhost:1",
+    "content-location": "/v2/news/7",
+    "content-type": v2,
+    vary: "Origin, Accept",
+  });
+  expect(Object.fromEntries(second.headers)).toMatchObject({
+    "x-request-id": "r-2",
+    "access-control-allow-origin": "http://localhost:2",
+    "content-type": "application/json",
+    vary: "Origin",
+    "api-version": "2",
+    age: "0",
+  });
+  expect(second.headers.get("content-location")).toBeNull();
+  expect(stub.seen).toHaveLength(1);
+});
+
+test("each version has a copy of its own, and a write under one takes back all of them", async () => {
+  const { statusOf } = await setUp();
+  const readAll = async () => [await statusOf("/v1/news/7"), await statusOf("/v2/news/7"), await statusOf("/v1/news")];
+  const missed = "tributary; fwd=uri-miss; fwd-status=200; stored";
+  expect(await readAll()).toEqual([missed, missed, missed]);
+  expect(await readAll()).toEqual([hit, hit, hit]);
+  expect(await statusOf("/v1/news/7", {}, "PATCH")).toBe("tributary; fwd=method; fwd-status=200");
+  expect(await readAll()).toEqual([missed, missed, hit]);
+  await statusOf("/news", {}, "POST");
+  expect(await readAll()).toEqual([hit, hit, missed]);
+});
+
+test("what the proxy answers by itself did not pass the cache, and does not say that it did", async () => {
+  const { statusOf } = await setUp();
+  await statusOf("/v1/news/7");
+  expect([
+    await statusOf("/v1/nothing"),
+    await statusOf("/v1/news/7", {}, "PUT"),
+    await statusOf("/v1/news/7", { accept: "text/html" }),
+    await statusOf("/v1/news/7?c=1"),
+    await statusOf("/v1/news/7", {}, "OPTIONS"),
+  ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
+});
+
+test("what is refused is refused however fresh a copy there is", async () => {
+  const { stub, proxy, statusOf } = await setUp();
+  await statusOf("/v1/news/7");
+  expect(await statusOf("/v1/news/7")).toBe(hit);
+  for (const [request, status] of [
+    ["GET /v1/news/%37 HTTP/1.1\r\nHost: a", 404],
+    ["GET /v1/news/7?a=1&a=1 HTTP/1.1\r\nHost: a", 400],
+    ["GET /v1/news/7 HTTP/1.1\r\nHost: a\r\nHost: b", 400],
+    ["GET /v1/news/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 1", 400],
+  ] as const) {
+    expect(statusOfText(await askRaw(proxy.port, request, "x"))).toBe(status);
+  }
+  expect(stub.seen).toHaveLength(1);
+});
+
+test("from its sunset on no copy of a version is given out", async () => {
+  let nowMs = Date.now();
+  const retirements = [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: nowMs + 1_000 }];
+  const { ask, statusOf } = await setUp({ retirements, nowMs: () => nowMs });
+  await statusOf("/v1/news/7");
+  expect(await statusOf("/v1/news/7")).toBe(hit);
+  nowMs += 1_000;
+  expect((await ask("/v1/news/7")).status).toBe(410);
+});
+
+test("a service that is asked for others' sake does not hear who asked, nor what the proxy has settled", async () => {
+  const { proxy, stub } = await setUp();
+  await askRaw(
+    proxy.port,
+    `GET /v1/news/7 HTTP/1.1\r\nHost: evil.example\r\nAccept: ${v2}, */*\r\nAccept-Encoding: zstd`,
+  );
+  expect(stub.seen[0]?.headers).toMatchObject({ accept: "application/json", "accept-encoding": "identity" });
+  expect(JSON.stringify(stub.seen[0]?.headers)).not.toMatch(/forwarded|evil|zstd/);
+});
+
+test("a copy says that the connection closes, while the process drains", async () => {
+  const { proxy, statusOf } = await setUp();
+  await statusOf("/v1/news/7");
+  proxy.server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
+  const client = await speak(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(await client.closed()).toMatch(/\r\nConnection: close\r\n[^]*Cache-Status: tributary; hit/);
+});
+
+test("a client that does not read its copy is cut in the end", async () => {
+  const { proxy, ask } = await setUp(
+    {
+      responseTimeoutMs: 100,
+      cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, asideMax: 9 },
+    },
+    JSON.stringify("x".repeat(20_000_000)),
+  );
+  await (await ask("/v1/news/7")).arrayBuffer();
+  const never = await speak(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
+  never.socket.pause();
+  await expect
+    .poll(() => proxy.observed)
+    .toContainEqual(expect.objectContaining({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }));
+});
+
+test.each(["br", "gzip"])(
+  "what is stored for %s is packed once, with a tag and a length of its own",
+  async (coding) => {
+    const { ask, stub } = await setUp({}, long);
+    const packed = { "accept-encoding": coding };
+    const answers = [await ask("/v1/news/7", packed), await ask("/v1/news/7", packed)];
+    for (const { headers, ...answer } of answers) {
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-encoding": coding,
+        etag: `"7-${coding}"`,
+        vary: "Accept-Encoding",
+      });
+      expect(Number(headers.get("content-length"))).toBeLessThan(200);
+      expect(answer).toBeDefined();
+    }
+    for (const answer of answers) expect(await answer.text()).toBe(long);
+    const head = await ask("/v1/news/7", packed, "HEAD");
+    const unchanged = await ask("/v1/news/7", { ...packed, "if-none-match": `"7-${coding}"` });
+    expect([head.headers.get("etag"), head.headers.get("content-length"), unchanged.status]).toEqual([
+      `"7-${coding}"`,
+      answers[0]?.headers.get("content-length"),
+      304,
+    ]);
+    expect(stub.seen).toHaveLength(1);
+    // Another packing is another copy, and another tag.
+    const plain = await ask("/v1/news/7", { "if-none-match": `"7-${coding}"` });
+    expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([
+      200,
+      '"7"',
+      "Accept-Encoding",
+    ]);
+  },
+);
+
+test("the service never sees a packing's tag: neither when the proxy asks whether its copy is good, nor in If-Match", async () => {
+  let nowMs = Date.now();
+  const { ask, stub, statusOf } = await setUp({ nowMs: () => nowMs }, long);
+  const packed = { "accept-encoding": "br" };
+  await ask("/v1/news/7", packed);
+  nowMs += 61_000;
+  const renewed = await ask("/v1/news/7", packed);
+  expect([renewed.status, renewed.headers.get("etag"), await renewed.text()]).toEqual([200, '"7-br"', long]);
+  expect(await statusOf("/v1/news/7", packed)).toBe(hit);
+  await ask("/v1/news/7", { "if-match": '"7-br", "6-gzip"' }, "PATCH");
+  expect(stub.seen.map(({ headers }) => headers["if-none-match"] ?? headers["if-match"])).toEqual([
+    undefined,
+    '"7"',
+    '"7", "6"',
+  ]);
+});
+
+test("a HEAD that nobody has asked for before has the tag and the length that GET would have", async () => {
+  const { ask } = await setUp({}, long);
+  const packed = { "accept-encoding": "gzip" };
+  const [head, get] = [await ask("/v2/news/8", packed, "HEAD"), await ask("/v2/news/8", packed)];
+  for (const name of ["etag", "content-length", "content-encoding", "vary"]) {
+    expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+  }
+  expect(head.headers.get("content-encoding")).toBe("gzip");
+});
