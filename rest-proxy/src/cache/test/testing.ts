@@ -1,0 +1,164 @@
+import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { without } from "../fields.ts";
+import { createHttpOrigin } from "../http-origin.ts";
+import type { OriginRequest } from "../origin.ts";
+import {
+  type CacheObservation,
+  createSharedCache,
+  type SharedCache,
+  type SharedCacheOptions,
+} from "../shared-cache.ts";
+
+/** One request that the origin has and has not answered yet. */
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly response: ServerResponse;
+  /** Names and values in turn. */
+  answer(status: number, headers: readonly string[], body?: string): void;
+  readonly gone: Promise<void>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export interface Sent {
+  readonly answer: Promise<Answered>;
+  /** The client goes away. */
+  leave(): void;
+}
+
+export interface SetUp {
+  readonly cache: SharedCache;
+  readonly observed: CacheObservation[];
+  /** The next request that comes to the origin. */
+  asked(): Promise<Asked>;
+  /** How many have come. */
+  readonly askedCount: () => number;
+  /** From now on the origin answers by itself. */
+  always(answer: (asked: Asked) => void): void;
+  send(path: string, headers?: Readonly<Record<string, string>>, method?: string): Sent;
+  get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Answered>;
+  passSeconds(seconds: number): void;
+}
+
+/** A cache in front of an origin that the test plays, all over real HTTP; time passes only when the test says so. */
+export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<SetUp> {
+  const asked = createQueue<Asked>();
+  let always: ((asked: Asked) => void) | undefined;
+  let askedCount = 0;
+  const origin = await listen((request, response) => {
+    askedCount++;
+    const one = toAsked(request, response);
+    if (always) always(one);
+    else asked.put(one);
+  });
+  let nowMs = Date.UTC(2026, 10, 21);
+  const observed: CacheObservation[] = [];
+  const cache = createSharedCache({
+    name: "test",
+    bytesMax: 1_000_000,
+    entryBytesMax: 100_000,
+    entriesMax: 1_000,
+    variantsMax: 4,
+    asideMax: 8,
+    targetedFields: ["cdn-cache-control"],
+    nowMs: () => nowMs,
+    keysOf: (reference, key) => (reference.startsWith("/") && reference !== key ? [reference] : []),
+    observe: (observation) => observed.push(observation),
+    ...options,
+  });
+  const http = createHttpOrigin(new URL(origin));
+  const proxy = await listen((request, response) => void forward(cache, http.ask, request, response));
+  onTestFinished(() => cache.close().then(() => http.close()));
+  return {
+    ...{ cache, observed, asked: asked.take },
+    askedCount: () => askedCount,
+    always: (answer) => void (always = answer),
+    send: (path, headers, method) => sendTo(proxy + path, headers, method),
+    get: (path, headers, method) => sendTo(proxy + path, headers, method).answer,
+    passSeconds: (seconds) => void (nowMs += seconds * 1_000),
+  };
+}
+
+async function forward(
+  cache: SharedCache,
+  ask: ReturnType<typeof createHttpOrigin>["ask"],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const target = request.url ?? "";
+  const selecting = (field: string) => request.headers[field]?.toString();
+  const lookup = { key: target, request, selecting };
+  const own = ["X-Own", "1"];
+  const fresh = cache.findFresh(lookup);
+  if (fresh) return void response.writeHead(fresh.status, [...fresh.headers, ...own]).end(fresh.body);
+  const aside = (asked: OriginRequest) => ask(target, asked, undefined);
+  const headers = ["Host", "origin", ...without(request.rawHeaders, (name) => name === "host")];
+  await cache.answer(lookup, response, { headers, aside, passThrough: aside }, own).catch((error: unknown) => {
+    response.writeHead(502).end(String(error));
+  });
+}
+
+function toAsked(request: IncomingMessage, response: ServerResponse): Asked {
+  const { method = "", url = "", headers } = request;
+  const gone = new Promise<void>((resolve) => response.once("close", resolve));
+  const answer = (status: number, list: readonly string[], body = "") => {
+    response.sendDate = false;
+    response.writeHead(status, [...list]).end(body);
+  };
+  return { method, url, headers, response, answer, gone };
+}
+
+function sendTo(url: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Sent {
+  const outgoing = send(url, { method, headers, agent: false });
+  const answer = new Promise<Answered>((resolve, reject) => {
+    outgoing.once("error", reject);
+    outgoing.once("response", (incoming) => {
+      let body = "";
+      incoming.setEncoding("utf8").on("data", (text: string) => (body += text));
+      incoming.once("error", reject);
+      incoming.once("end", () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body }));
+    });
+  });
+  answer.catch(() => {});
+  outgoing.end();
+  return { answer, leave: () => void outgoing.destroy() };
+}
+
+function createQueue<T>() {
+  const waiting: ((one: T) => void)[] = [];
+  const here: T[] = [];
+  return {
+    put(one: T): void {
+      const taker = waiting.shift();
+      if (taker) taker(one);
+      else here.push(one);
+    },
+    take(): Promise<T> {
+      const one = here.shift();
+      return one === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(one);
+    },
+  };
+}
+
+async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server: Server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Lets what is under way in this process go as far as it can. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
