@@ -20,7 +20,7 @@ export interface SharedCacheOptions {
   readonly name: string;
   /** For everything that is stored: bodies, headers, keys and a lump for what objects cost. */
   readonly bytesMax: number;
-  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by `asideMax` times this. */
+  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by twice `asideMax` times this. */
   readonly entryBytesMax: number;
   /** Answers stored at once. */
   readonly entriesMax: number;

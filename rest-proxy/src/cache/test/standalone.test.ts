@@ -1,4 +1,10 @@
-import { createServer, request as send, type RequestListener } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as send,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,12 +12,12 @@ import { createStandalone } from "../standalone.ts";
 
 test("alone it passes every method and body, and keeps what may be kept", async () => {
   const seen: string[] = [];
-  const { url } = await standAlone((request, response) => {
-    void text(request).then((body) => {
-      seen.push(`${request.method} ${request.url} ${request.headers.host} ${body.length}`);
-      response.writeHead(200, { "Cache-Control": "max-age=60" }).end(`hello ${body.slice(0, 3)}`);
-    });
-  });
+  const { url } = await standAlone((request, response) => void greet(request, response));
+  const greet: Greet = async (request, response) => {
+    const body = await text(request);
+    seen.push(`${request.method} ${request.url} ${request.headers.host} ${body.length}`);
+    response.writeHead(200, { "Cache-Control": "max-age=60" }).end(`hello ${body.slice(0, 3)}`);
+  };
   const host = new URL(url).host;
   expect(await ask(url, "PUT", "/a?b=2&a=1", "x".repeat(200_000))).toEqual([200, "hello xxx"]);
   expect(await ask(url, "GET", "/a?b=2&a=1")).toEqual([200, "hello "]);
@@ -41,6 +47,8 @@ test("a Location of this origin is forgotten, one of another is left alone", asy
   expect((await ask(url, "GET", "/a"))[1]).not.toBe(a);
   expect((await ask(url, "GET", "/b"))[1]).toBe(b);
 });
+
+type Greet = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 async function standAlone(origin: RequestListener) {
   const behind = await listen(origin);
