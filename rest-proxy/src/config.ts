@@ -33,6 +33,10 @@ export function readConfig(environment: Environment, services: readonly string[]
     return {
       profile,
       routesFile: routesFile(env),
+      openApiFolder: env.string("OPENAPI_FOLDER", {
+        fallback: "supergraph/openapi",
+        why: "the documents that composition made, from the working directory; /docs is empty where there are none",
+      }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {

@@ -2,6 +2,7 @@ import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
 import { runMain } from "@tributary/kit/run-main";
 import { readConfig, readRoutesFile } from "./config.ts";
+import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route-table.ts";
 import { loadRoutes } from "./routes.ts";
 import { createRestProxy } from "./server.ts";
@@ -11,7 +12,8 @@ await runMain(async () => {
   const table = createRouteTable(loadRoutes(readRoutesFile(process.env)));
   const config = readConfig(process.env, table.services);
   const log = createLog({ name: "rest-proxy", level: config.logLevel });
-  const proxy = createRestProxy({ ...config, table, observe: createObserver(log) });
+  const documents = loadDocuments(config.openApiFolder);
+  const proxy = createRestProxy({ ...config, table, documents, observe: createObserver(log) });
   const server = await startServer({
     ...config,
     name: "rest-proxy",

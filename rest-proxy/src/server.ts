@@ -6,6 +6,7 @@ import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
 import { createResourceCors } from "./cors.ts";
+import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
 import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
 import { toServiceHeaders } from "./headers.ts";
@@ -15,7 +16,7 @@ import { createProxy, type Proxy } from "./proxy.ts";
 import { readQuery } from "./query.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache.ts";
 import { createRetirements, type Retirement, type Retirements } from "./retirement.ts";
-import { type Place, publicPath, type RouteTable, upstreamPath } from "./route-table.ts";
+import { publicPath, type RouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import type { Observe } from "./telemetry.ts";
 import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
@@ -28,6 +29,8 @@ export interface RestProxyOptions {
   readonly addresses: Readonly<Record<string, readonly string[]>>;
   readonly defaultVersion: number;
   readonly retirements: readonly Retirement[];
+  /** The text of each version's OpenAPI document. */
+  readonly documents: ReadonlyMap<number, string>;
   /** Names of clients that are counted by themselves. */
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -68,6 +71,7 @@ interface Visit extends Exchange {
 interface Parts {
   readonly table: RouteTable;
   readonly cors: Cors;
+  readonly documents: Documents;
   readonly findVersion: (asked: Asked) => Found;
   readonly retirements: Retirements;
   readonly usage: Usage;
@@ -85,6 +89,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
   const parts: Parts = {
     table,
     cors: createResourceCors(o.corsOrigins),
+    documents: createDocuments({ texts: o.documents }),
     findVersion: createVersions(o),
     retirements: createRetirements({ retirements: o.retirements, nowMs }),
     usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
@@ -130,7 +135,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 
 /** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
 function receive(exchange: Exchange, parts: Parts): Visit | undefined {
-  const { cors, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
+  const { cors, documents, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
   const { request, response, method, url, own } = exchange;
   const { headers } = request;
   // CORS first: refusals carry it too.
@@ -138,11 +143,16 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   if (cors.varies) own.vary.push("Origin");
   const target = readRequestTarget(url);
   const host = readHost(request, target);
+  const page = documents.find({ method, path: target.path, headers });
+  if (page) {
+    answerPage(exchange, page, cors);
+    return undefined;
+  }
   const found = findVersion({ method, path: target.path, accept: headers.accept });
   tellVersion(found, own, retirements, table);
   const { place, version } = found;
   if (method === "OPTIONS") {
-    answerOptions(exchange, place, cors);
+    answerOptions(exchange, place.allow, cors);
     return undefined;
   }
   // Before the cache: from its sunset on nothing of a version is answered, however fresh.
@@ -184,11 +194,20 @@ async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): P
   limitReading(visit);
 }
 
-function answerOptions({ request, response, own }: Exchange, { allow }: Place, cors: Cors): void {
+function answerOptions({ request, response, own }: Exchange, allow: string, cors: Cors): void {
   abandonBody(request, response);
   setOwnHead(response, own);
   cors.permitPreflight(request, response, allow);
   response.writeHead(204, { Allow: allow }).end();
+}
+
+/** What the proxy tells of itself. */
+function answerPage(exchange: Exchange, { status, headers, bytes }: OwnAnswer, cors: Cors): void {
+  const { request, response, own, method } = exchange;
+  const allow = headers[headers.indexOf("Allow") + 1] ?? "";
+  if (method === "OPTIONS") return answerOptions(exchange, allow, cors);
+  abandonBody(request, response);
+  response.writeHead(status, addOwnHead([...headers], own)).end(bytes);
 }
 
 function withQuery(path: string, query: string): string {

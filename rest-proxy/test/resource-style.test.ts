@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import express from "express";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -137,6 +138,32 @@ test("every problem of the proxy is a document that nobody stores, with the id t
       path: "/v1/nothing",
     },
   ]);
+});
+
+test("the documents are the proxy's own: named, readable by pages of allowed origins, and no service's business", async () => {
+  const stub = await startStub();
+  const openApi = readFileSync(new URL("../../supergraph/openapi/v2.json", import.meta.url), "utf8");
+  const proxy = await startProxy(stub, { documents: new Map([[2, openApi]]) });
+  const ask = (path: string, method = "GET") =>
+    fetch(`${proxy.url}${path}`, { method, headers: { origin: "http://localhost:1", "x-request-id": "r-1" } });
+  const document = await ask("/openapi/v2.json");
+  expect(Object.fromEntries(document.headers)).toMatchObject({
+    "content-type": "application/json",
+    "x-request-id": "r-1",
+    "access-control-allow-origin": "http://localhost:1",
+    vary: "Origin, Accept-Encoding",
+  });
+  expect(await document.text()).toBe(openApi);
+  expect((await ask("/openapi/v1.json")).status).toBe(404);
+  expect((await ask("/problems/not-found")).status).toBe(200);
+  const [options, refused] = [await ask("/docs", "OPTIONS"), await ask("/docs", "DELETE")];
+  expect([options.status, refused.status, options.headers.get("allow"), refused.headers.get("allow")]).toEqual([
+    204,
+    405,
+    "GET, HEAD, OPTIONS",
+    "GET, HEAD, OPTIONS",
+  ]);
+  expect(stub.seen).toEqual([]);
 });
 
 test("a service's own problems pass through as they are", async () => {

@@ -88,6 +88,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     addresses: Object.fromEntries(table.services.map((name) => [name, [service.url]])),
     defaultVersion: 1,
     retirements: [],
+    documents: new Map(),
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
     cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, asideMax: 8 },
