@@ -24,7 +24,8 @@ const text = JSON.stringify({
       },
       patch: {
         operationId: "changeThing",
-        security: [{ bearer: ["things:write"] }],
+        security: [{ bearer: [] }],
+        "x-scopes": ["things:write"],
         requestBody: {
           required: true,
           content: { "application/merge-patch+json": { schema: { $ref: "#/components/schemas/ThingChanges" } } },
@@ -119,7 +120,7 @@ const planted: readonly (readonly [what: string, from: string, to: string, messa
     "callers without a token",
     '"security":[{},',
     '"security":[',
-    "getThing in v1: a caller without a token does not suffice any more.",
+    "getThing in v1: a caller without a token is not let in any more.",
   ],
   [
     "a scope",

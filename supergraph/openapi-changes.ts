@@ -40,7 +40,10 @@ function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly
 /** An operation with its references followed, for as far as they are not schemas. */
 interface Operation {
   readonly id: string;
-  readonly security: readonly Json[];
+  /** For callers without a token. */
+  readonly isOpen: boolean;
+  /** One of them will do; with none, any token will. */
+  readonly scopes: readonly string[];
   /** By place and name, such as `query limit`. */
   readonly parameters: ReadonlyMap<string, Json>;
   readonly body: Json | undefined;
@@ -65,7 +68,8 @@ function readOperation(document: Json, operation: Json, pathNames: readonly stri
     `${String(where)} ${where === "path" ? pathNames.indexOf(String(name)) + 1 : String(name)}`;
   return {
     id: String(operation["operationId"]),
-    security: (operation["security"] ?? []) as readonly Json[],
+    isOpen: ((operation["security"] ?? []) as readonly Json[]).some((way) => Object.keys(way).length === 0),
+    scopes: (operation["x-scopes"] ?? []) as readonly string[],
     parameters: new Map(parameters.map((one) => [nameOf(one), one])),
     body: operation["requestBody"] as Json | undefined,
     responses: new Map(entriesOf(operation["responses"]).map(([status, one]) => [status, follow(one, components)])),
@@ -90,19 +94,14 @@ function compareOperations(before: Operation, after: Operation): SchemaChange[] 
   ];
 }
 
-/** Each way of being let in has to stay; one with fewer scopes will do. */
+/** Whoever was let in has to be let in: without a token, and with each scope that sufficed. */
 function compareSecurity(before: Operation, after: Operation): SchemaChange[] {
-  const scopesOf = (way: Json) => Object.values(way).flat() as readonly string[];
-  const admits = (given: Json, way: Json) =>
-    Object.keys(way).every((scheme) => scheme in given) &&
-    scopesOf(way).every((scope) => scopesOf(given).includes(scope));
-  return before.security
-    .filter((given) => !after.security.some((way) => admits(given, way)))
-    .map((given) => {
-      const who =
-        Object.keys(given).length === 0 ? "a caller without a token" : `the scope ${scopesOf(given).join(", ")}`;
-      return breaking(`${who} does not suffice any more`);
-    });
+  const lost = before.scopes.filter((scope) => after.scopes.length > 0 && !after.scopes.includes(scope));
+  return [
+    ...(before.isOpen && !after.isOpen ? [breaking("a caller without a token is not let in any more")] : []),
+    ...(before.scopes.length === 0 && after.scopes.length > 0 ? [breaking("a token needs a scope now")] : []),
+    ...lost.map((scope) => breaking(`the scope ${scope} does not suffice any more`)),
+  ];
 }
 
 function compareParameters(before: Operation, after: Operation, comparison: SchemaComparison): SchemaChange[] {

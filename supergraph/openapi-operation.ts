@@ -40,7 +40,7 @@ export function toOperation(source: OperationSource, writing: Writing): Json {
     summary: route.summary,
     description: document.description,
     tags: [tag],
-    security: toSecurity(document),
+    ...toSecurity(document),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...toRequestBody(source, writing),
     responses: toResponses(source, writing),
@@ -52,9 +52,11 @@ export function toTemplate(path: string): string {
   return path.replaceAll(/:([A-Za-z0-9]+)/g, "{$1}");
 }
 
-/** Anybody, with a token that holds or without; or a token with one of the scopes. */
-function toSecurity({ callers }: OperationDocument): readonly Json[] {
-  return callers === "anybody" ? [{}, { bearer: [] }] : callers.map((scope) => ({ bearer: [scope] }));
+/** Anybody, with a token that holds or without; or a token with one of the scopes, which only schemes with flows may list (4.8.30). */
+function toSecurity({ callers }: OperationDocument): Json {
+  return callers === "anybody"
+    ? { security: [{}, { bearer: [] }] }
+    : { security: [{ bearer: [] }], "x-scopes": callers };
 }
 
 function toParameters({ route, version, document }: OperationSource, { book, components }: Writing): readonly Json[] {

@@ -92,13 +92,15 @@ function aboutVersion(version: number): Json {
       contact: { name: "The platform team" },
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
-    externalDocs: { description: "The reference, for people.", url: "/docs" },
-    servers: [{ url: `/v${version}`, description: "Wherever this document came from." }],
+    servers: [{ url: `/v${version}`, description: aboutServer, "x-internal": false }],
   };
 }
 
+/** An audience and an environment are said of a server, so that nobody takes one for another (OWASP API9:2023). */
+const aboutServer = "The server that this document came from, in production as in a local one.";
+
 const aboutDescription = [
-  "Users, their posts and comments, and a small catalogue with its orders.",
+  "Users, their posts and comments, and a small catalogue with its orders. [The reference](/docs) says it for people.",
   "**Versions.** The path names the version. Without one, `Accept` does (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and then `Content-Location` says where the answer is. Answers say which version it was in `API-Version`. A version that is going to go says so in `Deprecation`, `Sunset` and `Link`; after that it is 410.",
   "**Reading.** What is public needs no token. Every `GET` answers `HEAD` as well, and sends an `ETag`: sent back in `If-None-Match`, it is answered with 304 as long as nothing has changed.",
   "**Lists** come in pages. `Link` has the pages beside this one; a cursor holds for its list and filters alone. A page ends at 1 MiB, whatever its limit. A parameter that a path does not know is 400.",
@@ -112,6 +114,6 @@ const securitySchemes = {
     scheme: "bearer",
     bearerFormat: "JWT",
     description:
-      "A JSON Web Token (RFC 7519) of an OpenID provider that is trusted here, read as RFC8725 has it: issuer, audience, expiry and algorithm are checked. Scopes are listed where an operation needs one.",
+      "A JSON Web Token (RFC 7519) of an OpenID provider that is trusted here, read as RFC8725 has it: issuer, audience, expiry and algorithm are checked. Where an operation needs a scope, `x-scopes` lists those of which one will do.",
   },
 };

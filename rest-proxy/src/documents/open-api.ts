@@ -24,6 +24,8 @@ export interface Operation {
   readonly description: string;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  /** Of which one will do. */
+  readonly "x-scopes"?: readonly string[];
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response | Reference>>;

@@ -132,9 +132,8 @@ function viewOperation(document: OpenApi, { method, path, operation }: Place): H
   </article>`;
 }
 
-function whoMayCall({ security }: Operation): Html {
+function whoMayCall({ security, "x-scopes": scopes = [] }: Operation): Html {
   if (security.some((way) => Object.keys(way).length === 0)) return html`No token is needed.`;
-  const scopes = security.flatMap((way) => Object.values(way).flat());
   const listed = scopes.map((scope, index) => [index === 0 ? "" : " or ", html`<code>${scope}</code>`]);
   return html`It needs a token with the scope ${listed}.`;
 }
