@@ -79,30 +79,36 @@ test("a fetch that only brings a key is told at the object, not at a field that 
 });
 
 test("a name that the planner changed in the fetch is told as the client knows it", async () => {
-  const [shelf] = await start({
-    name: "shelf",
-    typeDefs: `
-      type Query { things: [Thing] }
-      union Thing = Book | Film
-      type Film { minutes: Int }
-      type Book { pages: Int }
-    `,
-    resolvers: {
-      Query: { things: () => [{ minutes: 90 }, { pages: 300 }] },
-      Thing: { __resolveType: (thing: object) => ("minutes" in thing ? "Film" : "Book") },
-      Book: {
-        pages: () => {
-          throw new Error("secret");
+  const [shelf] = await start(
+    {
+      name: "shelf",
+      typeDefs: `
+        type Query { things: [Thing] }
+        union Thing = Book | Film
+        type Film { code: Int }
+        type Book @key(fields: "code") { code: ID! }
+      `,
+      resolvers: {
+        Query: { things: () => [{ __typename: "Book", code: "b" }, { __typename: "Film" }] },
+        Film: {
+          code: () => {
+            throw new Error("secret");
+          },
         },
       },
     },
+    {
+      name: "shop",
+      typeDefs: `type Book @key(fields: "code") { code: ID! pages: Int }`,
+      resolvers: { Book: { __resolveReference: (key: object) => ({ ...key, pages: 300 }) } },
+    },
+  );
+  // The planner needs the books' code, whose type is another than the films'.
+  expect(await askForPlaces("{ things { ... on Book { pages } ... on Film { code } } }")).toEqual({
+    data: { things: [{ pages: 300 }, { code: null }] },
+    places: [["things", 1, "code"]],
   });
-  const query = "{ things { ... on Film { length: minutes } ... on Book { length: pages } } }";
-  expect(await askForPlaces(query)).toEqual({
-    data: { things: [{ length: 90 }, { length: null }] },
-    places: [["things", 1, "length"]],
-  });
-  expect(shelf?.requests[0]?.body.query).toContain("length__alias_0");
+  expect(shelf?.requests[0]?.body.query).toContain("code__alias_0:code");
 });
 
 test("fields of a nested query object stand where the client put it", async () => {
