@@ -6,6 +6,7 @@ import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.t
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
+import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
@@ -96,7 +97,12 @@ async function startProxy(addresses: Readonly<Record<string, string>>) {
   const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
   const table = createRouteTable(loadRoutes(routesFile));
   const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
-  const proxy = createRestProxy({ ...config, table, observe: () => {} });
+  const proxy = createRestProxy({
+    ...config,
+    table,
+    documents: loadDocuments(config.openApiFolder),
+    observe: () => {},
+  });
   return startServer({
     ...config,
     ...proxy,
