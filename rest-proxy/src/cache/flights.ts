@@ -109,9 +109,11 @@ function createFlight(onEnd: () => void): Flight {
         isIn = false;
         if (--waiting === 0) signal.abort(new Error("Nobody waits any more."));
       };
-      response?.once("close", () => {
-        if (!response.writableFinished) leave();
-      });
+      const leaveEarly = () => {
+        if (!response?.writableFinished) leave();
+      };
+      if (response?.destroyed) leaveEarly();
+      else response?.once("close", leaveEarly);
       return leave;
     },
     land: (landing) => end(() => resolve(landing)),

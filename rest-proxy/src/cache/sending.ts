@@ -29,13 +29,21 @@ export function send(response: ServerResponse, { status, headers, body }: FreshA
   response.end(body);
 }
 
-/** The head of an answer whose body is to come. */
+/**
+ * The head of an answer whose body is to come.
+ * @throws TypeError for a header that cannot be sent; the body is let go then.
+ */
 export function sendHead(
   response: ServerResponse,
-  { status, headers }: OriginAnswer,
+  { status, headers, body }: OriginAnswer,
   cacheStatus: string,
   own: readonly string[],
 ): void {
   if (response.destroyed) return;
-  response.writeHead(status, [...passedHeaders(headers), "Cache-Status", cacheStatus, ...own]);
+  try {
+    response.writeHead(status, [...passedHeaders(headers), "Cache-Status", cacheStatus, ...own]);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
 }

@@ -96,8 +96,10 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
       try {
         await answer(lookup, response, ways, own);
       } catch (error) {
-        // Whoever is gone needs no answer, and one that broke off has been cut.
-        if (!response.destroyed && !response.headersSent) throw error;
+        // Whoever is gone needs no answer, and what broke off on its way cannot be mended.
+        if (response.destroyed) return;
+        if (!response.headersSent) throw error;
+        if (!response.writableEnded) response.destroy();
       }
     },
     invalidate,

@@ -47,7 +47,7 @@ export function createTogether(o: TogetherOptions): Together {
     for (let attempt = 0; attempt < 2 && mayShare(lookup); attempt++) {
       const flight = flights.find(lookup.key, lookup.selecting);
       if (flight) {
-        if (await follow(flight, wanted)) return true;
+        if ((await follow(flight, wanted)) || response.destroyed) return true;
         continue;
       }
       if (flights.underWay >= o.asideMax) return false;
@@ -102,12 +102,10 @@ export function createTogether(o: TogetherOptions): Together {
 
   /** RFC 5861, 3: one for each answer at a time; a pause when it fails. */
   function refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void {
-    const { key, request, selecting } = lookup;
+    const { key, selecting } = lookup;
     if (flights.find(key, selecting) || paused.has(key)) return;
-    // What was asked for with somebody's token must not be asked for everybody.
-    if (flights.underWay >= o.asideMax || request.headers["authorization"] !== undefined) {
-      return observe({ kind: "refresh-skipped" });
-    }
+    if (flights.underWay >= o.asideMax) return observe({ kind: "refresh-skipped" });
+    // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
     const flight = begin(lookup);
     flight.enter();
     fly(flight, { lookup, ways, entry, response: undefined, own: [], forwarded: "stale" }).catch((cause: unknown) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settle, setUp, type SetUp } from "./testing.ts";
+import { setUp, type SetUp } from "./testing.ts";
 
 const fresh = ["Cache-Control", "max-age=60, stale-while-revalidate=600, stale-if-error=6000"];
 
@@ -98,7 +98,6 @@ test.each([
   expect((await after.answer).body).toBe("new");
   old.answer(200, [...fresh, "Cache-Groups", '"g"'], "old");
   expect((await before.answer).body).toBe("old");
-  await settle();
   expect((await get("/a")).body).toBe("new");
   expect(askedCount()).toBe(2);
 });
@@ -113,7 +112,7 @@ test("a refresh that began before a change does not bring the old answer back", 
   const refresh = await all.asked();
   all.cache.invalidate({ keys: ["/a"] });
   refresh.answer(304, ["ETag", '"a"', "Cache-Control", "max-age=100"]);
-  await settle();
+  await expect.poll(() => all.observed.some(({ kind }) => kind === "revalidated")).toBe(true);
   all.always((asked) => asked.answer(200, fresh, "new"));
   expect((await all.get("/a")).body).toBe("new");
 });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { without } from "../fields.ts";
 import { createHttpOrigin } from "../http-origin.ts";
 import type { OriginRequest } from "../origin.ts";
@@ -30,6 +30,8 @@ export interface Answered {
 
 export interface Sent {
   readonly answer: Promise<Answered>;
+  /** The head is here, and perhaps not all of the body. */
+  readonly head: Promise<unknown>;
   /** The client goes away. */
   leave(): void;
 }
@@ -46,6 +48,10 @@ export interface SetUp {
   send(path: string, headers?: Readonly<Record<string, string>>, method?: string): Sent;
   get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Answered>;
   passSeconds(seconds: number): void;
+  /** Resolves when so many requests, counted from the beginning, have come to the cache. */
+  received(count: number): Promise<void>;
+  /** Resolves when the cache has seen so many clients go before their answer was out. */
+  left(count: number): Promise<void>;
 }
 
 /** A cache in front of an origin that the test plays, all over real HTTP; time passes only when the test says so. */
@@ -75,7 +81,13 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     ...options,
   });
   const http = createHttpOrigin(new URL(origin));
-  const proxy = await listen((request, response) => void forward(cache, http.ask, request, response));
+  let receivedCount = 0;
+  let leftCount = 0;
+  const proxy = await listen((request, response) => {
+    receivedCount++;
+    void forward(cache, http.ask, request, response);
+    response.once("close", () => (leftCount += response.writableFinished ? 0 : 1));
+  });
   onTestFinished(() => cache.close().then(() => http.close()));
   return {
     ...{ cache, observed, asked: asked.take },
@@ -84,6 +96,8 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     send: (path, headers, method) => sendTo(proxy + path, headers, method),
     get: (path, headers, method) => sendTo(proxy + path, headers, method).answer,
     passSeconds: (seconds) => void (nowMs += seconds * 1_000),
+    received: (count) => expect.poll(() => receivedCount).toBe(count),
+    left: (count) => expect.poll(() => leftCount).toBe(count),
   };
 }
 
@@ -128,8 +142,9 @@ function sendTo(url: string, headers: Readonly<Record<string, string>> = {}, met
     });
   });
   answer.catch(() => {});
+  const head = new Promise((resolve) => outgoing.once("response", resolve));
   outgoing.end();
-  return { answer, leave: () => void outgoing.destroy() };
+  return { answer, head, leave: () => void outgoing.destroy() };
 }
 
 function createQueue<T>() {
@@ -156,9 +171,4 @@ async function listen(handler: (request: IncomingMessage, response: ServerRespon
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Lets what is under way in this process go as far as it can. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { settle, setUp } from "./testing.ts";
+import { setUp } from "./testing.ts";
 
 const fresh = ["Cache-Control", "max-age=60"];
 
 test("identical misses at once are one request", async () => {
-  const { send, asked, askedCount } = await setUp();
+  const { send, asked, askedCount, received } = await setUp();
   const first = send("/a");
   const one = await asked();
   const others = Array.from({ length: 20 }, () => send("/a"));
-  await settle();
+  await received(21);
   one.answer(200, fresh, "hello");
   const answers = await Promise.all([first, ...others].map(({ answer }) => answer));
   expect(answers.every(({ body }) => body === "hello")).toBe(true);
@@ -40,11 +40,11 @@ test("requests with a token are never joined", async () => {
 });
 
 test("those who select another variant do not get this one, and share their own", async () => {
-  const { send, asked, askedCount } = await setUp();
+  const { send, asked, askedCount, received } = await setUp();
   const english = send("/a", { "Accept-Language": "en" });
   const one = await asked();
   const german = [send("/a", { "Accept-Language": "de" }), send("/a", { "Accept-Language": "de" })];
-  await settle();
+  await received(3);
   one.answer(200, [...fresh, "Vary", "Accept-Language"], "en");
   (await asked()).answer(200, [...fresh, "Vary", "Accept-Language"], "de");
   expect((await english.answer).body).toBe("en");
@@ -63,28 +63,41 @@ test("when the only client goes, the origin's request is aborted", async () => {
 });
 
 test("when the first client goes, the others get the answer, and it is kept", async () => {
-  const { send, asked, get, askedCount } = await setUp();
+  const { send, asked, get, askedCount, received, left } = await setUp();
   const first = send("/a");
   const one = await asked();
   const second = send("/a");
-  await settle();
+  await received(2);
   one.response.writeHead(200, fresh);
   one.response.write("hel");
-  await settle();
+  await first.head;
   first.leave();
-  await settle();
+  await left(1);
   one.response.end("lo");
   expect((await second.answer).body).toBe("hello");
   expect((await get("/a")).body).toBe("hello");
   expect(askedCount()).toBe(1);
 });
 
-test("when all have gone, the request is aborted", async () => {
-  const { send, asked } = await setUp();
+test("who leaves while waiting for what turns out to be private is not asked for", async () => {
+  const { send, asked, askedCount, received, left } = await setUp();
   const first = send("/a");
   const one = await asked();
   const second = send("/a");
-  await settle();
+  await received(2);
+  second.leave();
+  await left(1);
+  one.answer(200, ["Cache-Control", "private"], "1");
+  expect((await first.answer).body).toBe("1");
+  expect(askedCount()).toBe(1);
+});
+
+test("when all have gone, the request is aborted", async () => {
+  const { send, asked, received } = await setUp();
+  const first = send("/a");
+  const one = await asked();
+  const second = send("/a");
+  await received(2);
   first.leave();
   second.leave();
   await one.gone;
@@ -92,15 +105,15 @@ test("when all have gone, the request is aborted", async () => {
 });
 
 test("an answer that breaks off is cut, and never kept", async () => {
-  const { send, asked, get, always } = await setUp();
+  const { send, asked, get, always, received } = await setUp();
   const sent = send("/a");
   const one = await asked();
   const follower = send("/a");
-  await settle();
+  await received(2);
   // In chunks: only how it ends tells that it is not whole.
   one.response.writeHead(200, fresh);
   one.response.write("hel");
-  await settle();
+  await sent.head;
   one.response.destroy();
   await expect(sent.answer).rejects.toThrow("aborted");
   expect((await follower.answer).status).toBe(502);
@@ -109,11 +122,11 @@ test("an answer that breaks off is cut, and never kept", async () => {
 });
 
 test("an error of the origin goes to all who wait, and is asked for once", async () => {
-  const { send, asked, askedCount } = await setUp();
+  const { send, asked, askedCount, received } = await setUp();
   const first = send("/a");
   const one = await asked();
   const second = send("/a");
-  await settle();
+  await received(2);
   one.response.destroy();
   expect([(await first.answer).status, (await second.answer).status]).toEqual([502, 502]);
   expect(askedCount()).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { settle, setUp } from "./testing.ts";
+import { setUp } from "./testing.ts";
 
 test("a stale answer is validated with its ETag, and a 304 makes it fresh again (RFC 9111, 4.3)", async () => {
   const { get, always, passSeconds, askedCount } = await setUp();
@@ -61,12 +61,28 @@ test("what may be stale while it is renewed is given at once, and renewed once (
     Array.from({ length: 3 }, () => ["old", "test; hit; ttl=-5"]),
   );
   (await asked()).answer(200, ["Cache-Control", "max-age=10"], "new");
-  await settle();
-  expect((await get("/a")).body).toBe("new");
+  await expect.poll(async () => (await get("/a")).body).toBe("new");
   expect(askedCount()).toBe(2);
   passSeconds(30);
   always((asked) => asked.answer(200, [], "newest"));
   expect((await get("/a")).body).toBe("newest");
+});
+
+test.each([
+  ["public, max-age=10", "new"],
+  ["max-age=10", "asked again"],
+])("after a refresh for a client with a token that brings %s others get what is %s", async (cacheControl, body) => {
+  const { get, asked, passSeconds, always } = await setUp();
+  const first = get("/a");
+  (await asked()).answer(200, ["Cache-Control", "max-age=10, stale-while-revalidate=100"], "old");
+  await first;
+  passSeconds(15);
+  await get("/a", { Authorization: "Bearer x" });
+  const refresh = await asked();
+  expect(refresh.headers.authorization).toBe("Bearer x");
+  always((asked) => asked.answer(200, ["Cache-Control", "no-store"], "asked again"));
+  refresh.answer(200, ["Cache-Control", cacheControl], "new");
+  await expect.poll(async () => (await get("/a")).body).toBe(body);
 });
 
 test("a refresh that fails pauses, and the stale answer serves on", async () => {
