@@ -60,7 +60,7 @@ export function createProxy(o: ProxyOptions): Proxy {
     const urls = o.addresses[service];
     if (urls === undefined) throw new Error(`There is no address for the service ${service}.`);
     const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
-    const passage = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs });
+    const passage = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe });
     passages.set(service, passage);
     return passage;
   }

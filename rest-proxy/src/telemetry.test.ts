@@ -18,7 +18,16 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
   observe({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   observe({ kind: "service-failed", service: "things", code: "BAD_GATEWAY", cause: new Error("refused"), ...about });
+  const replica = "http://things:4001/ (10.0.0.7)";
+  observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
+  observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
+  observe({ kind: "replica-back", replica, service: "things" });
+  observe({ kind: "lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
   observe({ kind: "bug", cause: new Error("broken"), ...about });
-  expect(lines.map(({ level }) => level)).toEqual(["debug", "debug", "warn", "warn", "error"]);
+  expect(lines.map(({ level }) => level)).toEqual([
+    ...["debug", "debug", "warn", "warn"],
+    ...["debug", "warn", "info", "warn"],
+    "error",
+  ]);
   expect(lines[3]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
 });

@@ -1,4 +1,5 @@
 import type { Log } from "@tributary/kit/log";
+import type { PassageObservation } from "./passage/passage.ts";
 import type { UsageCount } from "./usage.ts";
 
 interface About {
@@ -10,6 +11,7 @@ interface About {
 
 /** What the rooms tell; only this file turns it into log lines. */
 export type Observation =
+  | PassageObservation
   /** `finished` is false when the connection went before the answer was out. */
   | ({
       readonly kind: "answered";
@@ -42,7 +44,16 @@ export function createObserver(log: Log): Observe {
     if (observation.kind === "unreadable")
       return log.debug(observation, "a connection did not speak HTTP as it should");
     if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
+    if (observation.kind === "replica-back") return log.info(observation, "a replica of a service answers again");
+    if (observation.kind === "retried") return log.debug(observation, "a request was tried once more");
     const { cause, ...fields } = observation;
+    if (observation.kind === "replica-ejected")
+      return log.warn({ ...fields, err: cause }, "a replica of a service keeps failing; it is left out for a while");
+    if (observation.kind === "lookup-failed")
+      return log.warn(
+        { ...fields, err: cause },
+        "the name of a service's host cannot be looked up; its last addresses keep serving",
+      );
     if (observation.kind === "refresh-failed")
       return log.warn({ ...fields, err: cause }, "a copy could not be renewed");
     if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");

@@ -77,6 +77,7 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
   readonly routes?: readonly Route[];
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  readonly drainDelayMs?: number;
 }
 
 /** Our proxy as main.ts runs it, in front of one stub for every service. */
@@ -109,7 +110,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     log: silentLog,
     isReady: () => true,
     close: () => proxy.close(),
-    drainDelayMs: 0,
+    drainDelayMs: settings.drainDelayMs ?? 0,
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
