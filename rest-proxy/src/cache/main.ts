@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type Environment, readEnvironment } from "@tributary/kit/env";
 import { runMain } from "@tributary/kit/run-main";
 import { createStandalone } from "./standalone.ts";
@@ -8,7 +9,10 @@ await runMain(async () => {
   const { port, origin } = readConfig(process.env);
   const standalone = createStandalone({ origin: new URL(origin), nowMs: Date.now });
   const server = createServer(standalone.handler);
-  server.listen(port, () => process.stdout.write(`Caching ${origin} on port ${port}\n`));
+  server.listen(port, () => {
+    const { port: taken } = server.address() as AddressInfo;
+    process.stdout.write(`Caching ${origin} on port ${taken}\n`);
+  });
   const stop = () => {
     server.close();
     server.closeAllConnections();

@@ -13,7 +13,7 @@ import type { FreshAnswer } from "./sending.ts";
 import { createStaleRules } from "./stale.ts";
 import { Store } from "./store.ts";
 
-export type { CacheLookup, CacheObservation, FreshAnswer, Ways };
+export type { CacheLookup, CacheObservation, Ways };
 
 export interface SharedCacheOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */

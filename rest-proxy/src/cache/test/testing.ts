@@ -12,7 +12,7 @@ import {
 } from "../shared-cache.ts";
 
 /** One request that the origin has and has not answered yet. */
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -22,13 +22,13 @@ export interface Asked {
   readonly gone: Promise<void>;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
-export interface Sent {
+interface Sent {
   readonly answer: Promise<Answered>;
   /** The head is here, and perhaps not all of the body. */
   readonly head: Promise<unknown>;

@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+
+test("the process caches the origin that it is told, until it is told to stop", async () => {
+  let count = 0;
+  const origin = createServer((_request, response) => {
+    response.writeHead(200, { "Cache-Control": "max-age=60" }).end(String(++count));
+  });
+  onTestFinished(() => void origin.close());
+  await once(origin.listen(0, "127.0.0.1"), "listening");
+  const { port } = origin.address() as AddressInfo;
+  const main = start({ PORT: "0", ORIGIN: `http://127.0.0.1:${port}` });
+  const [line] = (await once(main.stdout ?? main, "data")) as [Buffer];
+  const taken = /port (\d+)/.exec(line.toString())?.[1];
+  const bodies = [await read(`http://127.0.0.1:${taken}/a`), await read(`http://127.0.0.1:${taken}/a`)];
+  expect(bodies).toEqual(["1", "1"]);
+  main.kill("SIGTERM");
+  expect(await once(main, "exit")).toEqual([0, null]);
+});
+
+test("without its variables it says which, and does not start", async () => {
+  const main = start({});
+  const said = main.stderr ? await text(main.stderr) : "";
+  expect(said).toMatch(/PORT is required[\s\S]*ORIGIN is required/);
+});
+
+function start(variables: Readonly<Record<string, string>>): ChildProcess {
+  const file = new URL("../main.ts", import.meta.url).pathname;
+  const main = spawn(process.execPath, [file], { env: variables });
+  onTestFinished(() => void main.kill("SIGKILL"));
+  return main;
+}
+
+async function read(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
