@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import type { CastMember } from "../../kit/src/openapi.ts";
 import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
 import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
@@ -19,6 +20,12 @@ const userIds: Readonly<Record<CastMember, string>> = { ada: "1", grace: "2", li
 const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Services {
+  /** By name. */
+  readonly urls: Readonly<Record<string, string>>;
+  /** With these scopes, and with the cast's usual ones unless it is `only` these. */
+  tokenOf(member: CastMember, scopes?: readonly string[], only?: boolean): Promise<string>;
+  /** One statement in the database of a service. */
+  query(service: string, statement: string): Promise<void>;
   /** One request to the service that has the operation, under `/rest`. */
   send(service: string, method: string, path: string, o: SendOptions): Promise<Response>;
   stop(): Promise<void>;
@@ -42,15 +49,26 @@ export async function startServices(postgresUrl: string): Promise<Services> {
       }),
     ),
   );
-  const urls = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
-  await seed({ urls: urls as Parameters<typeof seed>[0]["urls"], scale: 1, progress: () => {} });
+  const databases = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
+  await seed({ urls: databases as Parameters<typeof seed>[0]["urls"], scale: 1, progress: () => {} });
+
+  const tokenOf = (member: CastMember, scopes: readonly string[] = [], only = false) =>
+    issuer.token(userIds[member], only ? scopes : [...usual, ...scopes]);
 
   async function authorization({ as, scopes = [] }: SendOptions): Promise<Record<string, string>> {
     if (as === undefined) return {};
-    return { authorization: `Bearer ${await issuer.token(userIds[as], [...usual, ...scopes])}` };
+    return { authorization: `Bearer ${await tokenOf(as, scopes)}` };
   }
 
   return {
+    urls: Object.fromEntries([...started].map(([name, { url }]) => [name, url])),
+    tokenOf,
+    async query(service, statement) {
+      const client = new Client({ connectionString: databases[service] });
+      await client.connect();
+      await client.query(statement);
+      await client.end();
+    },
     async send(service, method, path, o) {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
       const body = o.body === undefined ? {} : { body: JSON.stringify(o.body) };

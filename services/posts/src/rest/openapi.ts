@@ -299,7 +299,8 @@ function updatePost(words: Words): OperationDocument {
       headers: ["ETag"],
       links: linksOf(words),
     },
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE"],
+    // Version 1 says where the post shall be; what is there already, or cannot get there, stays.
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...(words.version === 1 ? [] : (["INVALID_STATE"] as const))],
     examples: [
       {
         name: "newTitle",
