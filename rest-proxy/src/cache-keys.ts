@@ -1,4 +1,4 @@
-import { publicPath, type RouteTable } from "./route-table.ts";
+import type { RouteTable } from "./route-table.ts";
 import { readVersion } from "./versions.ts";
 
 /** Only there so that references can be resolved; nothing is ever asked of it. */
@@ -14,10 +14,6 @@ export function createKeysOf(table: RouteTable): (reference: string, key: string
     const { origin, pathname } = new URL(reference, base + key);
     if (origin !== base) return [];
     const { path } = readVersion(pathname);
-    return table.versionsAt(path).flatMap((version) => {
-      const place = table.find(version, path);
-      const [route] = place?.routes.values() ?? [];
-      return place && route ? [publicPath(route, version, place.params)] : [];
-    });
+    return table.versionsAt(path).flatMap((version) => table.find(version, path)?.path ?? []);
   };
 }

@@ -27,15 +27,27 @@ const aboutClient: ReadonlySet<string> = new Set([
 
 /** Headers for a service whose answer is for whoever asks next, too. */
 export function withoutClient(headers: readonly string[]): readonly string[] {
-  return headers.filter((_, at) => !aboutClient.has((headers[at - (at % 2)] ?? "").toLowerCase()));
+  return without(headers, aboutClient);
 }
+
+const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 
 /**
  * Headers of a read for a service, without what the proxy has answered by itself: the type, and the packing. It says to the service what is
  * left of them, so that no answer can depend on what its key does not say.
  */
 export function withoutNegotiation(headers: readonly string[]): readonly string[] {
-  const isNegotiated = (name: string) => /^accept(?:-encoding)?$/i.test(name);
-  const kept = headers.filter((_, at) => !isNegotiated(headers[at - (at % 2)] ?? ""));
-  return [...kept, "accept", "application/json", "accept-encoding", "identity"];
+  const kept = without(headers, negotiated);
+  kept.push("accept", "application/json", "accept-encoding", "identity");
+  return kept;
+}
+
+/** `names` and those in `headers` are in lower case, as Node reads them. */
+function without(headers: readonly string[], names: ReadonlySet<string>): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? "";
+    if (!names.has(name)) kept.push(name, headers[at + 1] ?? "");
+  }
+  return kept;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRouteTable, publicPath, upstreamPath } from "./route-table.ts";
+import { createRouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 
 const table = createRouteTable([
@@ -87,9 +87,9 @@ test("whatever the path, what a service is asked lies in the table's own languag
   fc.assert(
     fc.property(fc.oneof(path, nearly, fc.string({ maxLength: 40 })), (text) => {
       const place = table.find(1, text);
-      for (const one of place?.routes.values() ?? []) {
+      if (place) {
         found += 1;
-        const upstream = upstreamPath(publicPath(one, 1, place?.params ?? []));
+        const upstream = upstreamPath(place.path);
         expect(upstream).toMatch(language);
         // What every URL parser makes of it is itself: nothing in it is read as dots, a host, a query or a fragment.
         expect(new URL(upstream, "http://service.example").pathname).toBe(upstream);
@@ -110,8 +110,8 @@ test("a parameter that can be one comes out as it went in, and comes out once", 
       const path = `/things/${encodeURIComponent(id)}/parts/${encodeURIComponent(name)}/removal`;
       const place = table.find(1, path);
       expect(place?.params).toEqual([id, name]);
-      const one = place?.routes.get("POST");
-      expect(one && upstreamPath(publicPath(one, 1, place?.params ?? []))).toBe(`/rest/v1${path}`);
+      expect(place?.routes.has("POST")).toBe(true);
+      expect(upstreamPath(place?.path ?? "")).toBe(`/rest/v1${path}`);
     }),
     { numRuns: 2_000 },
   );

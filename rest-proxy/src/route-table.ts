@@ -6,6 +6,8 @@ import { readSegment, writeSegment } from "./segment.ts";
 export interface Place {
   /** By method; `HEAD` is there wherever `GET` is. */
   readonly routes: ReadonlyMap<string, Route>;
+  /** Its one spelling, with the version: built from the table and the parameters, never from what the client sent. */
+  readonly path: string;
   /** The values of the path's parameters, decoded, in their order. */
   readonly params: readonly string[];
   /** Methods for `Allow`, such as `GET, HEAD, OPTIONS`. */
@@ -24,9 +26,13 @@ export interface RouteTable {
 }
 
 interface Node {
+  /** What stands in its path before each parameter, and after the last one. */
+  readonly pieces: readonly string[];
   readonly literals: Map<string, Node>;
   param: Node | undefined;
   readonly routes: Map<string, Route>;
+  /** Written when it is first asked for. */
+  allow: string | undefined;
 }
 
 interface Found {
@@ -40,7 +46,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   const problems: string[] = [];
   for (const route of routes) {
     for (const version of route.versions) {
-      const root = versions.get(version) ?? emptyNode();
+      const root = versions.get(version) ?? emptyNode([`/v${version}`]);
       versions.set(version, root);
       const clash = add(root, route);
       if (clash) problems.push(`${clash.id} and ${route.id} both answer ${route.method} /v${version}${route.path}`);
@@ -56,30 +62,25 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** The one spelling of a public path: built from the table and the parameters, never from what the client sent. */
-export function publicPath({ path }: Route, version: number, params: readonly string[]): string {
-  if (params.length === 0) return `/v${version}${path}`;
-  let next = 0;
-  return `/v${version}${path.replaceAll(/:[A-Za-z0-9]+/g, () => writeSegment(params[next++] ?? ""))}`;
-}
-
 /** The service's own path for a public one. */
 export function upstreamPath(path: string): string {
   return `/rest${path}`;
 }
 
-function emptyNode(): Node {
-  return { literals: new Map(), param: undefined, routes: new Map() };
+function emptyNode(pieces: readonly string[]): Node {
+  return { pieces, literals: new Map(), param: undefined, routes: new Map(), allow: undefined };
 }
 
 function add(root: Node, route: Route): Route | undefined {
   let node = root;
   for (const segment of route.path.slice(1).split("/")) {
+    const before = node.pieces.slice(0, -1);
+    const last = node.pieces.at(-1) ?? "";
     if (segment.startsWith(":")) {
-      node = node.param ??= emptyNode();
+      node = node.param ??= emptyNode([...before, `${last}/`, ""]);
       continue;
     }
-    const next = node.literals.get(segment) ?? emptyNode();
+    const next = node.literals.get(segment) ?? emptyNode([...before, `${last}/${segment}`]);
     node.literals.set(segment, next);
     node = next;
   }
@@ -107,6 +108,14 @@ function descend(node: Node, segments: readonly string[], depth: number, params:
 
 function toPlace(found: Found | undefined): Place | undefined {
   if (!found) return undefined;
-  const { routes } = found.node;
-  return { routes, params: found.params, allow: [...[...routes.keys()].toSorted(), "OPTIONS"].join(", ") };
+  const { node, params } = found;
+  const { routes } = node;
+  node.allow ??= [...[...routes.keys()].toSorted(), "OPTIONS"].join(", ");
+  return { routes, path: spell(node.pieces, params), params, allow: node.allow };
+}
+
+function spell(pieces: readonly string[], params: readonly string[]): string {
+  let path = pieces[0] ?? "";
+  for (let at = 0; at < params.length; at++) path += writeSegment(params[at] ?? "") + (pieces[at + 1] ?? "");
+  return path;
 }

@@ -16,7 +16,7 @@ import { createProxy, type Proxy } from "./proxy.ts";
 import { readQuery } from "./query.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache.ts";
 import { createRetirements, type Retirement, type Retirements } from "./retirement.ts";
-import { publicPath, type RouteTable, upstreamPath } from "./route-table.ts";
+import { type RouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import type { Observe } from "./telemetry.ts";
 import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
@@ -160,7 +160,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   const route = findRoute(place, method, response);
   usage.count(version, route.id, headers);
   const query = readQuery(target.query, route.query);
-  const resource = withQuery(publicPath(route, version, place.params), query);
+  const resource = withQuery(place.path, query);
   tellLocation(found, method, resource, own);
   const coding = chooseCoding(headers["accept-encoding"]);
   const lookup = createLookup(request, resource, coding);
