@@ -72,7 +72,7 @@ class Relay {
     if (this.#isDone) return;
     this.#isDone = true;
     this.#client?.end();
-    this.#resolve(this.#chunks && Buffer.concat(this.#chunks, this.#bytes));
+    this.#resolve(this.#chunks && toOwnBuffer(this.#chunks, this.#bytes));
   }
 
   breakOff(error: Error): void {
@@ -108,4 +108,12 @@ class Relay {
     this.#body.destroy();
     this.#resolve(undefined);
   }
+}
+
+/** In memory of its own: a small piece of Node's pool would keep the whole of it alive, and that is nobody's account. */
+function toOwnBuffer(chunks: readonly Buffer[], bytes: number): Buffer {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(whole, at);
+  return whole;
 }
