@@ -23,11 +23,14 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
   observe({ kind: "replica-back", replica, service: "things" });
   observe({ kind: "lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
+  observe({ kind: "refresh-failed", key: "/v1/things/1", cause: new Error("refused") });
+  observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });
   observe({ kind: "bug", cause: new Error("broken"), ...about });
   expect(lines.map(({ level }) => level)).toEqual([
     ...["debug", "debug", "warn", "warn"],
     ...["debug", "warn", "info", "warn"],
-    "error",
+    ...["warn", "info", "error"],
   ]);
+  expect(lines[9]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
   expect(lines[3]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
 });
