@@ -125,7 +125,9 @@ export class Fetcher {
 
   #noteShared({ lookup, onLanding }: Fetching, { status }: OriginAnswer, isShared: boolean): void {
     if (isShared) return this.#o.unshared.delete(lookup.key);
-    if (status < 500) this.#o.unshared.set(lookup.key, unsharedMs);
+    // An error passes, a 304 says nothing of the whole, and what a token brings says nothing of those who have none.
+    const isTelling = status < 500 && status !== 304 && lookup.request.headers["authorization"] === undefined;
+    if (isTelling) this.#o.unshared.set(lookup.key, unsharedMs);
     onLanding?.(undefined);
   }
 

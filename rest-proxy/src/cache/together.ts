@@ -94,7 +94,7 @@ export function createTogether(o: TogetherOptions): Together {
     observe({ kind: "collapsed" });
     if (isStale) sendStale(o, response, lookup.request, entry, own);
     else {
-      const status = forwardedStatus(o.name, { forwarded, isStored: true, isCollapsed: true });
+      const status = forwardedStatus(o.name, { forwarded, isCollapsed: true });
       send(response, answerFrom(entry, lookup.request, nowMs(), status), own);
     }
     return true;

@@ -32,6 +32,33 @@ test("who waits for what turns out to be private asks alone, and the next ones d
   expect((await get("/a")).body).toBe("shared");
 });
 
+test("a private answer to a token leaves those without one together", async () => {
+  const { get, send, asked, askedCount, received } = await setUp();
+  const mine = get("/a", { Authorization: "Bearer x" });
+  (await asked()).answer(200, ["Cache-Control", "private"], "mine");
+  await mine;
+  const others = [send("/a"), send("/a")];
+  await received(3);
+  (await asked()).answer(200, fresh, "ours");
+  expect(await Promise.all(others.map(async ({ answer }) => (await answer).body))).toEqual(["ours", "ours"]);
+  expect(askedCount()).toBe(2);
+});
+
+test("clients that only ever ask for changes do not keep the answer from being stored", async () => {
+  const { get, always, passSeconds } = await setUp();
+  always((asked) => asked.answer(200, ["Cache-Control", "private"], "not yet"));
+  await get("/a");
+  always((asked) => {
+    if (asked.headers["if-none-match"]) asked.answer(304, [...fresh, "ETag", '"a"']);
+    else asked.answer(200, [...fresh, "ETag", '"a"'], "hello");
+  });
+  for (let time = 0; time < 4; time++) {
+    expect((await get("/a", { "If-None-Match": '"a"' })).status).toBe(304);
+    passSeconds(10);
+  }
+  expect((await get("/a")).headers["cache-status"]).toMatch(/hit/);
+});
+
 test("requests with a token are never joined", async () => {
   const { send, asked } = await setUp();
   const sent = ["a", "b"].map((token) => send("/a", { Authorization: token }));
