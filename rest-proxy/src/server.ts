@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
-import express from "express";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
@@ -100,24 +99,13 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     limitReading: createReadingLimit(o.responseTimeoutMs, observe),
   };
   const stopTelling = tellUsage(parts.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
-  const visits = new WeakMap<IncomingMessage, Visit>();
-  const app = express().disable("x-powered-by").disable("etag").disable("query parser");
-  app.use((request, _response, next) => {
-    const visit = visits.get(request);
-    if (!visit) return next();
-    answer(visit, parts).catch((error: unknown) => refuse(error, visit, observe));
-  });
 
   return {
     handler(request, response) {
       const exchange = openExchange(request, response, observe);
       try {
         const visit = receive(exchange, parts);
-        if (!visit) return;
-        visits.set(request, visit);
-        // Express reads request.url with url.parse, which throws and warns on odd ones, and answers them in HTML: it sees none of it.
-        request.url = "/";
-        app(request, response);
+        if (visit) answer(visit, parts).catch((error: unknown) => refuse(error, visit, observe));
       } catch (error) {
         refuse(error, exchange, observe);
       }
