@@ -23,7 +23,7 @@ export function relayBody(body: Readable, o: RelayOptions): Promise<Buffer | und
     body.on("data", (chunk: Buffer) => relay.take(chunk));
     body.once("end", () => relay.finish());
     body.on("error", (error) => relay.breakOff(error));
-    body.once("close", () => relay.breakOff(new Error("The answer broke off.")));
+    body.once("close", () => relay.close());
     o.client?.once("close", () => relay.leave());
     if (body.destroyed) relay.breakOff(body.errored ?? new Error("The answer broke off."));
     else if (o.client?.destroyed) relay.leave();
@@ -73,6 +73,11 @@ class Relay {
     this.#isDone = true;
     this.#client?.end();
     this.#resolve(this.#chunks && toOwnBuffer(this.#chunks, this.#bytes));
+  }
+
+  /** Comes after every end, too: only before it something is wrong. */
+  close(): void {
+    if (!this.#isDone) this.breakOff(new Error("The answer broke off."));
   }
 
   breakOff(error: Error): void {
