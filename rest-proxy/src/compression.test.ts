@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { OriginAnswer, OriginRequest } from "./cache/origin.ts";
-import { createCodingChooser, withCompression } from "./compression.ts";
+import { createCodingChooser, createCompression } from "./compression.ts";
 
 test.each([
   [undefined, undefined],
@@ -30,6 +30,8 @@ test.each([
 const long = JSON.stringify("long ".repeat(400));
 const json = ["Content-Type", "application/json", "ETag", '"7"'];
 const signal = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
+
+const withCompression = createCompression({ packingsMax: 8 });
 
 /** An origin that answers with these headers and this body, and writes down what it was asked. */
 function origin(status: number, headers: readonly string[], body = long) {
@@ -116,4 +118,14 @@ test("an answer that breaks off before it is packed is none", async () => {
   const answer = withCompression(ask, "br")(get());
   queueMicrotask(() => broken.destroy(Object.assign(new Error("reset"), { code: "ECONNRESET" })));
   await expect(answer).rejects.toMatchObject({ code: "BAD_GATEWAY" });
+});
+
+test("more than may be packed at once goes as it is, and says that it might be packed", async () => {
+  const { ask } = origin(200, json);
+  const way = createCompression({ packingsMax: 1 })(ask, "br");
+  const [first, second] = await Promise.all([way(get()), way(get())]);
+  expect(first.headers).toContain("Content-Encoding");
+  expect(second.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
+  expect(await text(second.body)).toBe(long);
+  expect((await way(get())).headers).toContain("Content-Encoding");
 });

@@ -49,28 +49,43 @@ function chooseCoding(acceptEncoding: string): Coding | undefined {
   return isWanted ? best : undefined;
 }
 
+export interface CompressionOptions {
+  /** Answers that are being packed at once: each is in memory, whole. Beyond it they go as they are. */
+  readonly packingsMax: number;
+}
+
 /**
- * A way to a service on which answers are packed before anybody stores them: once for all who get the copy.
+ * Makes of a way to a service one on which answers are packed before anybody stores them: once for all who get the copy.
  *
  * Each packing is a representation of its own, with a tag of its own: `"7"` is `"7-br"` (RFC 9110, 8.8.3.3; a weak tag would never pass
  * `If-Match`). The suffix is taken off before the service compares. What is a part (`Range`), of unknown length, too short or too long, or
  * not to be transformed goes as it is.
  */
-export function withCompression(ask: Ask, coding: Coding | undefined): Ask {
-  return async (request) => {
+export function createCompression({ packingsMax }: CompressionOptions): (ask: Ask, coding: Coding | undefined) => Ask {
+  let packings = 0;
+
+  async function packOrNot(answer: OriginAnswer, request: OriginRequest, coding?: Coding): Promise<OriginAnswer> {
+    if (!isPackable(answer)) return answer;
+    if (!coding || packings >= packingsMax) return { ...answer, headers: [...answer.headers, ...varies] };
+    packings++;
+    try {
+      return await pack(answer, coding, request);
+    } finally {
+      packings--;
+    }
+  }
+
+  return (ask, wanted) => async (request) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const packing = isRead && valueOf(request.headers, "range") === undefined ? coding : undefined;
-    const plain = { ...request, headers: toPlainTags(request.headers, isRead ? packing : "any") };
+    const coding = isRead && valueOf(request.headers, "range") === undefined ? wanted : undefined;
+    const plain = { ...request, headers: toPlainTags(request.headers, isRead ? coding : "any") };
     const answer = await ask(plain);
     if (!isRead) return answer;
-    if (answer.status === 304) return repack304(answer, request, packing);
-    if (!isPackable(answer)) return answer;
-    if (packing === undefined) return { ...answer, headers: [...answer.headers, ...varies] };
-    if (request.method === "GET") return pack(answer, packing, request);
+    if (answer.status === 304) return repack304(answer, request, coding);
+    if (request.method === "GET" || !coding || !isPackable(answer)) return packOrNot(answer, request, coding);
     // The length of the packed body is known by packing it.
     answer.body.resume();
-    const full = await ask({ ...plain, method: "GET" });
-    const packed = isPackable(full) ? await pack(full, packing, request) : full;
+    const packed = await packOrNot(await ask({ ...plain, method: "GET" }), request, coding);
     packed.body.resume();
     return { ...packed, body: Readable.from([]) };
   };
@@ -93,13 +108,12 @@ function isPackable({ status, headers }: OriginAnswer): boolean {
 
 async function pack(answer: OriginAnswer, coding: Coding, { signal }: OriginRequest): Promise<OriginAnswer> {
   const bytes = await packers[coding](await readBody(answer.body, signal));
-  const headers = answer.headers.flatMap((value, at) => {
-    if (at % 2 === 1) return [];
-    const name = value.toLowerCase();
-    const text = answer.headers[at + 1] ?? "";
-    if (name === "content-length") return [];
-    return [value, name === "etag" ? withSuffix(text, coding) : text];
-  });
+  const headers: string[] = [];
+  for (let at = 0; at < answer.headers.length; at += 2) {
+    if (isNamed(answer.headers, at, "content-length")) continue;
+    const [name = "", text = ""] = [answer.headers[at], answer.headers[at + 1]];
+    headers.push(name, isNamed(answer.headers, at, "etag") ? withSuffix(text, coding) : text);
+  }
   headers.push("Content-Encoding", coding, "Content-Length", String(bytes.length), ...varies);
   return { status: answer.status, headers, body: Readable.from(bytes, { objectMode: false }) };
 }
@@ -117,7 +131,7 @@ async function readBody(body: Readable, signal: OriginRequest["signal"]): Promis
 const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
-/** Brotli at 5 packs as well as gzip at its best, in a third of the time. */
+/** Not the best that they can do: a client waits meanwhile. */
 const packers: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
     brotli(bytes, {
@@ -135,7 +149,7 @@ function repack304(answer: OriginAnswer, request: OriginRequest, packing: Coding
   const asked = valueOf(request.headers, "if-none-match") ?? "";
   let isPacked = false;
   const headers = answer.headers.map((value, at) => {
-    if (at % 2 === 0 || answer.headers[at - 1]?.toLowerCase() !== "etag") return value;
+    if (at % 2 === 0 || !isNamed(answer.headers, at - 1, "etag")) return value;
     const packed = withSuffix(value, packing);
     isPacked = packed !== value && asked.includes(packed);
     return isPacked ? packed : value;
@@ -151,20 +165,29 @@ const suffixes = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
 
 /** A tag of another packing than this request's stays as it is: the service does not know it, and sends the whole answer. */
 function toPlainTags(headers: readonly string[], coding: Coding | "any" | undefined): readonly string[] {
-  const isTags = (name: string) => /^if-(?:none-)?match$/i.test(name);
-  if (!headers.some((name, at) => at % 2 === 0 && isTags(name))) return headers;
-  return headers.map((value, at) => {
-    if (at % 2 === 0) return value;
-    const name = headers[at - 1] ?? "";
-    if (!isTags(name)) return value;
+  let plain: string[] | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
     // If-Match speaks of the resource as it was read, in whatever packing.
-    const suffix = /^if-match$/i.test(name) ? suffixes.any : coding && suffixes[coding];
-    return suffix ? value.replaceAll(suffix, '"') : value;
-  });
+    const packing = isNamed(headers, at, "if-match")
+      ? "any"
+      : isNamed(headers, at, "if-none-match")
+        ? coding
+        : undefined;
+    if (packing === undefined) continue;
+    plain ??= [...headers];
+    plain[at + 1] = (headers[at + 1] ?? "").replaceAll(suffixes[packing], '"');
+  }
+  return plain ?? headers;
 }
 
 /** The first one, by its name in lower case. */
 function valueOf(headers: readonly string[], name: string): string | undefined {
-  const at = headers.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name);
-  return at === -1 ? undefined : headers[at + 1];
+  for (let at = 0; at < headers.length; at += 2) if (isNamed(headers, at, name)) return headers[at + 1];
+  return undefined;
+}
+
+/** Most names are told apart by their lengths. */
+function isNamed(headers: readonly string[], at: number, name: string): boolean {
+  const one = headers[at] ?? "";
+  return one.length === name.length && one.toLowerCase() === name;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ClientGone } from "./body.ts";
 import type { AskOrigin } from "./cache/origin.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
-import { type Coding, withCompression } from "./compression.ts";
+import { type Coding, createCompression } from "./compression.ts";
 import { withoutClient } from "./lookup.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
@@ -51,8 +51,12 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
+/** A few for each of the threads that pack, of 2 MiB at most. */
+const packingsMax = 32;
+
 export function createProxy(o: ProxyOptions): Proxy {
   const passages = new Map<string, Passage>();
+  const withCompression = createCompression({ packingsMax });
 
   function passageTo(service: string): Passage {
     const known = passages.get(service);
