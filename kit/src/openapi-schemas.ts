@@ -32,6 +32,25 @@ export function opaqueId(description: string, example: string) {
     .meta({ description, examples: [example] });
 }
 
+/** An id that a list is asked for: whatever is sent is taken, and nothing is found under what can be no id. */
+export function anyId(description: string, example: string) {
+  return z
+    .string()
+    .max(4_096)
+    .regex(/^[^\u0000]*$/)
+    .meta({ description, examples: [example] });
+}
+
+/** Such an id in a path, where it is not empty, and short; what has a meaning of its own there is 404. */
+export function anyIdInPath(description: string, example: string) {
+  return z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[^\u0000-\u001F\u007F-\u009F/\\%?#;]+$/)
+    .meta({ description, examples: [example] });
+}
+
 /** RFC 3339, UTC, milliseconds. */
 export function timestamp(description: string) {
   return z

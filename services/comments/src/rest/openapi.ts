@@ -1,5 +1,7 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
 import {
+  anyId,
+  anyIdInPath,
   bareList,
   opaqueId,
   pageFields,
@@ -116,15 +118,15 @@ function list(
 function listComments(words: Words): OperationDocument {
   const query = {
     ...pageFields,
-    postId: opaqueId("Only comments on this post; none for an id that nobody has.", "1"),
-    authorId: opaqueId("Only comments by this user; none for an id that nobody has.", "1"),
+    postId: anyId("Only comments on this post; none for an id that nobody has.", "1"),
+    authorId: anyId("Only comments by this user; none for an id that nobody has.", "1"),
   };
   return list(words, "Comments that were not deleted, newest first.", { query }, "/comments?limit=1");
 }
 
 function listPostComments(words: Words): OperationDocument {
   const description = "Comments on one post, newest first. An empty list for a post that nobody knows.";
-  const of = { path: { id: opaqueId("The post's id.", "1") }, query: pageFields };
+  const of = { path: { id: anyIdInPath("The post's id.", "1") }, query: pageFields };
   return list(words, description, of, "/posts/1/comments?limit=1");
 }
 

@@ -1,5 +1,6 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
 import {
+  anyIdInPath,
   bareList,
   opaqueId,
   pageFields,
@@ -229,7 +230,7 @@ function listUserOrders(words: Words): OperationDocument {
     description:
       "One user's orders, newest first: for that user, and for the scope `orders:read:all`, which gets an empty list for a user whom nobody knows.",
     callers: ["orders:read", "orders:read:all"],
-    path: { id: opaqueId("The user's id.", "1") },
+    path: { id: anyIdInPath("The user's id.", "1") },
     query: { ...pageFields, ...filter },
     ...listOf(words, "ordersOfAda", "/users/1/orders?limit=1"),
   };

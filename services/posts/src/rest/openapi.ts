@@ -1,5 +1,7 @@
 import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
 import {
+  anyId,
+  anyIdInPath,
   bareList,
   opaqueId,
   pageFields,
@@ -26,7 +28,8 @@ interface Words {
 }
 
 const givenTitle = withTextLimits(title, { min: 1, max: 200 });
-const givenText = withTextLimits(body, { min: 0, max: 100_000 });
+/** A post may be longer; a whole body by REST may not. */
+const givenText = withTextLimits(body, { min: 0, max: 65_536 });
 const shownBody = shownText(100_000, "It begins with a loom.");
 
 const shown = {
@@ -178,7 +181,7 @@ function listPosts(words: Words): OperationDocument {
     query: {
       ...pageFields,
       status,
-      authorId: opaqueId("Only posts of this user; none for an id that nobody has.", "2"),
+      authorId: anyId("Only posts of this user; none for an id that nobody has.", "2"),
       search: withTextLimits(z.string(), { min: 1, max: 80 }).meta({
         description: "Words that begin words of the title.",
       }),
@@ -207,7 +210,7 @@ function listUserPosts(words: Words): OperationDocument {
   return {
     description: "Published posts of one user, newest first. An empty list for a user whom nobody knows.",
     callers: "anybody",
-    path: { id: opaqueId("The user's id.", "2") },
+    path: { id: anyIdInPath("The user's id.", "2") },
     query: { ...pageFields, status },
     answer: {
       status: 200,
