@@ -37,8 +37,7 @@ export function anyId(description: string, example: string) {
   return z
     .string()
     .max(4_096)
-    .regex(/^[^\u0000]*$/)
-    .meta({ description, examples: [example] });
+    .meta({ pattern: String.raw`^[^\u0000]*$`, description, examples: [example] });
 }
 
 /** Such an id in a path, where it is not empty, and short; what has a meaning of its own there is 404. */
@@ -47,8 +46,7 @@ export function anyIdInPath(description: string, example: string) {
     .string()
     .min(1)
     .max(256)
-    .regex(/^[^\u0000-\u001F\u007F-\u009F/\\%?#;]+$/)
-    .meta({ description, examples: [example] });
+    .meta({ pattern: String.raw`^[^\u0000-\u001F\u007F-\u009F/\\%?#;]+$`, description, examples: [example] });
 }
 
 /** RFC 3339, UTC, milliseconds. */
