@@ -42,8 +42,8 @@ interface Forwarding {
 
 export interface Proxy {
   /**
-   * Answers from the store or from the service, on one of two ways: the middleware's for the client's own request, the pool's for what others
-   * join or nobody waits for.
+   * Answers from the store or from the service, on one of two ways: the middleware's for what changes something, the pool's for reads, which
+   * others may join or nobody may wait for.
    * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE when there is no answer; nothing is written then.
    */
   forward(response: ServerResponse, forwarding: Forwarding): Promise<void>;
@@ -93,7 +93,7 @@ export function createProxy(o: ProxyOptions): Proxy {
       if (response.destroyed || response.closed) return;
       try {
         const passage = passageTo(service);
-        const passThrough = wayBy(passage.passThrough, forwarding, false);
+        const passThrough = wayBy(isRead(about.method) ? passage.aside : passage.passThrough, forwarding, false);
         const aside = wayBy(passage.aside, forwarding, true);
         await o.cache.answer(lookup, response, { headers, passThrough, aside }, []);
       } catch (error) {
@@ -106,4 +106,8 @@ export function createProxy(o: ProxyOptions): Proxy {
     },
     close: async () => void (await Promise.all([...passages.values()].map((passage) => passage.close()))),
   };
+}
+
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
