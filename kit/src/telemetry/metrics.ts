@@ -1,0 +1,52 @@
+import type { MetricDeclarations } from "./metric-declarations.ts";
+
+/** Each label of a metric with its value: from our code, schema or configuration, or out of a `KnownValues`; never as a caller sent it. */
+export type Labels<L extends string> = Readonly<Record<L, string | number>>;
+
+export interface Counter<L extends string> {
+  /** @param by 1 unless given; never negative. */
+  add(labels: Labels<L>, by?: number): void;
+}
+
+export interface Gauge<L extends string> {
+  set(labels: Labels<L>, value: number): void;
+  add(labels: Labels<L>, by: number): void;
+  /** `read` is called at each scrape and sets what the gauge shows. One per gauge: the last counts. */
+  onScrape(read: (gauge: Gauge<L>) => void): void;
+}
+
+export interface Histogram<L extends string> {
+  /** @param value in the unit of the metric's name. */
+  observe(labels: Labels<L>, value: number): void;
+}
+
+type NamesOf<D extends MetricDeclarations, Kind extends string> = {
+  [Name in keyof D]: D[Name]["kind"] extends Kind ? Name : never;
+}[keyof D];
+
+/** The metrics of one process, by the names of its declarations. Get them once and keep them. */
+export interface Metrics<D extends MetricDeclarations> {
+  /** False: nothing is counted, and what is only worked out to be counted need not be. */
+  readonly isOn: boolean;
+  counter<N extends NamesOf<D, "counter">>(name: N): Counter<D[N]["labels"][number]>;
+  gauge<N extends NamesOf<D, "gauge">>(name: N): Gauge<D[N]["labels"][number]>;
+  histogram<N extends NamesOf<D, "histogram">>(name: N): Histogram<D[N]["labels"][number]>;
+  /** In Prometheus' text format 0.0.4; empty when off. */
+  write(): Promise<string>;
+}
+
+const nothing = () => {};
+
+/** For a process that nobody scrapes. */
+export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
+  const counter = { add: nothing };
+  const gauge = { set: nothing, add: nothing, onScrape: nothing };
+  const histogram = { observe: nothing };
+  return {
+    isOn: false,
+    counter: () => counter,
+    gauge: () => gauge,
+    histogram: () => histogram,
+    write: () => Promise.resolve(""),
+  };
+}
