@@ -4,7 +4,7 @@ import { type Library, startLibrary } from "../../gateway/test/helpers/library.t
 import { answerJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Finding, Scene } from "./check.ts";
 import { within } from "./gateway-process.ts";
-import { percentile } from "./load.ts";
+import { percentile } from "../processes/open-loop.ts";
 import { type Client, createClient } from "./requests.ts";
 
 const abortedMsMax = 100;

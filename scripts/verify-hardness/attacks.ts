@@ -3,7 +3,13 @@ import { type Library, startLibrary } from "../../gateway/test/helpers/library.t
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Finding, Scene } from "./check.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
-import { describeFailures, describeLatencies, describeLoad, type LoadReport, startLoad } from "./load.ts";
+import {
+  describeFailures,
+  describeLatencies,
+  describeLoad,
+  type LoadReport,
+  startLoad,
+} from "../processes/open-loop.ts";
 import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.ts";
 import { type Client, createClient } from "./requests.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { Check, Scene, StartedGateway } from "./check.ts";
 import { within } from "./gateway-process.ts";
-import { describeLoad, type Load, percentile, startLoad } from "./load.ts";
+import { describeLoad, type Load, percentile, startLoad } from "../processes/open-loop.ts";
 import { type LoopReport, pauseMsMax } from "./monitor.ts";
 import { type Client, createClient } from "./requests.ts";
 import { composeWide, describeQueries, publish } from "./supergraphs.ts";

@@ -4,7 +4,7 @@ import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Scene } from "./check.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
-import { describeLoad, startLoad } from "./load.ts";
+import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import { type Client, createClient } from "./requests.ts";
 
 const rounds = 10;

@@ -10,7 +10,7 @@ import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/sub
 import type { Check, Scene } from "./check.ts";
 import { within } from "./gateway-process.ts";
 import { ledgerDefs, shelfDefs } from "./ledger.ts";
-import { describeFailures, describeLoad, type LoadReport, startLoad } from "./load.ts";
+import { describeFailures, describeLoad, type LoadReport, startLoad } from "../processes/open-loop.ts";
 import { type Client, createClient } from "./requests.ts";
 
 const readsPerSecond = 100;

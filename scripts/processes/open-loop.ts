@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface LoadOptions {
   readonly perSecond: number;
-  /** Resolves with what is wrong with the answer, undefined when nothing is; throws when there was none. */
+  /**
+   * Resolves with what is wrong with the answer, undefined when nothing is; throws when there was none. Has to end by itself, by a deadline;
+   * tries once, so that what is counted are first attempts.
+   */
   send(count: number): Promise<string | undefined>;
 }
 
@@ -17,33 +20,36 @@ export interface LoadReport {
 }
 
 export interface Load {
+  /** How many have been sent and not been answered yet. */
+  readonly underWay: number;
   /** Forgets what was measured until now. */
   reset(): void;
+  /** What was to be sent since the last call, once all of it was answered. Later requests belong to the next call. */
+  next(): Promise<LoadReport>;
   /** Sends no more, and resolves when all have been answered. */
   stop(): Promise<LoadReport>;
 }
 
 /** More than this under way, and the next are counted as failed without being sent. */
 const underWayMax = 2_000;
+/** What goes wrong in more ways is counted as one. */
+const failureKindsMax = 100;
+const failureCharsMax = 200;
 
 /** Open loop: requests are sent at their times, however late the answers come; so a standstill counts for all who came in it. */
 export function startLoad({ perSecond, send }: LoadOptions): Load {
   const startMs = performance.now();
-  const under = new Set<Promise<void>>();
-  let latenciesMs: number[] = [];
-  let failures = new Map<string, number>();
-  let sentLateMsMax = 0;
   const stopping = new AbortController();
+  let window = openWindow();
+  let underWay = 0;
   let count = 0;
-  const fail = (what: string) => failures.set(what, (failures.get(what) ?? 0) + 1);
 
-  async function sendOne(intendedMs: number): Promise<void> {
-    // What was sent before a reset is of no interest after it.
-    const [latencies, failuresThen] = [latenciesMs, failures];
-    const what = await send(count).catch((error: unknown) => String(error));
-    if (failuresThen !== failures) return;
-    latencies.push(performance.now() - intendedMs);
-    if (what !== undefined) fail(what.slice(0, 200));
+  async function sendOne(dueMs: number, { latenciesMs, fail }: Window): Promise<void> {
+    underWay++;
+    const what = await send(count).catch((error: unknown) => describeError(error));
+    underWay--;
+    latenciesMs.push(performance.now() - dueMs);
+    if (what !== undefined) fail(what);
   }
 
   async function run(): Promise<void> {
@@ -51,32 +57,66 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
       const dueMs = startMs + (count * 1_000) / perSecond;
       const waitMs = dueMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);
+      if (stopping.signal.aborted) return;
       count++;
-      sentLateMsMax = Math.max(sentLateMsMax, performance.now() - dueMs);
-      if (under.size >= underWayMax) {
-        fail(`not sent: ${underWayMax} are under way`);
-        continue;
-      }
-      const one = sendOne(dueMs).finally(() => under.delete(one));
-      under.add(one);
+      window.sent(dueMs);
+      if (underWay >= underWayMax) window.fail(`not sent: ${underWayMax} are under way`);
+      else window.follow(sendOne(dueMs, window));
     }
+  }
+
+  function next(): Promise<LoadReport> {
+    const closing = window;
+    window = openWindow();
+    return closing.close();
   }
 
   const running = run();
   return {
-    reset() {
-      latenciesMs = [];
-      failures = new Map();
-      sentLateMsMax = 0;
+    get underWay() {
+      return underWay;
     },
+    reset: () => void (window = openWindow()),
+    next,
     async stop() {
       stopping.abort();
       await running;
-      await Promise.all(under);
+      return next();
+    },
+  };
+}
+
+type Window = ReturnType<typeof openWindow>;
+
+/** What is measured of the requests that were to be sent in one stretch of time. */
+function openWindow() {
+  const latenciesMs: number[] = [];
+  const failures = new Map<string, number>();
+  const followed = new Set<Promise<void>>();
+  let sentLateMsMax = 0;
+  return {
+    latenciesMs,
+    sent: (dueMs: number) => void (sentLateMsMax = Math.max(sentLateMsMax, performance.now() - dueMs)),
+    fail(what: string) {
+      const text = what.slice(0, failureCharsMax);
+      const kind = failures.has(text) || failures.size < failureKindsMax ? text : "something else";
+      failures.set(kind, (failures.get(kind) ?? 0) + 1);
+    },
+    follow(request: Promise<void>) {
+      const one = request.finally(() => followed.delete(one));
+      followed.add(one);
+    },
+    async close(): Promise<LoadReport> {
+      await Promise.all(followed);
       const ascending = latenciesMs.toSorted((a, b) => a - b);
       return { count: ascending.length, latenciesMs: ascending, sentLateMsMax, failures };
     },
   };
+}
+
+/** Errors of several addresses have no words of their own. */
+function describeError(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
 /** @param ascending sorted. @returns 0 of nothing. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeFailures, describeLoad, percentile, startLoad } from "./load.ts";
+import { describeFailures, describeLoad, percentile, startLoad } from "./open-loop.ts";
 
 test("a standstill counts for everybody who was to be served in it", async () => {
   const standstill = Promise.withResolvers<undefined>();
@@ -46,6 +46,32 @@ test("what came before a reset is forgotten, even when it ends later", async () 
   load.reset();
   first.resolve("late");
   expect((await load.stop()).failures.size).toBe(0);
+});
+
+test("what was to be sent before the next report was asked for belongs to the one before, whenever it is answered", async () => {
+  const first = Promise.withResolvers<string>();
+  const started = Promise.withResolvers<void>();
+  const load = startLoad({
+    perSecond: 100,
+    send: (count) => (started.resolve(), count === 1 ? first.promise : Promise.resolve(undefined)),
+  });
+  await started.promise;
+  const before = load.next();
+  expect(load.underWay).toBe(1);
+  first.resolve("late");
+  expect(await before).toMatchObject({ count: 1, failures: new Map([["late", 1]]) });
+  expect((await load.stop()).failures.size).toBe(0);
+});
+
+test("failures of more kinds than anybody reads are counted as one", async () => {
+  const enough = Promise.withResolvers<void>();
+  const load = startLoad({
+    perSecond: 5_000,
+    send: async (count) => (count === 150 ? (enough.resolve(), "last") : `failure ${count}`),
+  });
+  await enough.promise;
+  const { failures } = await load.stop();
+  expect([failures.size, (failures.get("something else") ?? 0) >= 50]).toEqual([101, true]);
 });
 
 test("a percentile is a value that was measured", () => {
