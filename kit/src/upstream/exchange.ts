@@ -40,7 +40,7 @@ export function exchange(
   bodyBytesMax: number,
 ): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
-    const handler = createHandler({ deadline, bodyBytesMax, isHead: method === "HEAD", resolve, reject });
+    const handler = new ExchangeHandler({ deadline, bodyBytesMax, isHead: method === "HEAD", resolve, reject });
     // undici only reads the headers.
     const options = { method, path, headers: headers as Record<string, string> | string[], body: body ?? null };
     target.connection.dispatch(options, handler);
@@ -55,61 +55,74 @@ interface Settling {
   reject(error: unknown): void;
 }
 
-function createHandler({ deadline, bodyBytesMax, isHead, resolve, reject }: Settling): Dispatcher.DispatchHandler {
-  let status = 0;
-  let responseHeaders: ResponseHeaders = {};
-  let bytes = 0;
+/**
+ * A class, not closures over shared variables: with those the garbage of one request was found to hold that of the next ones, which then
+ * survives every scavenge and costs a sixth of the time under load.
+ */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #o: Settling;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #bytes = 0;
   /** As a rule one. */
-  let chunk: Buffer | undefined;
-  let further: Buffer[] | undefined;
-  let settled = false;
+  #chunk: Buffer | undefined;
+  #further: Buffer[] | undefined;
+  #isSettled = false;
   /** Set from the moment on which bytes may have been sent. */
-  let controller: Dispatcher.DispatchController | undefined;
-  function settle(result: ExchangeResult): void {
-    settled = true;
-    deadline.onEnd = undefined;
-    resolve(result);
+  #controller: Dispatcher.DispatchController | undefined;
+
+  constructor(o: Settling) {
+    this.#o = o;
+    o.deadline.onEnd = (reason, cause) => this.#giveUp(reason, cause);
   }
+
+  onRequestStart(started: Dispatcher.DispatchController): void {
+    this.#controller = started;
+    if (this.#isSettled) started.abort(new Error("given up before it was sent"));
+  }
+
+  /** Heads of 1xx come before the answer's own, which takes their place (RFC 9110, section 15.2). */
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (!this.#o.isHead && Number(headers["content-length"]) > this.#o.bodyBytesMax) this.#refuseLength();
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, data: Buffer): void {
+    this.#bytes += data.length;
+    if (this.#bytes > this.#o.bodyBytesMax) return this.#refuseLength();
+    if (this.#chunk) (this.#further ??= []).push(data);
+    else this.#chunk = data;
+  }
+
+  onResponseEnd(): void {
+    if (this.#isSettled) return;
+    const first = this.#chunk ?? Buffer.of();
+    const body = this.#further ? Buffer.concat([first, ...this.#further], this.#bytes) : first;
+    this.#settle({ kind: "answered", status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isSettled) return;
+    if (this.#controller) return this.#settle({ kind: "failed", reason: "reset", cause: error });
+    if ("code" in error && unsendable.has(String(error.code))) return this.#o.reject(error);
+    this.#settle({ kind: "failed", reason: "refused", cause: error });
+  }
+
+  #refuseLength(): void {
+    this.#giveUp("too-large", new Error(`The answer has more than ${this.#o.bodyBytesMax} bytes`));
+  }
+
   /** Answers the caller first, then closes the connection: that is how the replica learns of it. */
-  function giveUp(reason: "too-large" | EndReason, cause: unknown): void {
-    if (settled) return;
-    settle({ kind: "failed", reason, cause });
-    controller?.abort(new Error(`given up: ${reason}`));
+  #giveUp(reason: "too-large" | EndReason, cause: unknown): void {
+    if (this.#isSettled) return;
+    this.#settle({ kind: "failed", reason, cause });
+    this.#controller?.abort(new Error(`given up: ${reason}`));
   }
-  deadline.onEnd = giveUp;
 
-  return {
-    onRequestStart(started) {
-      controller = started;
-      if (settled) started.abort(new Error("given up before it was sent"));
-    },
-    /** Heads of 1xx come before the answer's own, which takes their place (RFC 9110, section 15.2). */
-    onResponseStart(_, code, headers) {
-      status = code;
-      responseHeaders = headers;
-      if (!isHead && Number(headers["content-length"]) > bodyBytesMax) giveUp("too-large", tooLarge(bodyBytesMax));
-    },
-    onResponseData(_, data) {
-      bytes += data.length;
-      if (bytes > bodyBytesMax) return giveUp("too-large", tooLarge(bodyBytesMax));
-      if (chunk) (further ??= []).push(data);
-      else chunk = data;
-    },
-    onResponseEnd() {
-      if (settled) return;
-      const first = chunk ?? Buffer.of();
-      const body = further ? Buffer.concat([first, ...further], bytes) : first;
-      settle({ kind: "answered", status, headers: responseHeaders, body });
-    },
-    onResponseError(_, error) {
-      if (settled) return;
-      if (controller) return settle({ kind: "failed", reason: "reset", cause: error });
-      if ("code" in error && unsendable.has(String(error.code))) return reject(error);
-      settle({ kind: "failed", reason: "refused", cause: error });
-    },
-  };
-}
-
-function tooLarge(bodyBytesMax: number): Error {
-  return new Error(`The answer has more than ${bodyBytesMax} bytes`);
+  #settle(result: ExchangeResult): void {
+    this.#isSettled = true;
+    this.#o.deadline.onEnd = undefined;
+    this.#o.resolve(result);
+  }
 }
