@@ -8,7 +8,8 @@ test.each([
   ["Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37.000Z"],
   ["Thursday, 18-Aug-50 02:01:18 GMT", "2050-08-18T02:01:18.000Z"],
   ["Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37.000Z"],
-])("%s is a date (RFC 9110, 5.6.7)", (text, date) => {
+  ["SUN, 06 nOV 1994 08:49:37 gMT", "1994-11-06T08:49:37.000Z"],
+])("%s is a date, whatever the case of its letters (RFC 9110, 5.6.7; RFC 9111, 4.2)", (text, date) => {
   expect(new Date(parseHttpDate(text, nowMs) ?? 0).toISOString()).toBe(date);
 });
 
@@ -16,8 +17,6 @@ test.each([
   ["0"],
   [""],
   ["Sun, 06 Nov 1994 08:49:37 UTC"],
-  ["Sun, 06 Nov 1994 08:49:37 gMT"],
-  ["SUN, 06 Nov 1994 08:49:37 GMT"],
   ["Sun, 6 Nov 1994 08:49:37 GMT"],
   ["Sun, 06  Nov 1994 08:49:37 GMT"],
   ["Sun, 06 Nov 1994 8:49:37 GMT"],

@@ -1,26 +1,31 @@
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const time = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
 const month = `(?<month>${months.join("|")})`;
 const fixdate = new RegExp(
   String.raw`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) ${month} (?<year>\d{4}) ${time} GMT$`,
+  "i",
 );
 const rfc850 = new RegExp(
   String.raw`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-${month}-(?<year>\d\d) ${time} GMT$`,
+  "i",
 );
 const asctime = new RegExp(
   String.raw`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})$`,
+  "i",
 );
 
 /**
  * An HTTP-date in one of its three forms (RFC 9110, 5.6.7), in milliseconds since 1970. Undefined for everything else: what is not a date has to be
- * taken as one of the past (RFC 9111, 5.3), so nothing is guessed. A year of two digits is the one nearest to `nowMs` that is at most 50 years ahead.
+ * taken as one of the past (RFC 9111, 5.3), so nothing is guessed. Only the case of letters does not matter (RFC 9111, 4.2). A year of two digits is
+ * the one nearest to `nowMs` that is at most 50 years ahead.
  */
 export function parseHttpDate(text: string, nowMs: number): number | undefined {
   const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;
   if (!parts) return undefined;
   const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number);
   const year = fullYear(parts["year"] ?? "", nowMs);
-  const date = new Date(Date.UTC(year, months.indexOf(parts["month"] ?? ""), day, hour, minute, second));
+  const monthIndex = months.indexOf((parts["month"] ?? "").toLowerCase());
+  const date = new Date(Date.UTC(year, monthIndex, day, hour, minute, second));
   const isReal = date.getUTCDate() === day && (hour ?? 24) < 24 && (minute ?? 60) < 60;
   return isReal ? date.getTime() : undefined;
 }
