@@ -1,12 +1,11 @@
 import { isCondition, speaksOf, validationOf } from "./conditional.ts";
-import { type Entry, type HeadOptions, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
-import { firstOf, without } from "./fields.ts";
+import { type Entry, type StoredHead, toStoredHead } from "./entry.ts";
+import { without } from "./fields.ts";
+import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import type { AskOrigin, OriginAnswer, OriginSignal } from "./origin.ts";
 import { dropBody } from "./relay.ts";
-import type { Store } from "./store.ts";
-import { freshenedHeaders, storedHeaders } from "./stored-headers.ts";
 
 export interface Question {
   readonly lookup: CacheLookup;
@@ -30,15 +29,15 @@ export type Reply =
       readonly askedAt: number;
     };
 
-export interface AskingOptions extends HeadOptions {
-  readonly store: Store;
+export interface AskingOptions extends FresheningOptions {
   readonly log: InvalidationLog;
   readonly nowMs: () => number;
 }
 
 /** Asks for one `GET`, once. A 304 freshens what is stored (RFC 9111, 4.3.3 and 4.3.4), unless it was taken back meanwhile. */
 export function createAsking(o: AskingOptions): (question: Question) => Promise<Reply> {
-  const { store, log, nowMs } = o;
+  const { log, nowMs } = o;
+  const freshen = createFreshening(o);
 
   return async (question) => {
     const { lookup, signal, ask } = question;
@@ -57,17 +56,6 @@ export function createAsking(o: AskingOptions): (question: Question) => Promise<
     }
     dropBody(answer.body);
     if (!speaksOf(answer.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
-    const freshened = freshenedHeaders(entry.headers, withDate(storedHeaders(answer.headers, []), exchanged.cameMs));
-    const head = toStoredHead({ status: entry.status, headers: freshened, ...about }, o);
-    // What may not be kept any longer is still what this client asked for.
-    const renewed = toEntry(entry.key, head ?? { ...entry, headers: freshened }, entry.body);
-    const isCurrent = head !== undefined && !log.isOutdated(asked.askedAt, entry.key, head.groups);
-    store.remove(entry);
-    return { kind: "validated", entry: renewed, isStored: isCurrent && store.put(renewed) };
+    return { kind: "validated", ...freshen(entry, answer.headers, { ...about, askedAt: asked.askedAt }) };
   };
-}
-
-/** A 304 without a date is dated by when it came (RFC 9110, 6.6.1), or the stored one would make it look old. */
-function withDate(headers: string[], cameMs: number): string[] {
-  return firstOf(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
 }

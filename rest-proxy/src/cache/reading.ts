@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, hitStatus } from "./cache-status.ts";
-import { type Entry, isFresh, secondsLeft } from "./entry.ts";
+import { type Entry, type HeadOptions, isFresh, secondsLeft } from "./entry.ts";
 import { Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
 import type { Flights } from "./flights.ts";
+import { createHeading } from "./heading.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { passOn } from "./passing.ts";
 import type { RequestRules } from "./request-rules.ts";
@@ -11,7 +12,7 @@ import { answerFrom, type FreshAnswer, send } from "./sending.ts";
 import { clientSignal } from "./signal.ts";
 import { createTogether, type Wanted } from "./together.ts";
 
-export interface ReadingOptions extends FetchingOptions {
+export interface ReadingOptions extends FetchingOptions, HeadOptions {
   readonly flights: Flights;
   readonly rules: RequestRules;
   /** Shared requests and refreshes under way at once. */
@@ -31,6 +32,7 @@ export function createReading(o: ReadingOptions): Reading {
   const { store, rules, stale, nowMs, observe } = o;
   const fetcher = new Fetcher(o);
   const together = createTogether({ ...o, fetcher });
+  const head = createHeading(o);
 
   function findFresh({ key, request, selecting }: CacheLookup): FreshAnswer | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
@@ -57,7 +59,7 @@ export function createReading(o: ReadingOptions): Reading {
     }
     if (rules.forbidsAsking(request)) return refuse(response, own);
     const wanted = { lookup, response, ways, own, entry, forwarded: whyForwarded(lookup, entry) };
-    if (request.method === "HEAD") return passOn(o, wanted);
+    if (request.method === "HEAD") return passOn(o, { ...wanted, onAnswer: head(lookup) });
     if (await together.read(wanted)) return;
     if (!response.destroyed) await readAlone(wanted);
   }
