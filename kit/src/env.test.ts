@@ -80,3 +80,23 @@ function problemsOf(run: () => unknown): readonly string[] {
   }
   return [];
 }
+
+test("a number may have decimals, and what is optional may be missing, but not be wrong", () => {
+  const readThem = (environment: Environment) =>
+    readEnvironment(environment, (env) => ({
+      ratio: env.number("RATIO", { fallback: 0.01, min: 0, max: 1, why: "a share" }),
+      port: env.optionalInteger("ADMIN_PORT", { min: 0, max: 65_535, why: "a port" }),
+      url: env.optionalUrl("COLLECTOR", { why: "an address" }),
+    }));
+  expect(readThem({})).toEqual({ ratio: 0.01, port: undefined, url: undefined });
+  expect(readThem({ RATIO: "0.5", ADMIN_PORT: "0", COLLECTOR: "http://c:4318" })).toEqual({
+    ratio: 0.5,
+    port: 0,
+    url: "http://c:4318",
+  });
+  expect(problemsOf(() => readThem({ RATIO: "1.5", ADMIN_PORT: "-1", COLLECTOR: "c" }))).toEqual([
+    'RATIO="1.5" is not a number from 0 to 1: a share',
+    'ADMIN_PORT="-1" is not an integer from 0 to 65535: a port',
+    'COLLECTOR="c" is not an http(s) or postgres URL: an address',
+  ]);
+});

@@ -3,7 +3,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface VariableDescription {
   readonly name: string;
-  readonly kind: "integer" | "string" | "url" | "choice" | "list" | "flag";
+  readonly kind: "integer" | "number" | "string" | "url" | "choice" | "list" | "flag";
   readonly required: boolean;
   readonly secret: boolean;
   readonly fallback: string | undefined;
@@ -21,10 +21,15 @@ interface Common {
 export interface EnvironmentReader {
   /** A whole number within [min, max]; the unit is the end of the variable's name. */
   integer(name: string, o: Common & { fallback?: number; min: number; max: number }): number;
+  /** A whole number within [min, max], or undefined when the variable is not set: what it is about is off then. */
+  optionalInteger(name: string, o: Common & { min: number; max: number }): number | undefined;
+  /** A number within [min, max], with or without decimals. */
+  number(name: string, o: Common & { fallback: number; min: number; max: number }): number;
   string(name: string, o: Common & { fallback?: string }): string;
   optional(name: string, o: Common): string | undefined;
   /** An http(s) or postgres(ql) address. */
   url(name: string, o: Common & { fallback?: string }): string;
+  optionalUrl(name: string, o: Common): string | undefined;
   choice<const C extends string>(name: string, o: Common & { fallback?: C; of: readonly C[] }): C;
   /** Values separated by commas, trimmed, empty ones dropped. */
   list(name: string, o: Common & { fallback?: readonly string[] }): readonly string[];
@@ -99,15 +104,29 @@ function createReader(environment: Environment, problems: string[], record: Reco
 
   return {
     integer: (name, o) =>
-      read(name, "integer", { ...o, range: `an integer from ${o.min} to ${o.max}`, placeholder: o.min }, (text) => {
-        const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        return value >= o.min && value <= o.max ? value : undefined;
-      }),
+      read(name, "integer", { ...o, range: integerRange(o), placeholder: o.min }, (text) => readInteger(text, o)),
+    optionalInteger: (name, o) =>
+      read<number | undefined>(
+        name,
+        "integer",
+        { ...o, range: integerRange(o), placeholder: undefined, required: false },
+        (text) => readInteger(text, o),
+      ),
+    number: (name, o) =>
+      read(name, "number", { ...o, range: `a number from ${o.min} to ${o.max}`, placeholder: o.min }, (text) =>
+        /^\d{1,9}(\.\d{1,9})?$/.test(text) ? within(Number(text), o) : undefined,
+      ),
     string: (name, o) => read(name, "string", { ...o, placeholder: "" }, (text) => text),
     optional: (name, o) =>
       read<string | undefined>(name, "string", { ...o, placeholder: undefined, required: false }, (text) => text),
-    url: (name, o) =>
-      read(name, "url", { ...o, range: "an http(s) or postgres URL", placeholder: "http://unset.invalid" }, readUrl),
+    url: (name, o) => read(name, "url", { ...o, range: urlRange, placeholder: "http://unset.invalid" }, readUrl),
+    optionalUrl: (name, o) =>
+      read<string | undefined>(
+        name,
+        "url",
+        { ...o, range: urlRange, placeholder: undefined, required: false },
+        readUrl,
+      ),
     choice: (name, o) =>
       read<(typeof o.of)[number]>(
         name,
@@ -129,6 +148,25 @@ function createReader(environment: Environment, problems: string[], record: Reco
     problem: (text) => void problems.push(text),
   };
 }
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+function integerRange({ min, max }: Range): string {
+  return `an integer from ${min} to ${max}`;
+}
+
+function readInteger(text: string, range: Range): number | undefined {
+  return /^-?\d{1,15}$/.test(text) ? within(Number(text), range) : undefined;
+}
+
+function within(value: number, { min, max }: Range): number | undefined {
+  return value >= min && value <= max ? value : undefined;
+}
+
+const urlRange = "an http(s) or postgres URL";
 
 function readUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;

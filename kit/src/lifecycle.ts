@@ -14,6 +14,8 @@ export interface ServerOptions {
   readonly name: string;
   readonly handler: RequestListener;
   readonly host: string;
+  /** The variable that says the port: for whoever finds it taken. `PORT` unless given. */
+  readonly portVariable?: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
@@ -108,13 +110,16 @@ async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "no
   }
 }
 
-function listen(server: Server, { name, host, port, reusePort = false }: ServerOptions): Promise<void> {
+function listen(
+  server: Server,
+  { name, host, port, portVariable = "PORT", reusePort = false }: ServerOptions,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
       reject(
         taken
-          ? new ConfigError([`${name}: port ${port} on ${host} is taken. Free it, or set PORT to another.`])
+          ? new ConfigError([`${name}: port ${port} on ${host} is taken. Free it, or set ${portVariable} to another.`])
           : error,
       );
     });

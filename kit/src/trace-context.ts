@@ -6,7 +6,13 @@ export interface TraceContext {
   readonly flags: string;
 }
 
-const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:$|-)/;
+/** The call that a request came with. */
+export interface CallerContext extends TraceContext {
+  /** 16 hexadecimal digits: the caller's own span. */
+  readonly spanId: string;
+}
+
+const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 
 /** Whether a `traceparent` can be passed on as it is; one of a later version may hold more than ours. */
 export function isTraceParent(header: string | readonly string[] | undefined): header is string {
@@ -15,9 +21,21 @@ export function isTraceParent(header: string | readonly string[] | undefined): h
 
 /** The caller's trace when the header holds one, else a new one that nobody records yet. */
 export function readTraceContext(header: string | readonly string[] | undefined): TraceContext {
+  const caller = readCallerContext(header);
+  return { traceId: caller?.traceId ?? randomDigits() + randomDigits(), flags: caller?.flags ?? "00" };
+}
+
+/** What a `traceparent` says; undefined when it is none. */
+export function readCallerContext(header: string | readonly string[] | undefined): CallerContext | undefined {
   const match = isTraceParent(header) ? pattern.exec(header) : null;
-  const [, traceId, flags] = match ?? [];
-  return { traceId: traceId ?? randomDigits() + randomDigits(), flags: flags ?? "00" };
+  const [, traceId, spanId, flags] = match ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, flags };
+}
+
+/** Whether the flags say that the caller records its trace (Trace Context, section 2.2.2). */
+export function isSampled({ flags }: TraceContext): boolean {
+  return (Number.parseInt(flags, 16) & 1) === 1;
 }
 
 /** A `traceparent` for one call made on behalf of the request: the same trace, a span of its own. */

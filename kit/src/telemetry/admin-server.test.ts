@@ -1,0 +1,44 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { ConfigError } from "../env.ts";
+import { startAdminServer } from "./admin-server.ts";
+
+async function setUp(write: () => Promise<string>) {
+  const server = await startAdminServer({ host: "127.0.0.1", port: 0, write, isReady: () => true });
+  onTestFinished(() => server.drain());
+  return server;
+}
+
+test("metrics are text, and health is what the door shows", async () => {
+  const { url } = await setUp(() => Promise.resolve("things_total 1\n"));
+  const answer = await fetch(`${url}/metrics`);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  expect(await answer.text()).toBe("things_total 1\n");
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+});
+
+test("there is nothing else, and nothing to write to", async () => {
+  const { url } = await setUp(() => Promise.resolve(""));
+  expect((await fetch(`${url}/graphql`)).status).toBe(404);
+  expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
+});
+
+test("a metric that cannot be read costs the scrape, not the process", async () => {
+  const { url } = await setUp(() => Promise.reject(new Error("a gauge broke")));
+  const answer = await fetch(`${url}/metrics`);
+  expect([answer.status, await answer.text()]).toEqual([500, ""]);
+});
+
+test("a port that is taken is said by its variable", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.once("listening", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const starting = startAdminServer({ host: "127.0.0.1", port, write: () => Promise.resolve(""), isReady: () => true });
+  await expect(starting).rejects.toThrow(ConfigError);
+  await expect(starting).rejects.toThrow("ADMIN_PORT");
+});

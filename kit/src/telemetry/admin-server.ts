@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type RunningServer, startServer } from "../lifecycle.ts";
+import { silentLog } from "../log.ts";
+
+export interface AdminServerOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** The metrics in Prometheus' text format. */
+  write(): Promise<string>;
+  isReady(): boolean | Promise<boolean>;
+}
+
+/**
+ * A listener of its own for those who run the process: `GET /metrics`, and the health that the door shows as well. Nothing here asks who
+ * calls, so it is never published.
+ */
+export function startAdminServer({ host, port, write, isReady }: AdminServerOptions): Promise<RunningServer> {
+  return startServer({
+    name: "metrics",
+    portVariable: "ADMIN_PORT",
+    handler: (request, response) => void answer(request, response, write),
+    host,
+    port,
+    log: silentLog,
+    isReady,
+    close: () => Promise.resolve(),
+    drainDelayMs: 0,
+    shutdownGraceMs: 1_000,
+  });
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, write: () => Promise<string>): Promise<void> {
+  if (request.url?.split("?", 1)[0] !== "/metrics") return void response.writeHead(404).end();
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return void response.writeHead(405, { Allow: "GET, HEAD" }).end();
+  }
+  try {
+    const text = await write();
+    response.writeHead(200, {
+      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+      "Cache-Control": "no-store",
+    });
+    response.end(request.method === "HEAD" ? undefined : text);
+  } catch {
+    // A gauge that cannot be read is a bug, and costs the scrape: Prometheus shows the process as down.
+    response.writeHead(500).end();
+  }
+}
