@@ -1,0 +1,40 @@
+import { type HttpAnswer, type HttpQuestion, judgeAnswer } from "../processes/http-client.ts";
+
+/** One thing that clients do. Other numbers make other requests, so that nobody's answer serves another. */
+export interface Step {
+  readonly name: string;
+  ask(count: number): HttpQuestion;
+  /** What is wrong with the answer; undefined when nothing is. */
+  judge(answer: HttpAnswer, count: number): string | undefined;
+}
+
+/** What has to be where in the answer. */
+export interface Expected {
+  readonly at: readonly (string | number)[];
+  readonly is: (count: number) => unknown;
+}
+
+export interface StepDescription extends Expected {
+  readonly name: string;
+  readonly status: number;
+  ask(count: number): HttpQuestion;
+  /** Told the number of each request that was answered as it had to be. */
+  onRight?(count: number): void;
+}
+
+export function createStep({ name, status, ask, at, is, onRight }: StepDescription): Step {
+  return {
+    name,
+    ask,
+    judge(answer, count) {
+      const wrong = judgeAnswer(answer, [status], (body) => find(body, at) === is(count));
+      if (wrong === undefined) onRight?.(count);
+      return wrong === undefined ? undefined : `${name}: ${wrong}`;
+    },
+  };
+}
+
+function find(body: unknown, [first, ...rest]: Expected["at"]): unknown {
+  if (first === undefined || typeof body !== "object" || body === null) return body;
+  return find((body as Readonly<Record<string, unknown>>)[first], rest);
+}

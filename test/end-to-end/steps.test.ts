@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createJourney, journeyScopes } from "../../scripts/journey/journey.ts";
+import { auditComments } from "../../scripts/journey/audit.ts";
+import { writerId } from "../../scripts/journey/seeded.ts";
+import type { Step } from "../../scripts/journey/step.ts";
+import { createHttpClient, type HttpClient } from "../../scripts/processes/http-client.ts";
+import { type Platform, startPlatform } from "./platform.ts";
+
+const numbers = [0, 1, 199, 1_234];
+const confirmed = new Set<string>();
+
+let platform: Platform;
+let token: string;
+let clients: Readonly<Record<"graphql" | "rest", HttpClient>>;
+beforeAll(async () => {
+  platform = await startPlatform(inject("postgresUrl"));
+  token = await platform.tokenOf(writerId, journeyScopes);
+  clients = { graphql: createHttpClient(platform.gatewayUrl), rest: createHttpClient(platform.proxyUrl) };
+});
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.close();
+  await platform.stop();
+});
+
+test("each step of the journey that is walked under load is right on a platform that stands still", async () => {
+  for (const [client, step] of stepsOf(token)) {
+    for (const number of numbers) {
+      expect(step.judge(await client.send(step.ask(number)), number)).toBeUndefined();
+    }
+  }
+  expect(confirmed.size).toBe(2 * numbers.length);
+});
+
+test("each step knows an answer to another question", async () => {
+  for (const [client, step] of stepsOf(token)) {
+    expect(step.judge(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(`${step.name}: `);
+  }
+});
+
+test("what a run confirmed is found, what it did not is missed", async () => {
+  const asked = new Set([...confirmed, "never written"]);
+  const audit = await auditComments(clients.rest, "steps", asked);
+  expect(audit).toEqual({ found: 2 * numbers.length, lost: ["never written"], doubled: [] });
+});
+
+function stepsOf(token: string): readonly (readonly [client: HttpClient, step: Step])[] {
+  const { graphql, rest } = createJourney({ token, run: "steps", confirm: (text) => void confirmed.add(text) });
+  return [
+    ...[...graphql.reads, ...graphql.writes].map((step) => [clients.graphql, step] as const),
+    ...[...rest.reads, ...rest.writes].map((step) => [clients.rest, step] as const),
+  ];
+}
