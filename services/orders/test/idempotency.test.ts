@@ -117,6 +117,20 @@ test("a key is its caller's own", async () => {
   expect(grace.headers.has("idempotency-replayed")).toBe(false);
 });
 
+test("a key in the quotes of a structured field is the key itself, at both doors", async () => {
+  const first = await rest('"quoted"', qty);
+  const before = await orders.count();
+  expect((await rest("quoted", qty)).text).toBe(first.text);
+  expect((await rest2('"quoted"', quantity)).body.id).toBe(first.body.id);
+  expect((await graphql("quoted", quantity)).data.placeOrder.order.id).toBe(first.body.id);
+  expect(await orders.count()).toEqual(before);
+  const escaped = await rest(String.raw`"a\"b\\c"`, qty);
+  expect((await rest(String.raw`a"b\c`, qty)).body.id).toBe(escaped.body.id);
+  for (const key of ['"two words"', '"a", "b"', `"${"x".repeat(256)}"`]) {
+    expect([key, (await rest(key, qty)).status]).toEqual([key, 400]);
+  }
+});
+
 test("keys differ by their case", async () => {
   expect((await rest("Case", qty)).body.id).not.toBe((await rest("case", qty)).body.id);
 });

@@ -32,9 +32,15 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
   return { ...readShape(newOrderV2, requireBody(body)), idempotencyKey };
 }
 
-/** Node joins a header that comes twice with a comma and a space, and no key holds a space: so it is refused here too. */
+/**
+ * A key is a string of structured fields, in quotes (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or stands bare,
+ * as most clients send it: both are the same key, which is the one that the graph is given. Node joins a header that comes twice with a
+ * comma and a space, and no key holds a space: so it is refused here too.
+ */
 function readKey(header: string): string {
-  if (isIdempotencyKey(header)) return header;
+  const quoted = /^"((?:[^"\\]|\\["\\])+)"$/.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
+  const key = quoted ?? header;
+  if (isIdempotencyKey(key)) return key;
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
