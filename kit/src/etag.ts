@@ -49,21 +49,54 @@ export function isListed(header: string, etag: string, comparison: "strong" | "w
   );
 }
 
-/** The row versions that `If-Match` accepts; `any` for `*`. A weak validator never matches (RFC 9110, 13.1.1). */
-export type Precondition = "any" | readonly string[];
+/** What a change may find: the row versions that its conditions allow. */
+export interface Precondition {
+  /** Only these; null for any. */
+  readonly only: readonly string[] | null;
+  /** And none of these. */
+  readonly not: readonly string[];
+}
 
-/** @throws AppError PRECONDITION_REQUIRED when the header is missing (RFC 6585, 3). */
-export function readIfMatch(header: string | undefined): Precondition {
-  if (header === undefined) {
+export const anyVersion: Precondition = { only: null, not: [] };
+
+/**
+ * Reads the conditions of a change (RFC 9110, 13.1). `If-Match` names the versions that it is for, by strong validators. With
+ * `If-None-Match` it is for what has none of its versions, weak ones too; its star is for what is not there yet, and a change is none of
+ * that.
+ * @param need whether a change without `If-Match` is refused.
+ * @throws AppError PRECONDITION_REQUIRED when it is missing (RFC 6585, 3).
+ */
+export function readPrecondition(
+  header: (name: string) => string | undefined,
+  need: "required" | "optional" = "required",
+): Precondition {
+  const [ifMatch, ifNoneMatch] = [header("if-match"), header("if-none-match")];
+  if (ifMatch === undefined && need === "required") {
     throw new AppError("PRECONDITION_REQUIRED", "Send `If-Match` with the ETag of what you have read.");
   }
-  if (header.trim() === "*") return "any";
-  return header.split(",").flatMap((part) => /^"(\d+)-[^"]*"$/.exec(part.trim())?.[1] ?? []);
+  const isNever = ifNoneMatch?.trim() === "*";
+  const isAny = ifMatch === undefined || ifMatch.trim() === "*";
+  return {
+    only: isNever ? [] : isAny ? null : readVersions(ifMatch, "strong"),
+    not: isNever || ifNoneMatch === undefined ? [] : readVersions(ifNoneMatch, "weak"),
+  };
+}
+
+/** Of the validators in a list: the row versions of those that are ours. */
+function readVersions(list: string, comparison: "strong" | "weak"): readonly string[] {
+  return list.split(",").flatMap((part) => {
+    const [, weak, version] = /^(W\/)?"(\d+)-[^"]*"$/.exec(part.trim()) ?? [];
+    return version === undefined || (weak !== undefined && comparison === "strong") ? [] : [version];
+  });
+}
+
+export function isMet({ only, not }: Precondition, rowVersion: string): boolean {
+  return (only === null || only.includes(rowVersion)) && !not.includes(rowVersion);
 }
 
 /** @throws AppError PRECONDITION_FAILED when the row has moved on. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
-  if (precondition === "any" || precondition.includes(rowVersion)) return;
+  if (isMet(precondition, rowVersion)) return;
   throw new AppError("PRECONDITION_FAILED", "It has changed since you read it. Read it again.");
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "./errors.ts";
-import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
+import { hasConditions, isNotModified, readUnmodifiedSince, toValidatorHeaders } from "./rest-conditions.ts";
 
 const lastModified = new Date("2026-01-02T03:04:05.678Z");
 const shows = { etag: '"7-v1.abc123-public"', lastModified, audience: "everybody", groups: [] } as const;
@@ -58,6 +58,14 @@ test("a date says nothing where no change is known by its time, nor while its se
   expect(toValidatorHeaders(undated, nowMs)).toEqual({ ETag: shows.etag });
   expect(toValidatorHeaders(shows, nowMs - 1)).toEqual({ ETag: shows.etag });
   expect(toValidatorHeaders(shows, nowMs)).toEqual({ ETag: shows.etag, "Last-Modified": at });
+});
+
+test("a change minds the date of If-Unmodified-Since, but beside If-Match", () => {
+  const read = (conditions: Record<string, string>) => readUnmodifiedSince((name) => conditions[name]);
+  expect(read({ "if-unmodified-since": at })).toEqual(new Date("2026-01-02T03:04:05Z"));
+  expect(read({ "if-unmodified-since": at, "if-match": "*" })).toBeUndefined();
+  expect(read({ "if-unmodified-since": "yesterday" })).toBeUndefined();
+  expect(read({})).toBeUndefined();
 });
 
 function statusOf(conditions: Record<string, string>, shown: Parameters<typeof isNotModified>[1] = shows, now = nowMs) {

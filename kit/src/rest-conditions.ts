@@ -36,6 +36,12 @@ export function isNotModified(header: ReadHeader, shows: Representation, nowMs =
   return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
 }
 
+/** Since when a change forbids that the thing has been changed; a date counts only without `If-Match` (RFC 9110, 13.1.4). */
+export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
+  const ms = header("if-match") === undefined ? readHttpDate(header("if-unmodified-since")) : undefined;
+  return ms === undefined ? undefined : new Date(ms);
+}
+
 /** `ETag`, and `Last-Modified` where it is true and settled. */
 export function toValidatorHeaders(shows: Representation, nowMs = Date.now()): Readonly<Record<string, string>> {
   const modifiedMs = toSettledMs(shows, nowMs);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readConnectionRequest, readFirst, toConnection } from "./connection.ts";
 import { createCursors } from "./cursor.ts";
 import { AppError } from "./errors.ts";
-import { createProjection, readIfMatch, requireVersion, writeEtag } from "./etag.ts";
+import { anyVersion, createProjection, isMet, readPrecondition, requireVersion, writeEtag } from "./etag.ts";
 import { isRowId, onlyRowIds } from "./ids.ts";
 import { keyset, toPage } from "./keyset.ts";
 import { createLog } from "./log.ts";
@@ -20,13 +20,32 @@ test("a row's id is a bigint above zero, spelt one way", () => {
 });
 
 test("If-Match takes lists and the star, and never a weak validator", () => {
-  expect(readIfMatch("*")).toBe("any");
-  expect(readIfMatch('"3-v1-public", W/"4-v1-public", "nonsense", "5-v2-private"')).toEqual(["3", "5"]);
-  expect(() => readIfMatch(undefined)).toThrow(AppError);
-  expect(readIfMatch(writeEtag("3", { version: 1, revision: "a1b2c3" }, "public"))).toEqual(["3"]);
-  expect(() => requireVersion(["3"], "4")).toThrow("changed");
-  requireVersion(["3", "4"], "4");
-  requireVersion("any", "4");
+  const read = (ifMatch: string) => readPrecondition((name) => (name === "if-match" ? ifMatch : undefined));
+  expect(read("*")).toEqual(anyVersion);
+  expect(read('"3-v1-public", W/"4-v1-public", "nonsense", "5-v2-private"')).toEqual({ only: ["3", "5"], not: [] });
+  expect(read(writeEtag("3", { version: 1, revision: "a1b2c3" }, "public")).only).toEqual(["3"]);
+  expect(read("nonsense").only).toEqual([]);
+  expect(() => readPrecondition(() => undefined)).toThrow(AppError);
+  expect(readPrecondition(() => undefined, "optional")).toEqual(anyVersion);
+});
+
+test("If-None-Match keeps a change from the versions that it names, and with the star from whatever is there", () => {
+  const read = (ifNoneMatch: string) =>
+    readPrecondition((name) => (name === "if-none-match" ? ifNoneMatch : undefined), "optional");
+  expect(read('"3-v1-public", W/"4-v1-public", "nonsense"')).toEqual({ only: null, not: ["3", "4"] });
+  expect(read("*").only).toEqual([]);
+  expect(["3", "4", "5"].map((version) => isMet(read('"3-v1-public", W/"4-v1-public"'), version))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(readPrecondition(() => '"3-v1-public"')).toEqual({ only: ["3"], not: ["3"] });
+});
+
+test("a version has to be one that the condition names", () => {
+  expect(() => requireVersion({ only: ["3"], not: [] }, "4")).toThrow("changed");
+  requireVersion({ only: ["3", "4"], not: [] }, "4");
+  requireVersion(anyVersion, "4");
 });
 
 test("an ETag names the row's version, the projection with its revision, and the view", () => {

@@ -1,5 +1,5 @@
 import { AppError } from "@tributary/kit/errors";
-import type { Precondition } from "@tributary/kit/etag";
+import { anyVersion, type Precondition } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
@@ -33,6 +33,11 @@ export interface ChangeTerms {
   readonly precondition?: () => Precondition;
   /** The graph shows tombstones, so that deleting twice is a state that does not allow it. */
   readonly deletedIs?: "INVALID_STATE" | Absence;
+}
+
+export interface DeletionTerms extends ChangeTerms {
+  /** It has not been written or edited in a later second than this one. */
+  readonly unmodifiedSince?: Date | undefined;
 }
 
 /**
@@ -81,7 +86,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       identity: Identity,
       id: string,
       input: () => CommentChange,
-      { precondition = anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
+      { precondition = () => anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
     ): Promise<LivingComment> {
       const { userId } = requireScope(identity, "comments:write");
       const versions = precondition();
@@ -102,11 +107,12 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     async deleteComment(
       identity: Identity,
       id: string,
-      { precondition = anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
+      { precondition = () => anyVersion, unmodifiedSince, deletedIs = "INVALID_STATE" }: DeletionTerms = {},
     ): Promise<Comment> {
       const { userId } = requireScope(identity, "comments:write", "comments:write:all");
       const mayAny = hasScope(identity, "comments:write:all");
-      const removed = await store.deleteComment(id, { authorId: mayAny ? null : userId, versions: precondition() });
+      const authorId = mayAny ? null : userId;
+      const removed = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
       if (removed !== undefined) return removed;
       const comment = await requireExisting(id, deletedIs);
       if (!mayAny && !isUser(identity, comment.authorId)) {
@@ -130,10 +136,6 @@ function missing(): AppError {
 
 function absent(deletedIs: Absence): AppError {
   return deletedIs === "GONE" ? new AppError("GONE", "This comment was deleted.") : missing();
-}
-
-function anyVersion(): Precondition {
-  return "any";
 }
 
 function deleted(): AppError {

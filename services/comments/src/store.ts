@@ -1,13 +1,10 @@
-import type { RowVersion } from "@tributary/kit/etag";
+import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Queryable } from "@tributary/kit/postgres";
 import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
-
-/** The row versions that a change accepts. */
-type Versions = "any" | readonly string[];
 
 const columns = toColumns("");
 
@@ -120,30 +117,42 @@ function createChanges(database: Queryable) {
      */
     async editComment(
       id: string,
-      o: { readonly body: string; readonly authorId: string; readonly writtenSince: Date; readonly versions: Versions },
+      o: {
+        readonly body: string;
+        readonly authorId: string;
+        readonly writtenSince: Date;
+        readonly versions: Precondition;
+      },
     ): Promise<LivingComment | undefined> {
       if (!isRowId(id)) return undefined;
-      const text = `update comments set body = $3, edited_at = date_trunc('milliseconds', now())
-        where id = $1 and ($2::bigint[] is null or row_version = any($2)) and deleted_at is null
-          and author_id = $4 and created_at >= $5 returning ${columns}`;
-      const values = [id, toArray(o.versions), o.body, o.authorId, o.writtenSince];
+      const text = `update comments set body = $4, edited_at = date_trunc('milliseconds', now())
+        where id = $1 and ${hasVersion} and deleted_at is null
+          and author_id = $5 and created_at >= $6 returning ${columns}`;
+      const values = [id, ...toArrays(o.versions), o.body, o.authorId, o.writtenSince];
       const [comment] = await database.rows<LivingComment>("edit-comment", text, values);
       return comment;
     },
 
     /**
-     * Leaves a tombstone of a living comment. `authorId` is whose comment it has to be; null for anybody's.
+     * Leaves a tombstone of a living comment. `authorId` is whose comment it has to be; null for anybody's. `unmodifiedSince` is in whole
+     * seconds, as headers are.
      * @returns undefined when there is no such comment in such a version.
      */
     async deleteComment(
       id: string,
-      o: { readonly authorId: string | null; readonly versions: Versions },
+      o: {
+        readonly authorId: string | null;
+        readonly versions: Precondition;
+        readonly unmodifiedSince?: Date | undefined;
+      },
     ): Promise<Comment | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update comments set body = null, deleted_at = date_trunc('milliseconds', now())
-        where id = $1 and ($2::bigint[] is null or row_version = any($2)) and deleted_at is null
-          and ($3::bigint is null or author_id = $3) returning ${columns}`;
-      const [comment] = await database.rows<Comment>("delete-comment", text, [id, toArray(o.versions), o.authorId]);
+        where id = $1 and ${hasVersion} and deleted_at is null and ($4::bigint is null or author_id = $4)
+          and ($5::timestamptz is null or date_trunc('second', coalesce(edited_at, created_at)) <= $5)
+        returning ${columns}`;
+      const values = [id, ...toArrays(o.versions), o.authorId, o.unmodifiedSince ?? null];
+      const [comment] = await database.rows<Comment>("delete-comment", text, values);
       return comment;
     },
   };
@@ -173,6 +182,9 @@ function isPossible({ parentId, afterId }: ListPart): boolean {
   return isRowId(parentId) && (afterId === null || isRowId(afterId));
 }
 
-function toArray(versions: Versions): readonly string[] | null {
-  return versions === "any" ? null : onlyRowIds(versions);
+/** Of a change: its row is in a version that `toArrays` of its precondition allows, which are the values after the id. */
+const hasVersion = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
+
+function toArrays({ only, not }: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
+  return [only && onlyRowIds(only), onlyRowIds(not)];
 }

@@ -128,6 +128,44 @@ test("the two versions are no copies of each other, but either's ETag says which
   expect((await comments.rest("DELETE", `/v1/comments/${id}`, late)).status).toBe(412);
 });
 
+for (const version of ["v1", "v2"]) {
+  test(`${version}: a comment is neither changed nor deleted that If-None-Match names`, async () => {
+    const path = `/${version}/comments/${(await writeComment(comments)).id}`;
+    const etag = etagOf(await get(path));
+    const send = (method: string, headers: Record<string, string>) =>
+      comments.rest(method, path, {
+        token: ada,
+        ...(method === "PATCH" ? { body: version === "v1" ? { text: "Anew." } : { body: "Anew." } } : {}),
+        headers,
+      });
+    for (const named of ["*", etag, `W/${etag}`, `"0-v1.x-public", ${etag}`]) {
+      const edited = await send("PATCH", { "if-match": "*", "if-none-match": named });
+      const deleted = await send("DELETE", { "if-none-match": named });
+      expect([named, edited.status, deleted.status]).toEqual([named, 412, 412]);
+      expect(deleted.headers.get("cache-group-invalidation")).toBeNull();
+    }
+    expect((await get(path, { "if-none-match": etag })).status).toBe(304);
+    expect((await send("PATCH", { "if-match": etag, "if-none-match": '"0-v1.x-public"' })).status).toBe(200);
+    expect((await send("DELETE", { "if-none-match": etag })).status).toBe(204);
+  });
+
+  test(`${version}: a comment that was edited since is not deleted, and a date does not stand against an ETag`, async () => {
+    const id = await writeLongAgo("2026-01-02T03:04:05.678Z", "2026-01-02T03:09:00.900Z");
+    const path = `/${version}/comments/${id}`;
+    const remove = (headers: Record<string, string>) => comments.rest("DELETE", path, { token: ada, headers });
+    const written = { "if-unmodified-since": "Fri, 02 Jan 2026 03:04:05 GMT" };
+    expect((await remove(written)).status).toBe(412);
+    expect((await remove({ ...written, "if-match": '"0-v1.x-public"' })).status).toBe(412);
+    expect((await get(path)).headers.get("last-modified")).toBe("Fri, 02 Jan 2026 03:09:00 GMT");
+    expect((await remove({ "if-unmodified-since": "Fri, 02 Jan 2026 03:09:00 GMT" })).status).toBe(204);
+    const other = `/${version}/comments/${await writeLongAgo("2026-01-02T03:04:05.678Z", null)}`;
+    const earlier = { "if-unmodified-since": "Thu, 01 Jan 2026 00:00:00 GMT" };
+    expect((await comments.rest("DELETE", other, { token: ada, headers: earlier })).status).toBe(412);
+    const both = { ...earlier, "if-match": etagOf(await get(other)) };
+    expect((await comments.rest("DELETE", other, { token: ada, headers: both })).status).toBe(204);
+  });
+}
+
 async function writeLongAgo(createdAt: string, editedAt: string | null): Promise<string> {
   const text = `insert into comments (post_id, author_id, body, created_at, edited_at) values (3, 1, 'Old.', $1, $2) returning id`;
   const [row] = await comments.database.database.rows<{ id: string }>("write-long-ago", text, [createdAt, editedAt]);

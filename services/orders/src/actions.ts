@@ -1,4 +1,5 @@
 import { AppError } from "@tributary/kit/errors";
+import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/etag";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
@@ -94,13 +95,17 @@ export function createOrderActions(store: OrderStore) {
       return store.placeOrder(userId, input());
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE, and what reading the input throws. */
-    async cancelOrder(identity: Identity, id: string, input: () => void = () => {}): Promise<Order> {
+    /**
+     * @param input the conditions under which to cancel it.
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE, and what reading the input throws.
+     */
+    async cancelOrder(identity: Identity, id: string, input: () => Precondition = () => anyVersion): Promise<Order> {
       requireScope(identity, "orders:write", "orders:write:all");
-      input();
+      const precondition = input();
       return requireFound(
         await store.moveOrder(id, "CANCELLED", (order) => {
           requireMayCancel(identity, order);
+          requireVersion(precondition, order.rowVersion);
           requireCancellable(order.status);
         }),
         "order",

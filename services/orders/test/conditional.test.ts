@@ -163,6 +163,35 @@ test("a change that changes nothing leaves every copy good", async () => {
   }
 });
 
+for (const version of ["v1", "v2"]) {
+  test(`${version}: an order is cancelled as it was read, or not at all`, async () => {
+    const id = await orders.place(orders.ada);
+    const cancel = (headers: Record<string, string>, token = orders.ada) =>
+      orders.rest("POST", `/${version}/orders/${id}/cancellation`, { token, headers });
+    const read = etagOf(await get(`/${version}/orders/${id}`, orders.ada));
+    await orders.graphql(
+      `mutation ($id: ID!) { advanceOrder(input: { id: $id, to: PAID }) { order { id } } }`,
+      { id },
+      orders.keeper,
+    );
+    const now = etagOf(await get(`/${version}/orders/${id}`, orders.ada));
+    const before = await orders.stockOf("NOTES");
+    const conditions = [{ "if-match": read }, { "if-match": `W/${now}` }, { "if-none-match": "*" }];
+    for (const condition of [...conditions, { "if-none-match": now }, { "if-match": "*", "if-none-match": now }]) {
+      const { status, headers } = await cancel(condition);
+      expect([condition, status, headers.get("cache-group-invalidation")]).toEqual([condition, 412, null]);
+    }
+    expect([await orders.stockOf("NOTES"), (await cancel({ "if-match": read }, orders.grace)).status]).toEqual([
+      before,
+      404,
+    ]);
+    const cancelled = await cancel({ "if-match": now, "if-none-match": read });
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, "CANCELLED"]);
+    expect((await cancel({ "if-match": now })).status).toBe(412);
+    expect((await cancel({})).status).toBe(409);
+  });
+}
+
 function place(version: string, key: string): Promise<RestTestAnswer> {
   const lines = version === "v1" ? oneBook : [{ sku: "NOTES", quantity: 1 }];
   const headers = { "idempotency-key": `${key}-${version}` };

@@ -1,5 +1,5 @@
 import { AppError, invalidInput } from "@tributary/kit/errors";
-import type { Precondition, RowVersion } from "@tributary/kit/etag";
+import { anyVersion, isMet, type Precondition, type RowVersion } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { Page, PageRequest } from "@tributary/kit/keyset";
@@ -79,7 +79,7 @@ export function createPostActions(store: PostStore) {
       identity: Identity,
       id: string,
       input: () => PostChanges,
-      precondition: () => Precondition = () => "any",
+      precondition: () => Precondition = () => anyVersion,
     ): Promise<Post> {
       const post = await requireWritable(identity, id);
       const versions = precondition();
@@ -112,7 +112,7 @@ export function createPostActions(store: PostStore) {
   /** One statement decides about a change; only when it did not happen is it asked why. A version counts before a state. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await lookUpState(id);
-    const isCurrent = state !== undefined && (versions === "any" || versions.includes(state.rowVersion));
+    const isCurrent = state !== undefined && isMet(versions, state.rowVersion);
     const before = status === undefined ? undefined : statusesBefore(status);
     if (isCurrent && before && !before.includes(state.status)) return wrongState(before);
     return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");

@@ -1,4 +1,4 @@
-import type { RowVersion } from "@tributary/kit/etag";
+import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
@@ -106,9 +106,9 @@ function createChanges(database: Database) {
      * Changes a post, when the row still has one of the versions that are accepted.
      * @returns undefined when there is no such post in such a version, or in a status from which the new one is reached.
      */
-    async updatePost(id: string, changes: PostChanges, versions: "any" | readonly string[]): Promise<Post | undefined> {
-      const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
-      const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))"];
+    async updatePost(id: string, changes: PostChanges, { only, not }: Precondition): Promise<Post | undefined> {
+      const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
+      const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
       const given = Object.entries(contents).filter(([, value]) => value !== undefined);
       const sets = given.map(

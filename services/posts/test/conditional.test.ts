@@ -163,6 +163,27 @@ test("the two versions are no copies of each other, but either's ETag says which
   expect((await posts.rest("PATCH", `/v1/posts/${id}`, late)).status).toBe(412);
 });
 
+for (const version of ["v1", "v2"]) {
+  test(`${version}: a change is not made of what If-None-Match names`, async () => {
+    const path = `/${version}/posts/${await addPost(posts, "DRAFT")}`;
+    const etag = etagOf(await get(path, ada));
+    const send = (ifNoneMatch: string, ifMatch = "*", to = path) =>
+      posts.rest("PATCH", to, {
+        token: ada,
+        body: { title: "Changed" },
+        headers: { "if-match": ifMatch, "if-none-match": ifNoneMatch },
+      });
+    for (const named of ["*", etag, `W/${etag}`, `"0-v1.x-public", ${etag}`]) {
+      const refused = await send(named);
+      expect([named, refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
+    }
+    expect((await send(etag, etag)).status).toBe(412);
+    expect((await send("*", "*", `/${version}/posts/999`)).status).toBe(404);
+    expect((await get(path, ada, { "if-none-match": etag })).status).toBe(304);
+    expect((await send('"0-v1.x-public"', etag)).status).toBe(200);
+  });
+}
+
 function get(path: string, token?: string, headers: Record<string, string> = {}): Promise<RestTestAnswer> {
   return posts.rest("GET", path, { ...(token === undefined ? {} : { token }), headers });
 }

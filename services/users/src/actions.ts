@@ -1,5 +1,5 @@
 import { AppError } from "@tributary/kit/errors";
-import type { Precondition } from "@tributary/kit/etag";
+import { anyVersion, type Precondition } from "@tributary/kit/etag";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
@@ -69,7 +69,7 @@ export function createUserActions(store: UserStore) {
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, and `formerIs`. */
     async updateUser(identity: Identity, id: string, input: () => UserChanges, terms: ChangeTerms = {}): Promise<User> {
-      const { precondition = () => "any", formerIs = "INVALID_STATE" } = terms;
+      const { precondition = () => anyVersion, formerIs = "INVALID_STATE" } = terms;
       requireOwnerOrAll(identity, id);
       const versions = precondition();
       const changes = input();

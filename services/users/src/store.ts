@@ -1,4 +1,4 @@
-import type { RowVersion } from "@tributary/kit/etag";
+import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
 import type { Database } from "@tributary/kit/postgres";
@@ -57,14 +57,15 @@ export function createUserStore(database: Database) {
     async updateUser(
       id: string,
       changes: UserChanges,
-      versions: "any" | readonly string[],
+      { only, not }: Precondition,
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
-      const values: unknown[] = [id, versions === "any" ? null : onlyRowIds(versions)];
+      const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
       const given = Object.entries(changes).filter(([, value]) => value !== undefined);
       const sets = given.map(([field, value]) => setTo[field as keyof UserChanges](`$${values.push(value)}`));
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
-        where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2)) returning ${columns}`;
+        where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
+          and row_version <> all($3::bigint[]) returning ${columns}`;
       const name = ["update-user", ...given.map(([field]) => field)].join("-");
       return one(() => database.rows<User>(name, text, values));
     },

@@ -184,6 +184,27 @@ test("the two versions are no copies of each other, but either's ETag says which
   expect((await patch(`/v1/users/${id}`, { name: "Late" }, etagOf(second))).status).toBe(412);
 });
 
+for (const version of ["v1", "v2"]) {
+  test(`${version}: a change is not made of what If-None-Match names`, async () => {
+    const path = `/${version}/users/${await makeUser()}`;
+    const etag = etagOf(await get(path, keeper));
+    const send = (ifNoneMatch: string, ifMatch = "*", to = path) =>
+      users.rest("PATCH", to, {
+        token: keeper,
+        body: { name: "Changed" },
+        headers: { "if-match": ifMatch, "if-none-match": ifNoneMatch },
+      });
+    for (const named of ["*", etag, `W/${etag}`, `"0-v1.x-public", ${etag}`]) {
+      const refused = await send(named);
+      expect([named, refused.status, refused.headers.get("cache-group-invalidation")]).toEqual([named, 412, null]);
+    }
+    expect((await send(etag, etag)).status).toBe(412);
+    expect((await send("*", "*", `/${version}/users/999`)).status).toBe(404);
+    expect((await get(path, keeper, { "if-none-match": etag })).status).toBe(304);
+    expect((await send('"0-v1.x-public"', etag)).status).toBe(200);
+  });
+}
+
 async function makeUser(): Promise<string> {
   const text = "insert into users (name, email) values ('Somebody', null) returning id";
   const [user] = await users.database.database.rows<{ id: string }>("make", text);

@@ -1,8 +1,9 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
 import { isRowId } from "@tributary/kit/ids";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
+import { readUnmodifiedSince } from "@tributary/kit/rest-conditions";
 import { answerList } from "@tributary/kit/rest-lists";
 import { answerRead } from "@tributary/kit/rest-reading";
 import type { Absence, CommentActions } from "../actions.ts";
@@ -56,16 +57,18 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       return { ...answer(comment), status: 201, headers, invalidates: groupsOf(comment) };
     },
     async editComment(request) {
-      const precondition = () => readIfMatch(request.header("if-match"));
+      const precondition = () => readPrecondition(request.header);
       const input = () => version.readCommentChange(request.body);
       const terms = { precondition, deletedIs };
       const comment = await actions.editComment(request.identity, idOf(request), input, terms);
       return { ...answer(comment), invalidates: groupsOf(comment) };
     },
     async deleteComment(request) {
-      // Who deletes need not have read it: If-Match is honoured where it is sent.
-      const precondition = () => readIfMatch(request.header("if-match") ?? "*");
-      const comment = await actions.deleteComment(request.identity, idOf(request), { precondition, deletedIs });
+      // Who deletes need not have read it: conditions are honoured where they are sent.
+      const precondition = () => readPrecondition(request.header, "optional");
+      const unmodifiedSince = readUnmodifiedSince(request.header);
+      const terms = { precondition, unmodifiedSince, deletedIs };
+      const comment = await actions.deleteComment(request.identity, idOf(request), terms);
       return { status: 204, invalidates: groupsOf(comment) };
     },
   };

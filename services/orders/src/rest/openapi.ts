@@ -271,6 +271,7 @@ function cancelOrder(words: Words): OperationDocument {
       "Cancels an order that is `PLACED` or `PAID`, and gives the stock back; any other is 409. It takes no body, or an empty object.",
     callers: ["orders:write", "orders:write:all"],
     path,
+    ifMatch: "optional",
     answer: {
       status: 200,
       description: "The order as it is now.",

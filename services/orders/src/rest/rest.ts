@@ -1,5 +1,5 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, writeEtag } from "@tributary/kit/etag";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
 import { answerList } from "@tributary/kit/rest-lists";
@@ -64,8 +64,13 @@ function createOrderHandlers(
         },
       });
     },
-    async cancelOrder({ identity, params, body }) {
-      const order = await actions.cancelOrder(identity, params["id"] ?? "", () => readNothing(body));
+    async cancelOrder({ identity, params, body, header }) {
+      // Its conditions speak of the order: what is cancelled has no ETag of its own.
+      const input = () => {
+        readNothing(body);
+        return readPrecondition(header, "optional");
+      };
+      const order = await actions.cancelOrder(identity, params["id"] ?? "", input);
       const lines = await actions.findLines([order.id]);
       return { ...answer(order, lines), invalidates: groupsOfStock(lines) };
     },

@@ -1,6 +1,6 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { AppError } from "@tributary/kit/errors";
-import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
 import { isRowId } from "@tributary/kit/ids";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
@@ -45,7 +45,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async updatePost(request) {
       const input = () => version.readPostChanges(request.body);
-      const precondition = () => readIfMatch(request.header("if-match"));
+      const precondition = () => readPrecondition(request.header);
       const post = await actions.updatePost(request.identity, idOf(request), input, precondition);
       return { ...answer(post), invalidates: [groupOf(post), ...listGroups(), ...listGroups(post.authorId)] };
     },

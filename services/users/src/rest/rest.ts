@@ -1,5 +1,5 @@
 import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, readIfMatch, writeEtag } from "@tributary/kit/etag";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
 import type { Identity } from "@tributary/kit/identity";
 import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Audience, Representation } from "@tributary/kit/rest-caching";
@@ -65,7 +65,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async updateUser(request) {
       const { identity, header, body } = request;
-      const terms: ChangeTerms = { precondition: () => readIfMatch(header("if-match")), formerIs, emailPointer };
+      const terms: ChangeTerms = { precondition: () => readPrecondition(header), formerIs, emailPointer };
       const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), terms);
       return { ...answer(identity, user), invalidates: ["users", groupOf(user)] };
     },
