@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { ClientGone } from "./body.ts";
 import type { OriginAnswer, OriginRequest } from "./cache/origin.ts";
+import { dropBody } from "./cache/relay.ts";
 import { toServiceError } from "./problems.ts";
 
 export type Coding = "br" | "gzip";
@@ -78,16 +79,17 @@ export function createCompression({ packingsMax }: CompressionOptions): (ask: As
   return (ask, wanted) => async (request) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const coding = isRead && valueOf(request.headers, "range") === undefined ? wanted : undefined;
-    const plain = { ...request, headers: toPlainTags(request.headers, isRead ? coding : "any") };
+    const headers = toPlainTags(request.headers, isRead ? coding : "any");
+    const plain = headers === request.headers ? request : { ...request, headers };
     const answer = await ask(plain);
     if (!isRead) return answer;
     if (answer.status === 304) return repack304(answer, request, coding);
     if (request.method === "GET" || !coding || !isPackable(answer)) return packOrNot(answer, request, coding);
     // The length of the packed body is known by packing it.
-    answer.body.resume();
+    dropBody(answer.body);
     const packed = await packOrNot(await ask({ ...plain, method: "GET" }), request, coding);
-    packed.body.resume();
-    return { ...packed, body: Readable.from([]) };
+    dropBody(packed.body);
+    return { ...packed, body: Buffer.of() };
   };
 }
 
@@ -115,11 +117,12 @@ async function pack(answer: OriginAnswer, coding: Coding, { signal }: OriginRequ
     headers.push(name, isNamed(answer.headers, at, "etag") ? withSuffix(text, coding) : text);
   }
   headers.push("Content-Encoding", coding, "Content-Length", String(bytes.length), ...varies);
-  return { status: answer.status, headers, body: Readable.from(bytes, { objectMode: false }) };
+  return { status: answer.status, headers, body: bytes };
 }
 
 /** Nothing of the answer is out yet: one that breaks off is none. */
-async function readBody(body: Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
+async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
+  if (!(body instanceof Readable)) return body;
   try {
     return await buffer(body);
   } catch (error) {

@@ -53,7 +53,16 @@ export interface AboutForwarding {
   readonly host: string | undefined;
   /** Undefined for a request without a body. */
   readonly bodyBytes: number | undefined;
+  /**
+   * The proxy has answered by itself which type and which packing are wanted: the service hears what is left of it, so that no answer can
+   * depend on what its key does not say.
+   */
+  readonly isNegotiated: boolean;
+  /** The answer may be kept for others, so nobody hears who asks and where from. */
+  readonly isForOthers: boolean;
 }
+
+const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 
 /**
  * The headers that a service gets, names and values in turn. Gone are: what was meant for this connection, everything that `Connection` names,
@@ -67,6 +76,7 @@ export function toServiceHeaders(request: IncomingMessage, about: AboutForwardin
   const list: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
+    if (about.isNegotiated && negotiated.has(name)) continue;
     if (typeof value === "string") list.push(name, value);
     else for (const one of value ?? []) list.push(name, one);
   }
@@ -81,17 +91,23 @@ function isForService(name: string): boolean {
 function addOwnHeaders(
   list: string[],
   request: IncomingMessage,
-  { requestId, host, bodyBytes }: AboutForwarding,
+  { requestId, host, bodyBytes, isNegotiated, isForOthers }: AboutForwarding,
 ): void {
   const { traceparent, via } = request.headers;
-  const address = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  const protocol = "encrypted" in request.socket ? "https" : "http";
   const trace = isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
-  list.push("x-request-id", requestId, "traceparent", trace, "forwarded", forwardedElement(address, host, protocol));
-  list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
-  if (host !== undefined) list.push("x-forwarded-host", host);
+  if (isNegotiated) list.push("accept", "application/json", "accept-encoding", "identity");
+  list.push("x-request-id", requestId, "traceparent", trace);
+  if (!isForOthers) addForwarded(list, request, host);
   list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
   if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
+}
+
+function addForwarded(list: string[], { socket }: IncomingMessage, host: string | undefined): void {
+  const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  const protocol = "encrypted" in socket ? "https" : "http";
+  list.push("forwarded", forwardedElement(address, host, protocol));
+  list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
+  if (host !== undefined) list.push("x-forwarded-host", host);
 }
 
 /** RFC 7239, 4: an IPv6 address and a host with a port are quoted. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { createKeysOf } from "./cache-keys.ts";
-import { createLookup, withoutClient, withoutNegotiation } from "./lookup.ts";
+import { createLookup } from "./lookup.ts";
 import { createRouteTable } from "./route-table.ts";
 
 test("what the proxy has settled selects nothing, or only what it came to; all else is compared as it came", () => {
@@ -14,15 +14,6 @@ test("what the proxy has settled selects nothing, or only what it came to; all e
     "Bearer a",
     "1, 2",
     undefined,
-  ]);
-});
-
-test("what is for others says nothing of who asked, and nothing that is settled", () => {
-  const headers = ["forwarded", "for=a", "x-forwarded-host", "b", "via", "1.1 p", "accept", "text/x", "etag", "accept"];
-  expect(withoutClient(headers)).toEqual(["via", "1.1 p", "accept", "text/x", "etag", "accept"]);
-  expect(withoutNegotiation(["accept-encoding", "zstd", ...headers.slice(4)])).toEqual([
-    ...["via", "1.1 p", "etag", "accept"],
-    ...["accept", "application/json", "accept-encoding", "identity"],
   ]);
 });
 

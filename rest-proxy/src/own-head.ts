@@ -25,14 +25,6 @@ export function addOwnHead(headers: string[], { lines, ofAnswer, vary, mediaType
   return headers;
 }
 
-/** Adds it to a head that is written as a list, whoever writes it. */
-export function addOwnHeadLater(response: ServerResponse, own: OwnHead): void {
-  const writeHead = response.writeHead.bind(response);
-  const replacement = (status: number, headers?: unknown) =>
-    Array.isArray(headers) ? writeHead(status, addOwnHead([...(headers as string[])], own)) : writeHead(status);
-  Object.assign(response, { writeHead: replacement });
-}
-
 /** Sets what is true of our own answers: refusals, `OPTIONS`. */
 export function setOwnHead(response: ServerResponse, { lines, vary }: OwnHead): void {
   if (response.headersSent) return;

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { ClientGone } from "./body.ts";
 import type { AskOrigin } from "./cache/origin.ts";
-import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
+import type { CacheLookup, CompleteHead, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCompression } from "./compression.ts";
-import { withoutClient } from "./lookup.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
 import { isOpen, toServiceError } from "./problems.ts";
@@ -32,10 +32,10 @@ interface Forwarding {
   readonly body: Buffer | undefined;
   /** The route takes an `Idempotency-Key` in this version. */
   readonly takesIdempotencyKey: boolean;
-  /** The answer may be kept for others, so nothing of this client may show in it. */
-  readonly isForOthers: boolean;
   readonly coding: Coding | undefined;
   readonly lookup: CacheLookup;
+  /** What the proxy itself says on the answer. */
+  readonly complete: CompleteHead;
   /** For the log. */
   readonly about: { readonly requestId: string; readonly method: string; readonly path: string };
 }
@@ -70,32 +70,30 @@ export function createProxy(o: ProxyOptions): Proxy {
   }
 
   /** One request's way: it knows where to and with which body; the cache says which conditions. */
-  function wayBy(ask: Ask, forwarding: Forwarding, isShared: boolean): AskOrigin {
-    const { path: target, takesIdempotencyKey, service, about, coding } = forwarding;
-    const body = isShared ? undefined : forwarding.body;
-    const plain: AskOrigin = ({ method, headers, signal }) => {
-      const told = forwarding.isForOthers ? withoutClient(headers) : headers;
-      return ask({ method, target, headers: told, body, signal, takesIdempotencyKey });
-    };
+  function wayBy(ask: Ask, { path: target, takesIdempotencyKey, body, service, about, coding }: Forwarding): AskOrigin {
+    const plain: AskOrigin = ({ method, headers, signal }) =>
+      ask({ method, target, headers, body, signal, takesIdempotencyKey });
     const packed = withCompression(plain, coding);
     return async (request) => {
       const answer = await packed(request);
-      answer.body.once("error", (error) =>
-        o.observe({ kind: "answer-cut", service, reason: toServiceError(error).code, ...about }),
-      );
+      if (answer.body instanceof Readable) {
+        answer.body.once("error", (error) =>
+          o.observe({ kind: "answer-cut", service, reason: toServiceError(error).code, ...about }),
+        );
+      }
       return answer;
     };
   }
 
   return {
     async forward(response, forwarding) {
-      const { service, lookup, headers, about } = forwarding;
+      const { service, lookup, headers, complete, about } = forwarding;
       if (response.destroyed || response.closed) return;
       try {
-        const passage = passageTo(service);
-        const passThrough = wayBy(isRead(about.method) ? passage.aside : passage.passThrough, forwarding, false);
-        const aside = wayBy(passage.aside, forwarding, true);
-        await o.cache.answer(lookup, response, { headers, passThrough, aside }, []);
+        const { aside, passThrough } = passageTo(service);
+        // A read has no body, so others may join it and it may go on without its client; nobody joins what is no read.
+        const way = wayBy(isRead(about.method) ? aside : passThrough, forwarding);
+        await o.cache.answer(lookup, response, { headers, passThrough: way, aside: way }, complete);
       } catch (error) {
         if (error instanceof ClientGone || !isOpen(response)) return;
         const told = toServiceError(error);

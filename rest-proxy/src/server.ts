@@ -9,8 +9,8 @@ import { createDocuments, type Documents, type OwnAnswer } from "./documents/doc
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
 import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
 import { toServiceHeaders } from "./headers.ts";
-import { createLookup, withoutNegotiation } from "./lookup.ts";
-import { addOwnHead, addOwnHeadLater, setOwnHead } from "./own-head.ts";
+import { createLookup } from "./lookup.ts";
+import { addOwnHead, setOwnHead } from "./own-head.ts";
 import { createProxy, type Proxy } from "./proxy.ts";
 import { readQuery } from "./query.ts";
 import { type CacheLimits, createResourceCache } from "./resource-cache.ts";
@@ -166,17 +166,21 @@ async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): P
   const { request, response, requestId, own, host, route, version, resource, coding, lookup } = visit;
   // The body before the place at the service: a slow sender must not hold one.
   const body = await readBody(request, response);
-  const headers = toServiceHeaders(request, { requestId, host, bodyBytes: bodyBytesOf(request, body) });
-  addOwnHeadLater(response, own);
+  const isOfRead = isRead(request);
+  const headers = toServiceHeaders(request, {
+    ...{ requestId, host, bodyBytes: bodyBytesOf(request, body) },
+    isNegotiated: isOfRead,
+    isForOthers: isOfRead && route.cache !== "none",
+  });
   await proxy.forward(response, {
     service: route.service,
     path: upstreamPath(resource),
-    headers: isRead(request) ? withoutNegotiation(headers) : headers,
+    headers,
     body,
     takesIdempotencyKey: takesIdempotencyKey(route, version),
-    isForOthers: route.cache !== "none" && isRead(request),
     coding,
     lookup,
+    complete: (head) => addOwnHead(head, own),
     about: aboutExchange(visit),
   });
   limitReading(visit);

@@ -24,20 +24,33 @@ export interface Deadline {
  * @param timeoutMs 1 to 2^31 - 1.
  */
 export function createDeadline(timeoutMs: number, signal: CallerSignal | undefined): Deadline {
-  const follow = () => end(deadline, "aborted", signal?.reason);
-  const expire = () => end(deadline, "timeout", new Error(`No answer within ${timeoutMs} ms`));
-  const timer = setTimeout(expire, timeoutMs);
-  const deadline: Deadline = {
-    ended: undefined,
-    onEnd: undefined,
-    clear() {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", follow);
-    },
-  };
-  if (signal?.aborted) follow();
-  else signal?.addEventListener("abort", follow);
-  return deadline;
+  return new OneDeadline(timeoutMs, signal);
+}
+
+class OneDeadline implements Deadline {
+  ended: Deadline["ended"] = undefined;
+  onEnd: OnEnd | undefined = undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #signal: CallerSignal | undefined;
+  readonly #follow = () => this.#end("aborted", this.#signal?.reason);
+
+  constructor(timeoutMs: number, signal: CallerSignal | undefined) {
+    this.#signal = signal;
+    this.#timer = setTimeout(() => this.#end("timeout", new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
+    if (signal?.aborted) this.#follow();
+    else signal?.addEventListener("abort", this.#follow);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#follow);
+  }
+
+  #end(reason: EndReason, cause: unknown): void {
+    if (this.ended) return;
+    this.ended = { reason, cause };
+    this.onEnd?.(reason, cause);
+  }
 }
 
 /** Resolves when the work is done or the time is up, whichever is first. */
@@ -46,10 +59,4 @@ export function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
     deadline.onEnd = () => resolve();
     void work.then(resolve);
   });
-}
-
-function end(deadline: Deadline, reason: EndReason, cause: unknown): void {
-  if (deadline.ended) return;
-  deadline.ended = { reason, cause };
-  deadline.onEnd?.(reason, cause);
 }

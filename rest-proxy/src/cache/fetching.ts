@@ -10,7 +10,7 @@ import type { InvalidationLog } from "./invalidation-log.ts";
 import type { Marks } from "./marks.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { dropBody, relayBody } from "./relay.ts";
-import { answerFrom, send, sendHead } from "./sending.ts";
+import { answerFrom, type CompleteHead, send, sendHead } from "./sending.ts";
 import type { StaleRules } from "./stale.ts";
 import type { Store } from "./store.ts";
 
@@ -33,7 +33,7 @@ export interface FetchingOptions {
 export interface Fetching extends Question {
   /** Undefined for a refresh in the background. */
   readonly response: ServerResponse | undefined;
-  readonly own: readonly string[];
+  readonly complete: CompleteHead;
   readonly forwarded: Forwarded;
   /** Somebody else still wants the whole. */
   readonly isWanted: () => boolean;
@@ -69,12 +69,12 @@ export class Fetcher {
   }
 
   /** RFC 5861, 4: what is stored instead of an error, where that is allowed and nobody has taken it back meanwhile. */
-  #standIn({ entry, response, lookup, own, onLanding }: Fetching, status: number | undefined): boolean {
+  #standIn({ entry, response, lookup, complete, onLanding }: Fetching, status: number | undefined): boolean {
     const { stale, store, observe } = this.#o;
     if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
     onLanding?.({ entry, isStale: true });
     observe({ kind: "stale", because: "if-error" });
-    if (response) sendStale(this.#o, response, lookup.request, entry, own);
+    if (response) sendStale(this.#o, response, lookup.request, entry, complete);
     return true;
   }
 
@@ -84,7 +84,7 @@ export class Fetcher {
     observe({ kind: "revalidated" });
     if (!f.response) return;
     const status = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
-    send(f.response, answerFrom(entry, f.lookup.request, nowMs(), status), f.own);
+    send(f.response, answerFrom(entry, f.lookup.request, nowMs(), status), f.complete);
   }
 
   async #finishAnswered(f: Fetching, { answer, head, askedAt }: Reply & { kind: "answered" }): Promise<void> {
@@ -133,7 +133,7 @@ export class Fetcher {
 
   /** The client, while it is to get the body. One that has what came gets a 304, since its conditions did not go to the origin. */
   #sendOwnHead(
-    { lookup, own }: Fetching,
+    { lookup, complete }: Fetching,
     response: ServerResponse,
     answer: OriginAnswer,
     head: StoredHead | undefined,
@@ -141,11 +141,11 @@ export class Fetcher {
   ): ServerResponse | undefined {
     const isUnchanged = head?.status === 200 && isNotModified(lookup.request.headers, head.validators, this.#o.nowMs());
     if (!isUnchanged) {
-      sendHead(response, answer, cacheStatus, own);
+      sendHead(response, answer, cacheStatus, complete);
       return response;
     }
     const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
-    send(response, { status: 304, headers, body: undefined }, own);
+    send(response, { status: 304, headers, body: undefined }, complete);
     return undefined;
   }
 }
@@ -156,10 +156,10 @@ export function sendStale(
   response: ServerResponse,
   request: IncomingMessage,
   entry: Entry,
-  own: readonly string[],
+  complete: CompleteHead,
 ): void {
   const at = nowMs();
-  send(response, answerFrom(entry, request, at, hitStatus(name, secondsLeft(entry, at))), own);
+  send(response, answerFrom(entry, request, at, hitStatus(name, secondsLeft(entry, at))), complete);
 }
 
 function mayFit({ headers }: OriginAnswer, bytesMax: number): boolean {

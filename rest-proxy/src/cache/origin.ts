@@ -22,8 +22,8 @@ export interface OriginAnswer {
   readonly status: number;
   /** Names and values in turn, as they came, without what was for the origin's connection. */
   readonly headers: readonly string[];
-  /** Comes at the reader's pace; the cache reads it to its end or destroys it. One that breaks off is destroyed with an error. */
-  readonly body: Readable;
+  /** All of it. Or it comes at the reader's pace: the cache reads it to its end or destroys it; one that breaks off is destroyed with an error. */
+  readonly body: Buffer | Readable;
 }
 
 /** Rejects when there is no answer. Retries are its own business; the cache asks once. */

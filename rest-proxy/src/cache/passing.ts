@@ -3,15 +3,15 @@ import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, forwardedStatus } from "./cache-status.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import type { OriginAnswer } from "./origin.ts";
-import { relayBody } from "./relay.ts";
-import { sendHead } from "./sending.ts";
+import { destroyBody, relayBody } from "./relay.ts";
+import { type CompleteHead, sendHead } from "./sending.ts";
 import { clientSignal } from "./signal.ts";
 
 export interface Passed {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly ways: Ways;
-  readonly own: readonly string[];
+  readonly complete: CompleteHead;
   readonly forwarded: Forwarded;
   /** Before anything of the answer goes to the client; undefined when there is none. */
   readonly onAnswer?: (answer: OriginAnswer | undefined) => void;
@@ -24,7 +24,7 @@ export interface PassingOptions {
 
 /** The client's own request, as it is, and the origin's answer, as it comes. Nothing is kept. */
 export async function passOn({ name, observe }: PassingOptions, p: Passed): Promise<void> {
-  const { lookup, response, ways, own, forwarded } = p;
+  const { lookup, response, ways, complete, forwarded } = p;
   const signal = clientSignal(response);
   const method = lookup.request.method ?? "";
   let answer: OriginAnswer | undefined;
@@ -34,7 +34,7 @@ export async function passOn({ name, observe }: PassingOptions, p: Passed): Prom
     p.onAnswer?.(answer);
   }
   observe({ kind: "passed" });
-  if (response.destroyed) return void answer.body.destroy();
-  sendHead(response, answer, forwardedStatus(name, { forwarded, status: answer.status }), own);
+  if (response.destroyed) return destroyBody(answer.body);
+  sendHead(response, answer, forwardedStatus(name, { forwarded, status: answer.status }), complete);
   await relayBody(answer.body, { client: response, bytesMax: 0, isWanted: () => false });
 }

@@ -8,7 +8,7 @@ import { createHeading } from "./heading.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { passOn } from "./passing.ts";
 import type { RequestRules } from "./request-rules.ts";
-import { answerFrom, type FreshAnswer, send } from "./sending.ts";
+import { answerFrom, type CompleteHead, type FreshAnswer, send } from "./sending.ts";
 import { clientSignal } from "./signal.ts";
 import { createTogether, type Wanted } from "./together.ts";
 
@@ -22,7 +22,7 @@ export interface ReadingOptions extends FetchingOptions, HeadOptions {
 export interface Reading {
   findFresh(lookup: CacheLookup): FreshAnswer | undefined;
   /** Answers a `GET` or `HEAD` in whatever way is left. */
-  read(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]): Promise<void>;
+  read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
 }
 
 const hit: CacheObservation = { kind: "hit" };
@@ -44,21 +44,21 @@ export function createReading(o: ReadingOptions): Reading {
     return answerFrom(entry, request, at, hitStatus(o.name, secondsLeft(entry, at)));
   }
 
-  async function read(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]) {
+  async function read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead) {
     const { request } = lookup;
     if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
-      return passOn(o, { lookup, response, ways, own, forwarded: "bypass" });
+      return passOn(o, { lookup, response, ways, complete, forwarded: "bypass" });
     }
     const fresh = findFresh(lookup);
-    if (fresh) return send(response, fresh, own);
+    if (fresh) return send(response, fresh, complete);
     const entry = store.find(lookup.key, lookup.selecting);
     if (entry && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
       together.refresh(lookup, ways, entry);
       observe({ kind: "stale", because: "while-revalidate" });
-      return sendStale(o, response, request, entry, own);
+      return sendStale(o, response, request, entry, complete);
     }
-    if (rules.forbidsAsking(request)) return refuse(response, own);
-    const wanted = { lookup, response, ways, own, entry, forwarded: whyForwarded(lookup, entry) };
+    if (rules.forbidsAsking(request)) return refuse(response, complete);
+    const wanted = { lookup, response, ways, complete, entry, forwarded: whyForwarded(lookup, entry) };
     if (request.method === "HEAD") return passOn(o, { ...wanted, onAnswer: head(lookup) });
     if (await together.read(wanted)) return;
     if (!response.destroyed) await readAlone(wanted);
@@ -76,8 +76,12 @@ export function createReading(o: ReadingOptions): Reading {
   }
 
   /** RFC 9111, 5.2.1.7. */
-  function refuse(response: ServerResponse, own: readonly string[]): void {
-    send(response, { status: 504, headers: ["Cache-Status", o.name, "Content-Length", "0"], body: undefined }, own);
+  function refuse(response: ServerResponse, complete: CompleteHead): void {
+    send(
+      response,
+      { status: 504, headers: ["Cache-Status", o.name, "Content-Length", "0"], body: undefined },
+      complete,
+    );
   }
 
   return { findFresh, read };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 
 export interface RelayOptions {
   /** Who reads along, its head written; undefined when nobody does. */
@@ -17,7 +17,16 @@ export interface RelayOptions {
  * a client that reads slowly holds nobody up: what waits for it is bounded by `bytesMax`. Beyond that it sets the pace.
  * @throws Error when the body broke off; the client is cut then, so that it cannot take it for whole (RFC 9112, 8).
  */
-export function relayBody(body: Readable, o: RelayOptions): Promise<Buffer | undefined> {
+export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buffer | undefined> {
+  if (body instanceof Readable) return relayStream(body, o);
+  if (o.client && !o.client.destroyed) o.client.end(body);
+  if (o.bytesMax === 0) return Promise.resolve(undefined);
+  if (body.length <= o.bytesMax) return Promise.resolve(toOwnBuffer([body], body.length));
+  o.onTooLong?.();
+  return Promise.resolve(undefined);
+}
+
+function relayStream(body: Readable, o: RelayOptions): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const relay = new Relay(body, o, resolve, reject);
     body.on("data", (chunk: Buffer) => relay.take(chunk));
@@ -31,8 +40,13 @@ export function relayBody(body: Readable, o: RelayOptions): Promise<Buffer | und
 }
 
 /** Reads a body that nobody wants, so that its connection can be used again. */
-export function dropBody(body: Readable): void {
-  body.on("error", () => {}).resume();
+export function dropBody(body: Buffer | Readable): void {
+  if (body instanceof Readable) body.on("error", () => {}).resume();
+}
+
+/** Takes its connection with it, unless it has come already. */
+export function destroyBody(body: Buffer | Readable): void {
+  if (body instanceof Readable) body.destroy();
 }
 
 class Relay {

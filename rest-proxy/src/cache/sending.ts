@@ -3,7 +3,16 @@ import { ageSeconds } from "./age.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Entry } from "./entry.ts";
 import type { OriginAnswer } from "./origin.ts";
+import { destroyBody } from "./relay.ts";
 import { passedHeaders } from "./stored-headers.ts";
+
+/**
+ * What the caller of the cache does to each head before it goes out: names and values in turn, a list that it may change and give back. Nothing
+ * of it is ever stored.
+ */
+export type CompleteHead = (headers: string[]) => string[];
+
+export const asItIs: CompleteHead = (headers) => headers;
 
 /** A whole answer from the store. The array is the caller's own: further headers may be pushed onto it. */
 export interface FreshAnswer {
@@ -23,9 +32,9 @@ export function answerFrom(entry: Entry, request: IncomingMessage, nowMs: number
   return { status: isUnchanged ? 304 : entry.status, headers, body };
 }
 
-export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, own: readonly string[]): void {
+export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, complete: CompleteHead): void {
   if (response.destroyed) return;
-  response.writeHead(status, [...headers, ...own]);
+  response.writeHead(status, complete(headers));
   response.end(body);
 }
 
@@ -37,13 +46,15 @@ export function sendHead(
   response: ServerResponse,
   { status, headers, body }: OriginAnswer,
   cacheStatus: string,
-  own: readonly string[],
+  complete: CompleteHead,
 ): void {
   if (response.destroyed) return;
   try {
-    response.writeHead(status, [...passedHeaders(headers), "Cache-Status", cacheStatus, ...own]);
+    const passed = passedHeaders(headers);
+    passed.push("Cache-Status", cacheStatus);
+    response.writeHead(status, complete(passed));
   } catch (error) {
-    body.destroy();
+    destroyBody(body);
     throw error;
   }
 }

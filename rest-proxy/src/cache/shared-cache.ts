@@ -9,11 +9,12 @@ import { createMarks } from "./marks.ts";
 import { passOn } from "./passing.ts";
 import { createReading } from "./reading.ts";
 import { createRequestRules } from "./request-rules.ts";
-import type { FreshAnswer } from "./sending.ts";
+import { asItIs, type CompleteHead, type FreshAnswer } from "./sending.ts";
 import { createStaleRules } from "./stale.ts";
 import { Store } from "./store.ts";
 
-export type { CacheLookup, CacheObservation, Ways };
+export { asItIs };
+export type { CacheLookup, CacheObservation, CompleteHead, Ways };
 
 export interface SharedCacheOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */
@@ -48,11 +49,11 @@ export interface SharedCache {
   /** The hit: synchronous, `GET` and `HEAD` only; undefined where the origin has to be asked or something done beside. */
   findFresh(lookup: CacheLookup): FreshAnswer | undefined;
   /**
-   * Everything else, of any method. Writes the whole answer, `own` (names and values in turn, never stored) with it.
+   * Everything else, of any method. Writes the whole answer; each head goes through `complete` first.
    * @throws what the way to the origin threw, when nothing stored may stand in. Nothing is written then. An answer that breaks off once its head
    * is out is cut: the response is destroyed.
    */
-  answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]): Promise<void>;
+  answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
   /** Forgets at once; what was asked for before this is neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
   /** Breaks off what is under way without a client, and waits for it. */
@@ -81,10 +82,10 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     ask: createAsking({ ...o, store, log }),
   });
 
-  async function answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, own: readonly string[]) {
+  async function answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead) {
     const { method = "" } = lookup.request;
-    if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, own);
-    const passed = { lookup, response, ways, own, forwarded: "method" } as const;
+    if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, complete);
+    const passed = { lookup, response, ways, complete, forwarded: "method" } as const;
     if (isSafe(method)) return passOn(o, passed);
     // Before the client hears of its write, nobody may hear of what was before it.
     return passOn(o, { ...passed, onAnswer: (answer) => invalidate(invalidatedBy(answer, lookup.key, keysOf)) });
@@ -92,9 +93,9 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reading.findFresh,
-    async answer(lookup, response, ways, own) {
+    async answer(lookup, response, ways, complete) {
       try {
-        await answer(lookup, response, ways, own);
+        await answer(lookup, response, ways, complete);
       } catch (error) {
         // Whoever is gone needs no answer, and what broke off on its way cannot be mended.
         if (response.destroyed) return;

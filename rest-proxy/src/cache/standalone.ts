@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { without } from "./fields.ts";
 import { createHttpOrigin } from "./http-origin.ts";
 import type { OriginRequest } from "./origin.ts";
-import { createSharedCache, type Ways } from "./shared-cache.ts";
+import { asItIs, createSharedCache, type Ways } from "./shared-cache.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
@@ -45,7 +45,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     const passThrough = (asked: OriginRequest) => http.ask(target, asked, hasBody(request) ? request : undefined);
     const aside = (asked: OriginRequest) => http.ask(target, asked, undefined);
     const ways: Ways = { headers: withHost(request, host), passThrough, aside };
-    await cache.answer(lookup, response, ways, []);
+    await cache.answer(lookup, response, ways, asItIs);
   }
 
   return {

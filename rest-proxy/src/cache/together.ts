@@ -5,7 +5,7 @@ import { type Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
 import type { Flight, Flights } from "./flights.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { createMarks } from "./marks.ts";
-import { answerFrom, send } from "./sending.ts";
+import { answerFrom, asItIs, type CompleteHead, send } from "./sending.ts";
 import { isSelected } from "./vary.ts";
 
 /** What a client waits for. */
@@ -13,7 +13,7 @@ export interface Wanted {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
   readonly ways: Ways;
-  readonly own: readonly string[];
+  readonly complete: CompleteHead;
   /** Stored and stale, or not good enough for this client. */
   readonly entry: Entry | undefined;
   readonly forwarded: Forwarded;
@@ -86,16 +86,16 @@ export function createTogether(o: TogetherOptions): Together {
     }
   }
 
-  async function follow(flight: Flight, { lookup, response, own, forwarded }: Wanted): Promise<boolean> {
+  async function follow(flight: Flight, { lookup, response, complete, forwarded }: Wanted): Promise<boolean> {
     const leave = flight.enter(response);
     const landing = await flight.landing.finally(leave);
     if (!landing || !isSelected(landing.entry.selection, lookup.selecting)) return false;
     const { entry, isStale } = landing;
     observe({ kind: "collapsed" });
-    if (isStale) sendStale(o, response, lookup.request, entry, own);
+    if (isStale) sendStale(o, response, lookup.request, entry, complete);
     else {
       const status = forwardedStatus(o.name, { forwarded, isCollapsed: true });
-      send(response, answerFrom(entry, lookup.request, nowMs(), status), own);
+      send(response, answerFrom(entry, lookup.request, nowMs(), status), complete);
     }
     return true;
   }
@@ -108,10 +108,12 @@ export function createTogether(o: TogetherOptions): Together {
     // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
     const flight = begin(lookup);
     flight.enter();
-    fly(flight, { lookup, ways, entry, response: undefined, own: [], forwarded: "stale" }).catch((cause: unknown) => {
-      paused.set(key, refreshPauseMs);
-      observe({ kind: "refresh-failed", key, cause });
-    });
+    fly(flight, { lookup, ways, entry, response: undefined, complete: asItIs, forwarded: "stale" }).catch(
+      (cause: unknown) => {
+        paused.set(key, refreshPauseMs);
+        observe({ kind: "refresh-failed", key, cause });
+      },
+    );
   }
 
   return { read, refresh };

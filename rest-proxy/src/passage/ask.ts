@@ -22,10 +22,10 @@ export interface PassageAnswer {
   /** Names and values in turn, as they came. */
   readonly headers: readonly string[];
   /**
-   * Comes at the reader's pace; has to be read or destroyed. It is destroyed with an error when the answer breaks off, with an AppError
-   * GATEWAY_TIMEOUT when the time is over, and without one when `signal` was aborted.
+   * All of a short answer. Or it comes at the reader's pace and has to be read or destroyed; it is destroyed with an error when the answer
+   * breaks off, with an AppError GATEWAY_TIMEOUT when the time is over, and without one when `signal` was aborted.
    */
-  readonly body: Readable;
+  readonly body: Buffer | Readable;
 }
 
 /**

@@ -8,8 +8,8 @@ export interface AttemptRequest {
   readonly method: string;
   /** Path and query, beginning with `/`. */
   readonly target: string;
-  /** End-to-end only, by lower-case name. */
-  readonly headers: Record<string, string | string[]>;
+  /** Names and values in turn, end-to-end only, the time that is left with them. */
+  readonly headers: readonly string[];
   readonly body: Buffer | Readable | undefined;
 }
 

@@ -2,10 +2,4 @@ import type { Attempt } from "./attempt.ts";
 
 /** Attempts by the connection pool: for what has no client of its own, and wants no middleware. */
 export const poolAttempt: Attempt = ({ pool }, { method, target, headers, body }, deadline) =>
-  pool.ask({ method, path: target, headers: toList(headers), body }, deadline);
-
-function toList(headers: Readonly<Record<string, string | readonly string[]>>): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" ? [name, value] : value.flatMap((one) => [name, one]),
-  );
-}
+  pool.ask({ method, path: target, headers, body }, deadline);

@@ -21,7 +21,7 @@ const saidAnew: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]
 export function toOutgoing(from: PassageRequest): Outgoing {
   const { method, target, body } = from;
   return {
-    request: { method, target, body, headers: toRecord(from.headers) },
+    request: { method, target, body, headers: endToEnd(from.headers) },
     isIdempotent: isIdempotent(from),
     isOneShot: body instanceof Readable,
   };
@@ -43,16 +43,17 @@ function hasIdempotencyKey(headers: readonly string[]): boolean {
 }
 
 /** What was meant for one connection goes here too, whoever wrote the list (RFC 9110, 7.6.1). */
-function toRecord(headers: readonly string[]): Record<string, string | string[]> {
+function endToEnd(headers: readonly string[]): readonly string[] {
   const dropped = namesInConnection(headers);
-  const record: Record<string, string | string[]> = {};
+  const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = (headers[at] ?? "").toLowerCase();
-    // As a key it would be no header but the record's prototype (CVE-2026-21710).
-    if (name === "__proto__" || saidAnew.has(name) || isHopByHop(name) || dropped.has(name)) continue;
-    const value = headers[at + 1] ?? "";
-    const before = Object.hasOwn(record, name) ? record[name] : undefined;
-    record[name] = before === undefined ? value : [before, value].flat();
+    if (!saidAnew.has(name) && !isHopByHop(name) && !dropped.has(name)) kept.push(name, headers[at + 1] ?? "");
   }
-  return record;
+  return kept;
+}
+
+/** With the time that is left; what each attempt gets is the same but for that. */
+export function withDeadline({ headers, ...request }: AttemptRequest, remainingMs: number): AttemptRequest {
+  return { ...request, headers: [...headers, deadlineHeader, String(Math.max(1, Math.floor(remainingMs)))] };
 }

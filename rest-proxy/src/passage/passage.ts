@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { AppError } from "@tributary/kit/errors";
 import type { Lookup } from "@tributary/kit/upstream/address-book";
 import { createDeadline, endOf } from "@tributary/kit/upstream/deadline";
@@ -82,8 +83,13 @@ export function createPassage(o: PassageOptions): Passage {
         underWay--;
         end(verdict, cause);
       };
-      watchBody(answer.body, { deadline, signal: request.signal, readerExtraMs, onClosed });
-      return { status: answer.status, headers: toClientHeaders(answer.headers), body: answer.body };
+      const { status, body } = answer;
+      if (body instanceof Readable) watchBody(body, { deadline, signal: request.signal, readerExtraMs, onClosed });
+      else {
+        deadline.clear();
+        onClosed("good", undefined);
+      }
+      return { status, headers: toClientHeaders(answer.headers), body };
     } catch (error) {
       underWay--;
       deadline.clear();

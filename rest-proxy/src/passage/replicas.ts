@@ -1,10 +1,11 @@
+import { Readable } from "node:stream";
 import type { Deadline } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import type { AttemptFailure, Replica, ReplicaPicker } from "@tributary/kit/upstream/replica-picker";
 import { ClientGone } from "../body.ts";
 import { serviceDown, serviceLate } from "../problems.ts";
 import type { Attempt, AttemptResult } from "./attempt.ts";
-import { deadlineHeader, type Outgoing } from "./outgoing.ts";
+import { type Outgoing, withDeadline } from "./outgoing.ts";
 import type { ReplicaConnection } from "./replica-connection.ts";
 
 export interface Asking {
@@ -49,18 +50,20 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
     replica = isOneShot ? undefined : picker.chooseAgain({ tried, failure, status: statusOf(result), isIdempotent });
     if (result.kind === "failed") continue;
     if (!replica) return { answer: result, end: () => undefined };
-    result.body.destroy();
+    destroyBody(result.body);
   }
   throw toError(deadline, cause);
 }
 
 async function askOne(replica: Replica<ReplicaConnection>, { request }: Outgoing, asking: Asking): Promise<Tried> {
   const { picker, attempt, deadline, remainingMs } = asking;
-  request.headers[deadlineHeader] = String(Math.max(1, Math.floor(remainingMs())));
   const begun = picker.begin(replica);
   const end: Answered["end"] = (verdict, cause) => picker.end(replica, begun, verdict, cause);
   try {
-    return { result: readStatus(await attempt(replica.connection, request, deadline)), end };
+    return {
+      result: readStatus(await attempt(replica.connection, withDeadline(request, remainingMs()), deadline)),
+      end,
+    };
   } catch (error) {
     end("neither", error);
     throw error;
@@ -72,10 +75,14 @@ function readStatus(result: AttemptResult): AttemptResult {
   if (result.kind === "failed") return result;
   const { status, body } = result;
   // Before anybody read it: it broke with its head.
-  if (body.destroyed) return { kind: "failed", reason: "reset", cause: body.errored };
+  if (body instanceof Readable && body.destroyed) return { kind: "failed", reason: "reset", cause: body.errored };
   if (status >= 200 && status <= 599) return result;
-  body.destroy();
+  destroyBody(body);
   return { kind: "failed", reason: "reset", cause: new Error(`The service answered with the status ${status}.`) };
+}
+
+function destroyBody(body: Buffer | Readable): void {
+  if (body instanceof Readable) body.destroy();
 }
 
 /** A gateway's words for "not me, not now" (RFC 9110, 15.6): another replica may do better. */

@@ -27,7 +27,7 @@ export class StandInRequest {
   constructor({ method, target, headers, body }: AttemptRequest) {
     this.method = method;
     this.#target = target;
-    this.headers = headers;
+    this.headers = toRecord(headers);
     this.#body = body;
   }
 
@@ -81,4 +81,17 @@ export class StandInResponse extends EventEmitter {
   asResponse(): ServerResponse {
     return this as unknown as ServerResponse;
   }
+}
+
+/** As Node has them on a request: by name in lower case. */
+function toRecord(headers: readonly string[]): Record<string, string | string[]> {
+  const record: Record<string, string | string[]> = {};
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = "", value = ""] = [headers[at], headers[at + 1]];
+    // As a key it would be no header but the record's prototype (CVE-2026-21710).
+    if (name === "__proto__") continue;
+    const before = Object.hasOwn(record, name) ? record[name] : undefined;
+    record[name] = before === undefined ? value : [before, value].flat();
+  }
+  return record;
 }

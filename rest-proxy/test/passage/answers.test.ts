@@ -1,9 +1,22 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer, text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { AskOrigin } from "../../src/cache/origin.ts";
-import { answerOk, open, outcomeOf, read, reset, silence, startReplica, startTwo, ways, write } from "./asking.ts";
+import {
+  answerOk,
+  open,
+  outcomeOf,
+  read,
+  reset,
+  silence,
+  startReplica,
+  startTwo,
+  textOf,
+  toStream,
+  ways,
+  write,
+} from "./asking.ts";
 
 describe.each(ways)("%s", (way) => {
   test("an answer is of any length, and comes no faster than it is read", async () => {
@@ -25,7 +38,7 @@ describe.each(ways)("%s", (way) => {
     let before = -1;
     await expect.poll(() => before === (before = sent.bytes)).toBe(true);
     expect(sent.bytes).toBeLessThan(size / 2);
-    expect((await buffer(body)).length).toBe(size);
+    expect((await buffer(toStream(body))).length).toBe(size);
   });
 
   test("an answer keeps its repeated headers, and loses what was for one connection or is not for clients", async () => {
@@ -41,7 +54,7 @@ describe.each(ways)("%s", (way) => {
     const replica = await startReplica((response) => void response.writeHead(201, told).end("{}"));
     const { passage } = open([replica.url]);
     const { status, headers, body } = await passage[way](read);
-    expect([status, await text(body)]).toEqual([201, "{}"]);
+    expect([status, await textOf(body)]).toEqual([201, "{}"]);
     const own = headers.filter((_, at) => !/^(?:date|content-length)$/i.test(headers[at - (at % 2)] ?? ""));
     expect(own.map((value, at) => (at % 2 === 0 ? value.toLowerCase() : value))).toEqual([
       ...["link", "<a>", "link", "<b>"],
@@ -81,11 +94,11 @@ describe.each(ways)("%s", (way) => {
 
   test("a body that breaks off is one that fails, not one that ends", async () => {
     const replica = await startReplica((response) => {
-      response.writeHead(200, { "content-length": "10" }).write("half");
+      response.writeHead(200, { "content-length": "70000" }).write("half");
       setImmediate(() => response.socket?.end());
     });
     const { passage } = open([replica.url]);
-    const { body } = await passage[way](read);
+    const body = toStream((await passage[way](read)).body);
     await expect(text(body)).rejects.toThrow();
     expect(body.errored).toBeInstanceOf(Error);
   });
@@ -141,7 +154,7 @@ describe.each(ways)("%s", (way) => {
     const [replica, other] = await startTwo((response) => void response.end(Buffer.alloc(20_000_000)));
     const { passage, seen } = open([replica.url, other.url], { timeoutMs: 400, readTimeoutMs: 450, random: () => 0 });
     const readNothing = async () => {
-      const { body } = await passage[way](read);
+      const body = toStream((await passage[way](read)).body);
       await new Promise((resolve) => body.once("close", resolve));
       return body.errored;
     };
@@ -155,7 +168,7 @@ describe.each(ways)("%s", (way) => {
     const { passage } = open([replica.url], { timeoutMs: 400 });
     const { body } = await passage[way](read);
     await new Promise((resolve) => setTimeout(resolve, 450)); // The service's deadline has to pass.
-    expect((await buffer(body)).length).toBe(20_000_000);
+    expect((await buffer(toStream(body))).length).toBe(20_000_000);
   });
 
   test("a caller that goes takes the request to the service along, before the head and after it", async () => {
@@ -169,7 +182,7 @@ describe.each(ways)("%s", (way) => {
       const closed = once(response, "close");
       if (hasHead) {
         response.write("half");
-        const { body } = await asked;
+        const body = toStream((await asked).body);
         const gone = new Promise((resolve) => body.once("close", resolve));
         caller.abort();
         await gone;
@@ -201,7 +214,7 @@ describe.each(ways)("%s", (way) => {
     const replica = await startReplica((response) => void response.end(Buffer.alloc(20_000_000)));
     const { passage } = open([replica.url], { timeoutMs: 400 });
     const caller = new AbortController();
-    const { body } = await passage[way]({ ...read, signal: caller.signal });
+    const body = toStream((await passage[way]({ ...read, signal: caller.signal })).body);
     await new Promise((resolve) => setTimeout(resolve, 450)); // The service's deadline has to pass.
     const closed = new Promise((resolve) => body.once("close", resolve));
     caller.abort();
@@ -223,7 +236,7 @@ describe.each(ways)("%s", (way) => {
       { requestsMax: 1 },
     );
     for (let i = 0; i < 12; i++) {
-      const { body } = await passage[way](read);
+      const body = toStream((await passage[way](read)).body);
       const closed = new Promise((resolve) => body.once("close", resolve));
       body.destroy();
       await closed;
@@ -276,3 +289,17 @@ async function startListening(answer = answerOk) {
   });
   return { replica, seen };
 }
+
+test("a short answer that breaks off is asked for again by the pool, and is nobody's answer when nobody has it whole", async () => {
+  const breakOff = (response: ServerResponse) => {
+    response.writeHead(200, { "content-length": "10" }).write("half");
+    setImmediate(() => response.socket?.end());
+  };
+  const [broken, other] = await startTwo();
+  broken.answer = breakOff;
+  const { passage } = open([broken.url, other.url], { random: () => 0 });
+  expect(await outcomeOf(passage.aside(read))).toBe("200 ok");
+  expect([broken.calls, other.calls]).toEqual([1, 1]);
+  other.answer = breakOff;
+  expect(await outcomeOf(passage.aside(read))).toBe("BAD_GATEWAY");
+});

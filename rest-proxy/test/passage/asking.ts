@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import type { PassageAnswer, PassageRequest } from "../../src/passage/ask.ts";
@@ -98,10 +99,19 @@ export function silence(replica: Replica): Promise<ServerResponse> {
 export async function outcomeOf(asked: Promise<PassageAnswer>): Promise<string> {
   try {
     const { status, body } = await asked;
-    return `${status} ${await text(body)}`;
+    return `${status} ${await textOf(body)}`;
   } catch (error) {
     return (error as { readonly code?: string }).code ?? String(error);
   }
+}
+
+/** A short answer of the pool is there at once; all others come. */
+export function textOf(body: Buffer | Readable): Promise<string> {
+  return text(toStream(body));
+}
+
+export function toStream(body: Buffer | Readable): Readable {
+  return body instanceof Readable ? body : Readable.from([body]);
 }
 
 /** Asks `count` times, `width` at a time. */

@@ -110,12 +110,12 @@ async function forward(
   const target = request.url ?? "";
   const selecting = (field: string) => request.headers[field]?.toString();
   const lookup = { key: target, request, selecting };
-  const own = ["X-Own", "1"];
+  const complete = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
-  if (fresh) return void response.writeHead(fresh.status, [...fresh.headers, ...own]).end(fresh.body);
+  if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
   const aside = (asked: OriginRequest) => ask(target, asked, undefined);
   const headers = ["Host", "origin", ...without(request.rawHeaders, (name) => name === "host")];
-  await cache.answer(lookup, response, { headers, aside, passThrough: aside }, own).catch((error: unknown) => {
+  await cache.answer(lookup, response, { headers, aside, passThrough: aside }, complete).catch((error: unknown) => {
     response.writeHead(502).end(String(error));
   });
 }
