@@ -1,29 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { installAside } from "../processes/installed-aside.ts";
 
 const folder = join(import.meta.dirname, "../../tools/openapi-lint");
 
 /** Installs the linters when they are missing. Returns why they cannot be had, in words; undefined when they are there. */
 export function installLinters(): string | undefined {
-  if (isInstalled()) return undefined;
-  console.log("Installing the OpenAPI linters with npm ci in tools/openapi-lint.");
-  const { status, error } = spawnSync("npm", ["ci", "--loglevel=error"], { cwd: folder, stdio: "inherit" });
-  if (status === 0) return undefined;
-  return `npm ci in tools/openapi-lint failed (${error?.message ?? `exit code ${status}`})`;
-}
-
-/** npm writes what it installed last of all; the versions say whether it is what the lock file wants today. */
-function isInstalled(): boolean {
-  const installed = join(folder, "node_modules/.package-lock.json");
-  if (!existsSync(installed)) return false;
-  const { dependencies } = readJson(join(folder, "package.json"));
-  const { packages } = readJson(installed);
-  return Object.entries(dependencies).every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
-}
-
-function readJson(file: string) {
-  return JSON.parse(readFileSync(file, "utf8"));
+  return installAside(folder);
 }
 
 /**
