@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { applied, kubernetes, listFiles } from "./folders.ts";
+import { renderFolder } from "./kustomize.ts";
+import { isObject, type Json, type Manifest, nameOf } from "./manifest.ts";
+
+const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+
+test.runIf(hasKubectl).each(applied)("%s is what kubectl makes of it", (folder) => {
+  const text = execFileSync("kubectl", ["kustomize", join(kubernetes, folder)], { encoding: "utf8" });
+  const printed = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+  const ours = renderFolder(join(kubernetes, folder));
+  expect(byName(ours)).toEqual(byName(printed));
+  expect(ours.length).toBe(printed.length);
+});
+
+test("every file is used by a kustomization", () => {
+  const isKustomization = (path: string) => path.endsWith("kustomization.yaml");
+  const used = new Set(listFiles().filter(isKustomization).flatMap(listUsed));
+  const files = listFiles().filter((path) => !isKustomization(path));
+  expect(files.filter((path) => !used.has(path))).toEqual([]);
+  expect(files.length).toBeGreaterThan(20);
+});
+
+function listUsed(path: string): readonly string[] {
+  const { resources = [], components = [], patches = [] } = parse(readFileSync(join(kubernetes, path), "utf8"));
+  const named = [...resources, ...components, ...patches.map((entry: { path?: string }) => entry.path ?? ".")];
+  return named.map((name: string) => join(dirname(path), name));
+}
+
+let copy = "";
+afterEach(() => rmSync(copy, { recursive: true, force: true }));
+
+test.each([
+  ["a resource that is not there", "base/kustomization.yaml", "  - users.yaml", "  - user.yaml", "user.yaml"],
+  [
+    "a patch that finds nothing",
+    "base/kustomization.yaml",
+    "kind: HorizontalPod",
+    "kind: HorizontalPods",
+    "finds nothing",
+  ],
+  ["a name that is there twice", "base/posts.yaml", "name: posts", "name: users", "is there twice"],
+  ["a field that we do not know", "base/kustomization.yaml", "namespace:", "nameSpace:", "nameSpace"],
+])("%s fails", (_, path, from, to, message) => {
+  copy = mkdtempSync(join(tmpdir(), "kubernetes-"));
+  cpSync(kubernetes, copy, { recursive: true });
+  const file = join(copy, path);
+  writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+  expect(() => renderFolder(join(copy, "base"))).toThrow(message);
+});
+
+/** Entries that have a name are in an order that means nothing. */
+function byName(manifests: readonly Manifest[]) {
+  return Object.fromEntries(manifests.map((manifest) => [nameOf(manifest), sorted(manifest)]));
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) {
+    const entries = value.map(sorted);
+    return entries.every((entry) => isObject(entry) && typeof entry["name"] === "string")
+      ? entries.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
+      : entries;
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, child]): [string, Json] => [key, sorted(child)])
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}

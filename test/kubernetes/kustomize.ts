@@ -1,0 +1,206 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { hasLabels, isObject, type Json, type JsonObject, type Manifest, nameOf, readManifest } from "./manifest.ts";
+import { strategicMerge } from "./strategic-merge.ts";
+
+/** What of kustomize our folders use. Any other field fails, so that nothing is silently not done. */
+interface Kustomization {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
+  readonly patches?: readonly PatchEntry[];
+  readonly images?: readonly Image[];
+  readonly configMapGenerator?: readonly Generator[];
+  readonly generatorOptions?: { readonly disableNameSuffixHash?: boolean };
+}
+
+interface PatchEntry {
+  readonly path?: string;
+  readonly patch?: string;
+  readonly target: { readonly kind: string; readonly name?: string; readonly labelSelector?: string };
+}
+
+interface Image {
+  readonly name: string;
+  readonly newName?: string;
+  readonly newTag?: string;
+}
+
+interface Generator {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly files?: readonly string[];
+  readonly literals?: readonly string[];
+}
+
+const knownFields = new Set<string>([
+  ...["apiVersion", "kind", "namespace", "resources", "components", "patches", "images"],
+  ...["configMapGenerator", "generatorOptions"],
+]);
+
+/** An object under way, and the name by which others ask for it before a hash is added. */
+interface Item {
+  readonly manifest: Manifest;
+  readonly hashed?: boolean;
+}
+
+/**
+ * What `kubectl kustomize <folder>` prints, made by ourselves, because not every machine has kubectl; where there is one, a test holds the
+ * two against each other.
+ * @throws Error for a file that is not there, a field we do not know, a patch without a target, an image that nobody uses, and a name twice.
+ */
+export function renderFolder(folder: string): readonly Manifest[] {
+  const items = accumulate(folder, []);
+  const names = new Map(
+    items.filter(({ hashed }) => hashed).map(({ manifest }) => [manifest.metadata.name, withHash(manifest)]),
+  );
+  return items.map(({ manifest, hashed }) => {
+    const renamed = hashed ? rename(manifest, names.get(manifest.metadata.name) ?? "") : manifest;
+    return renameReferences(renamed, names) as Manifest;
+  });
+}
+
+function accumulate(folder: string, inherited: readonly Item[]): readonly Item[] {
+  const kustomization = readKustomization(folder);
+  const resources = (kustomization.resources ?? []).flatMap((path) => readResource(join(folder, path)));
+  const generated = (kustomization.configMapGenerator ?? []).map((generator) =>
+    generateConfigMap(folder, generator, kustomization),
+  );
+  let items: readonly Item[] = [...inherited, ...resources, ...generated];
+  refuseDuplicates(items, folder);
+  for (const path of kustomization.components ?? []) items = accumulate(join(folder, path), items);
+  for (const entry of kustomization.patches ?? []) items = applyPatch(items, folder, entry);
+  for (const image of kustomization.images ?? []) items = applyImage(items, image);
+  const { namespace } = kustomization;
+  return namespace === undefined
+    ? items
+    : items.map((item) => ({ ...item, manifest: place(item.manifest, namespace) }));
+}
+
+function readKustomization(folder: string): Kustomization {
+  const path = join(folder, "kustomization.yaml");
+  const parsed = parse(readFileSync(path, "utf8")) as Kustomization;
+  const unknown = Object.keys(parsed).filter((field) => !knownFields.has(field));
+  if (unknown.length > 0) throw new Error(`${path}: unknown fields ${unknown.join(", ")}`);
+  return parsed;
+}
+
+function readResource(path: string): readonly Item[] {
+  if (statSync(path).isDirectory()) return accumulate(path, []);
+  return readManifests(path).map((manifest) => ({ manifest }));
+}
+
+/** The objects of one file. @throws Error naming the file when it is no YAML, or holds something else. */
+function readManifests(path: string): readonly Manifest[] {
+  return parseAllDocuments(readFileSync(path, "utf8")).map((document) => {
+    if (document.errors[0]) throw new Error(`${path}: ${document.errors[0].message}`);
+    return readManifest(document.toJS() as Json, path);
+  });
+}
+
+function refuseDuplicates(items: readonly Item[], folder: string): void {
+  const seen = new Set<string>();
+  for (const { manifest } of items) {
+    const name = nameOf(manifest);
+    if (seen.has(name)) throw new Error(`${folder}: ${name} is there twice`);
+    seen.add(name);
+  }
+}
+
+function applyPatch(items: readonly Item[], folder: string, { path, patch, target }: PatchEntry): readonly Item[] {
+  const text = path === undefined ? (patch ?? "") : readFileSync(join(folder, path), "utf8");
+  const change = parse(text) as JsonObject;
+  const content = Object.fromEntries(Object.entries(change).filter(([key]) => !["apiVersion", "kind"].includes(key)));
+  const nameless = { ...content, metadata: withoutName(change["metadata"] as JsonObject) };
+  const isTarget = ({ manifest: { kind, metadata } }: Item) =>
+    kind === target.kind &&
+    (target.name === undefined || metadata.name === target.name) &&
+    hasLabels((metadata["labels"] ?? {}) as Record<string, string>, readSelector(target.labelSelector));
+  if (!items.some(isTarget)) throw new Error(`${folder}: a patch of ${JSON.stringify(target)} finds nothing`);
+  return items.map((item) =>
+    isTarget(item) ? { ...item, manifest: strategicMerge(item.manifest, nameless) as Manifest } : item,
+  );
+}
+
+function withoutName(metadata: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== "name"));
+}
+
+/** `a=b,c=d`. */
+function readSelector(text = ""): Readonly<Record<string, string>> {
+  const pairs = text.split(",").filter((pair) => pair !== "");
+  return Object.fromEntries(pairs.map((pair) => pair.split("=") as [string, string]));
+}
+
+/** An image without a user is no fault: a settings component is for a roll-out and for its migrations, which need fewer. */
+function applyImage(items: readonly Item[], { name, newName = name, newTag }: Image): readonly Item[] {
+  const replace = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(replace);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, child]): [string, Json] =>
+      key === "image" && child === name
+        ? [key, newTag === undefined ? newName : `${newName}:${newTag}`]
+        : [key, replace(child)],
+    );
+    return Object.fromEntries(entries);
+  };
+  return items.map((item) => ({ ...item, manifest: replace(item.manifest) as Manifest }));
+}
+
+function place(manifest: Manifest, namespace: string): Manifest {
+  if (manifest.kind === "Namespace") return manifest;
+  return { ...manifest, metadata: { ...manifest.metadata, namespace } };
+}
+
+function generateConfigMap(folder: string, generator: Generator, { generatorOptions }: Kustomization): Item {
+  const files = (generator.files ?? []).map((path): [string, string] => {
+    if (relative(folder, join(folder, path)).startsWith("..")) throw new Error(`${folder}: ${path} is outside of it`);
+    return [basename(path), readFileSync(join(folder, path), "utf8")];
+  });
+  const literals = (generator.literals ?? []).map((text): [string, string] => {
+    const at = text.indexOf("=");
+    return [text.slice(0, at), text.slice(at + 1)];
+  });
+  const { name, namespace } = generator;
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  return {
+    manifest: { apiVersion: "v1", kind: "ConfigMap", metadata, data: Object.fromEntries([...files, ...literals]) },
+    hashed: generatorOptions?.disableNameSuffixHash !== true,
+  };
+}
+
+/** kustomize's name for a generated ConfigMap: a hash of its content (not of its name), without characters that could spell words. */
+function withHash({ metadata: { name }, data }: Manifest): string {
+  const sorted = Object.fromEntries(Object.entries(data as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const text = JSON.stringify({ data: sorted, kind: "ConfigMap", name: "" });
+  const hex = createHash("sha256").update(escapeAsGo(text)).digest("hex").slice(0, 10);
+  const letters: Readonly<Record<string, string>> = { "0": "g", "1": "h", "3": "k", a: "m", e: "t" };
+  return `${name}-${hex.replaceAll(/[013ae]/g, (digit) => letters[digit] ?? digit)}`;
+}
+
+/** Go writes these as escapes in JSON. */
+function escapeAsGo(json: string): string {
+  return json.replaceAll("&", "\\u0026").replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+}
+
+function rename(manifest: Manifest, name: string): Manifest {
+  return { ...manifest, metadata: { ...manifest.metadata, name } };
+}
+
+/** ConfigMaps are asked for by `configMapKeyRef`, `configMapRef` and `configMap`. */
+function renameReferences(value: Json, names: ReadonlyMap<string, string>): Json {
+  if (Array.isArray(value)) return value.map((entry) => renameReferences(entry, names));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]): [string, Json] => {
+      const next = renameReferences(child, names);
+      if (!["configMapKeyRef", "configMapRef", "configMap"].includes(key) || !isObject(next)) return [key, next];
+      const name = typeof next["name"] === "string" ? next["name"] : "";
+      return [key, { ...next, name: names.get(name) ?? name }];
+    }),
+  );
+}

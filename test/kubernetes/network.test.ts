@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay, selectPods } from "./cluster.ts";
+import { serviceNames, units } from "./units.ts";
+
+/** Of each process: kit/src/telemetry. */
+const adminPort = 9464;
+
+describe.each(["local", "production"])("in %s", (overlay) => {
+  const cluster = renderOverlay(overlay);
+
+  test("nothing reaches anything by default", () => {
+    const { spec } = cluster.get("NetworkPolicy", "default-deny");
+    expect(spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+  });
+
+  test("the namespace takes no pod with more rights than ours have", () => {
+    const { labels } = cluster.get("Namespace", "tributary").metadata ?? {};
+    expect(labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
+  });
+
+  test("every Service leads to one unit, by the port that its process listens on", () => {
+    for (const { metadata, spec } of cluster.all("Service")) {
+      const pods = selectPods(cluster, spec?.selector ?? { nothing: "" });
+      expect(pods.map(({ name }) => name)).toEqual([metadata?.name]);
+      const ports = pods[0]?.container.ports ?? [];
+      // A headless Service's name is the pods' addresses: nothing translates ports.
+      const published = spec?.ports?.map(({ port, targetPort }) => ({ name: targetPort, containerPort: port }));
+      expect(ports).toEqual(expect.arrayContaining(published ?? []));
+    }
+  });
+
+  test.each(["gateway", "rest-proxy"])("%s finds each service's replicas by its name", (name) => {
+    const environment = environmentOf(cluster, getPod(cluster, name));
+    for (const service of serviceNames) {
+      const variable = name === "gateway" ? `SUBGRAPH_URL_${service.toUpperCase()}` : `${service.toUpperCase()}_URL`;
+      const { hostname, port, pathname } = new URL(environment[variable] ?? "");
+      const { spec } = cluster.get("Service", hostname);
+      expect([hostname, pathname]).toEqual([service, name === "gateway" ? "/graphql" : "/"]);
+      expect(spec?.clusterIP).toBe("None");
+      expect(spec?.ports?.map((entry) => String(entry.port))).toEqual([port]);
+      expect(mayReach(cluster, getPod(cluster, name), getPod(cluster, service), Number(port))).toBe(true);
+    }
+  });
+
+  test("a service reaches its own database's pods, and no other unit does", () => {
+    for (const service of serviceNames) {
+      const database = { name: `${service}-db`, labels: { "cnpg.io/cluster": `${service}-db` } };
+      const callers = listPods(cluster).filter((pod) => mayReach(cluster, pod, database, 5432));
+      expect(callers.map(({ name }) => name).sort()).toEqual([service, `migrate-${service}`].sort());
+    }
+  });
+
+  test("no unit reaches another but the doors the services, and the services the local issuer", () => {
+    const pods = listPods(cluster);
+    const ways = pods.flatMap((from) =>
+      pods
+        .filter((to) => portsOf(to).some((port) => mayReach(cluster, from, to, port)))
+        .map((to) => `${from.name} → ${to.name}`),
+    );
+    const doors = ["gateway", "rest-proxy"].flatMap((door) => serviceNames.map((service) => `${door} → ${service}`));
+    const toIssuer = overlay === "local" ? serviceNames.map((service) => `${service} → issuer`) : [];
+    expect(ways.sort()).toEqual([...doors, ...toIssuer].sort());
+  });
+
+  test("metrics are for the monitoring namespace alone, and no Service or route names their port", () => {
+    const admitting = cluster.all("NetworkPolicy").filter(({ spec }) => {
+      return (spec?.ingress ?? []).some(({ ports }) => !ports || ports.some(({ port }) => port === adminPort));
+    });
+    expect(admitting.map(({ metadata }) => metadata?.name)).toEqual(["metrics"]);
+    const monitoring = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } };
+    expect(admitting[0]?.spec?.ingress?.map(({ from }) => from)).toEqual([[monitoring]]);
+    const published = cluster.all("Service").flatMap(({ spec }) => spec?.ports ?? []);
+    expect(published.filter(({ port, targetPort }) => port === adminPort || targetPort === "admin")).toEqual([]);
+    for (const { name } of units) {
+      const pod = getPod(cluster, name);
+      expect(pod.container.ports).toContainEqual({ name: "admin", containerPort: adminPort });
+      expect(pod.labels).toMatchObject(admitting[0]?.spec?.podSelector?.matchLabels ?? { nothing: "" });
+    }
+  });
+
+  test("every policy chooses somebody", () => {
+    const databases = serviceNames.map((name) => ({ labels: { "cnpg.io/cluster": `${name}-db` } }));
+    const idle = cluster.all("NetworkPolicy").filter(({ spec }) => {
+      return ![...listPods(cluster), ...databases].some(({ labels }) => matches(spec?.podSelector, labels));
+    });
+    expect(idle.map(({ metadata }) => metadata?.name)).toEqual([]);
+  });
+});
+
+describe("the routes of production", () => {
+  const cluster = renderOverlay("production");
+
+  test.each([
+    ["graphql", "gateway", ["/graphql", "/schema.graphql", "/graphiql"], "REQUEST_TIMEOUT_MS"],
+    ["rest", "rest-proxy", ["/"], "UPSTREAM_TIMEOUT_MS"],
+  ])("%s leads to the %s, and waits longer than it", (route, door, paths) => {
+    const { spec } = cluster.get("HTTPRoute", route);
+    const [rule, ...others] = spec?.rules ?? [];
+    expect(others).toEqual([]);
+    expect(rule?.matches?.map(({ path }) => path?.value)).toEqual(paths);
+    const port = cluster.get("Service", door).spec?.ports?.[0]?.port;
+    expect(rule?.backendRefs).toEqual([{ name: door, port }]);
+    expect(spec?.hostnames).toHaveLength(1);
+    const unit = units.find(({ name }) => name === door)!;
+    const environment = environmentOf(cluster, getPod(cluster, door));
+    const { responseTimeoutMs } = unit.readConfig(environment) as unknown as { responseTimeoutMs: number };
+    const seconds = Number(rule?.timeouts?.request?.replace(/s$/, ""));
+    expect(seconds * 1_000).toBeGreaterThan(unit.answerMsMax(environment) + responseTimeoutMs);
+  });
+
+  test("come in by a listener that is there, whose host is theirs", () => {
+    for (const { spec } of cluster.all("HTTPRoute")) {
+      const [parent] = spec?.parentRefs ?? [];
+      const gateway = cluster.get("Gateway", parent?.name ?? "");
+      expect(gateway.metadata?.namespace).toBe(parent?.namespace);
+      const listener = gateway.spec.listeners.find(({ name }) => name === parent?.sectionName);
+      const suffix = listener?.hostname?.replace("*", "") ?? "none";
+      expect(spec?.hostnames?.every((host) => host.endsWith(suffix))).toBe(true);
+      expect(listener?.protocol).toBe("HTTPS");
+    }
+  });
+
+  test("reach the doors through their policies", () => {
+    const { spec } = cluster.get("NetworkPolicy", "public");
+    expect(spec?.ingress?.[0]?.ports?.map(({ port }) => port)).toEqual([4000, 4010]);
+    const namespace = cluster.all("Gateway")[0]?.metadata?.namespace;
+    expect(spec?.ingress?.[0]?.from).toEqual([
+      { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } },
+    ]);
+  });
+});
+
+interface Labelled {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface Selector {
+  readonly matchLabels?: Readonly<Record<string, string>> | null;
+  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string }[] | null;
+}
+
+function matches(selector: Selector | null | undefined, labels: Labelled["labels"]): boolean {
+  if (!selector) return false;
+  const hasAll = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  // `Exists` is the only operator that we use; another one would match nothing here.
+  return (
+    hasAll && (selector.matchExpressions ?? []).every(({ key, operator }) => operator === "Exists" && key in labels)
+  );
+}
+
+/** Whether one's egress and the other's ingress both admit a connection within our namespace. */
+function mayReach(cluster: Cluster, from: Labelled, to: Labelled, port: number): boolean {
+  const policies = cluster.all("NetworkPolicy").map(({ spec }) => spec);
+  const leaves = policies.some(
+    (spec) =>
+      matches(spec?.podSelector, from.labels) &&
+      (spec?.egress ?? []).some((rule) => admits(rule.to, rule.ports, to, port)),
+  );
+  const enters = policies.some(
+    (spec) =>
+      matches(spec?.podSelector, to.labels) &&
+      (spec?.ingress ?? []).some((rule) => admits(rule.from, rule.ports, from, port)),
+  );
+  return leaves && enters;
+}
+
+interface Peer {
+  readonly podSelector?: Selector | null;
+  readonly namespaceSelector?: unknown;
+}
+
+/** A rule without peers admits all, one without ports every port; a peer in another namespace is none of our pods. */
+function admits(
+  peers: readonly Peer[] | null | undefined,
+  ports: readonly { readonly port?: number | string | null }[] | null | undefined,
+  other: Labelled,
+  port: number,
+): boolean {
+  const isPeer = !peers || peers.some((peer) => !peer.namespaceSelector && matches(peer.podSelector, other.labels));
+  return isPeer && (!ports || ports.some((entry) => entry.port === port));
+}
+
+function portsOf({ container }: Pod): readonly number[] {
+  return (container.ports ?? []).map(({ containerPort }) => containerPort);
+}

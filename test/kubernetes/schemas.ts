@@ -1,0 +1,69 @@
+import { validate as gateway } from "@kubernetes-models/gateway-api/_schemas/IoK8sSigsGatewayApiApisV1Gateway";
+import { validate as httpRoute } from "@kubernetes-models/gateway-api/_schemas/IoK8sSigsGatewayApiApisV1HTTPRoute";
+import { validate as deployment } from "kubernetes-models/_schemas/IoK8sApiAppsV1Deployment";
+import { validate as autoscaler } from "kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler";
+import { validate as job } from "kubernetes-models/_schemas/IoK8sApiBatchV1Job";
+import { validate as configMap } from "kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap";
+import { validate as namespace } from "kubernetes-models/_schemas/IoK8sApiCoreV1Namespace";
+import { validate as service } from "kubernetes-models/_schemas/IoK8sApiCoreV1Service";
+import { validate as serviceAccount } from "kubernetes-models/_schemas/IoK8sApiCoreV1ServiceAccount";
+import { validate as networkPolicy } from "kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy";
+import { validate as disruptionBudget } from "kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget";
+import { findClusterProblems } from "./cnpg-cluster.ts";
+import type { JsonObject, Manifest } from "./manifest.ts";
+
+/** A compiled JSON schema; it leaves what is wrong on itself. */
+type Validate = ((data: unknown) => boolean) & { readonly errors?: readonly SchemaError[] | null };
+
+interface SchemaError {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: unknown;
+}
+
+const validators: Readonly<Record<string, Validate>> = {
+  "apps/v1 Deployment": deployment,
+  "autoscaling/v2 HorizontalPodAutoscaler": autoscaler,
+  "batch/v1 Job": job,
+  "gateway.networking.k8s.io/v1 Gateway": gateway,
+  "gateway.networking.k8s.io/v1 HTTPRoute": httpRoute,
+  "networking.k8s.io/v1 NetworkPolicy": networkPolicy,
+  "policy/v1 PodDisruptionBudget": disruptionBudget,
+  "v1 ConfigMap": configMap,
+  "v1 Namespace": namespace,
+  "v1 Service": service,
+  "v1 ServiceAccount": serviceAccount,
+};
+
+/** What is wrong with an object by the schema of its kind, as `path: problem`; a key that the schema does not know is wrong too. */
+export function findSchemaProblems(manifest: Manifest): readonly string[] {
+  const kind = `${manifest.apiVersion} ${manifest.kind}`;
+  if (kind === "postgresql.cnpg.io/v1 Cluster") return findClusterProblems(manifest);
+  const validate = validators[kind];
+  if (!validate) return [`: nobody knows ${kind}`];
+  const unread = new Set<string>();
+  const isValid = validate(watchReads(manifest, "", unread));
+  const broken = (validate.errors ?? []).map((error) => {
+    return `${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`;
+  });
+  return [...(isValid ? [] : broken), ...[...unread].map((path) => `${path}: unknown key`)];
+}
+
+/**
+ * Kubernetes's schemas allow any key, and the API server drops what it does not know. So we look at what the validator looks at: a key that
+ * it never reads is none of the schema's. `unread` has what is left.
+ */
+function watchReads(value: JsonObject, path: string, unread: Set<string>): JsonObject {
+  const children = new Map<string, unknown>();
+  if (!Array.isArray(value)) for (const key of Object.keys(value)) unread.add(`${path}/${key}`);
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      const child: unknown = Reflect.get(target, key, receiver);
+      if (typeof key !== "string" || !Object.hasOwn(target, key)) return child;
+      unread.delete(`${path}/${key}`);
+      if (typeof child !== "object" || child === null) return child;
+      if (!children.has(key)) children.set(key, watchReads(child as JsonObject, `${path}/${key}`, unread));
+      return children.get(key);
+    },
+  });
+}
