@@ -1,5 +1,5 @@
-import type { Log } from "../log.ts";
-import type { MetricDeclarations } from "./metric-declarations.ts";
+import { createLog, type Log } from "../log.ts";
+import type { MetricDeclarations, processMetrics } from "./metric-declarations.ts";
 import { createNoMetrics, type Metrics } from "./metrics.ts";
 import { createOpenTelemetry } from "./open-telemetry.ts";
 import { createPrometheus } from "./prometheus.ts";
@@ -7,28 +7,55 @@ import { createSpanExport } from "./span-export.ts";
 import type { TelemetryConfig } from "./telemetry-config.ts";
 import { noTrace, type Trace } from "./trace.ts";
 
-/** What a process counts and traces with. */
+/** What a process shows of itself. */
 export interface Telemetry<D extends MetricDeclarations> {
+  readonly log: Log;
   readonly metrics: Metrics<D>;
   readonly trace: Trace;
 }
 
-type Config = Pick<TelemetryConfig, "adminPort" | "tracing" | "build">;
-
-/** What the configuration asks for, and nothing of the rest: neither library is loaded before. */
-export async function createTelemetry<D extends MetricDeclarations>(
-  declarations: D,
-  config: Config,
-  log: Log,
-): Promise<Telemetry<D>> {
-  const [metrics, trace] = await Promise.all([
-    config.adminPort === undefined ? createNoMetrics<D>() : createPrometheus(declarations),
-    createTrace(config, log),
-  ]);
-  return { metrics, trace };
+export interface TelemetryOptions<D extends MetricDeclarations> {
+  /** The process's, on every log line. */
+  readonly name: string;
+  /** Those of `metricsOf` for this kind of process. */
+  readonly declarations: D;
+  readonly config: Pick<TelemetryConfig, "adminPort" | "tracing" | "build"> & { readonly logLevel: string };
+  /** The supergraph that is served now, for `tributary_build_info`; asked at each scrape. */
+  readonly supergraph?: () => string | undefined;
+  /** Fields of the request under way, for log lines; without it those of its span. */
+  readonly logContext?: () => object;
 }
 
-async function createTrace({ tracing, build }: Config, log: Log): Promise<Trace> {
+/** What the configuration asks for, and nothing of the rest: no library is loaded for what is off. */
+export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>(
+  o: TelemetryOptions<D>,
+): Promise<Telemetry<D>> {
+  const { adminPort, build, logLevel } = o.config;
+  const metrics = adminPort === undefined ? createNoMetrics<D>() : await createPrometheus(o.declarations);
+  // Every process has these; TypeScript does not see it through D.
+  const ofProcess = metrics as unknown as Metrics<typeof processMetrics>;
+  const lines = ofProcess.counter("tributary_log_lines_total");
+  const log = createLog({
+    name: o.name,
+    level: logLevel,
+    version: build.version,
+    context: o.logContext ?? (() => spanFields(trace)),
+    onTrouble: (level) => lines.add({ level }),
+  });
+  const trace = await createTrace(o.config, log);
+  ofProcess.gauge("tributary_build_info").onScrape((gauge) => {
+    gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none" }, 1);
+  });
+  return { log, metrics, trace };
+}
+
+/** The names that OpenTelemetry gives them in logs of other formats (Trace Context in non-OTLP Log Formats). */
+export function spanFields(trace: Trace): object {
+  const span = trace.isOn ? trace.current() : undefined;
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}
+
+async function createTrace({ tracing, build }: TelemetryOptions<never>["config"], log: Log): Promise<Trace> {
   const { endpoint, sampler } = tracing;
   if (endpoint === undefined || sampler === "always_off") return noTrace;
   const processor = await createSpanExport({
@@ -36,9 +63,4 @@ async function createTrace({ tracing, build }: Config, log: Log): Promise<Trace>
     onLost: (error) => log.warn({ err: error }, "the collector takes no traces: they are lost until it does"),
   });
   return createOpenTelemetry({ tracing, build, processor });
-}
-
-/** For a process, or a test, of which nothing is to be seen. */
-export function createNoTelemetry<D extends MetricDeclarations>(): Telemetry<D> {
-  return { metrics: createNoMetrics<D>(), trace: noTrace };
 }

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { scrubFields, scrubText } from "./scrub.ts";
+
+test("fields are scrubbed as deep as they go, and numbers, errors and plain words stay", () => {
+  const error = new Error("x");
+  const fields = {
+    status: 200,
+    path: "/v1/things/1",
+    err: error,
+    list: [{ said: "to ada@example.com" }],
+    at: new Date(0),
+  };
+  expect(scrubFields(fields)).toEqual({
+    status: 200,
+    path: "/v1/things/1",
+    err: error,
+    list: [{ said: "to <email>" }],
+    at: "1970-01-01T00:00:00.000Z",
+  });
+});
+
+test("a list, a depth and a text have their bounds", () => {
+  const deep = { a: { b: { c: { d: { e: { f: "x" } } } } } };
+  expect(JSON.stringify(scrubFields(deep))).toContain('"e":"…"');
+  expect(scrubFields({ list: Array.from({ length: 1_000 }, () => 1) })["list"]).toHaveLength(100);
+  expect(scrubText("x".repeat(10_000))).toHaveLength(4_097);
+});
