@@ -87,6 +87,24 @@ test("seeding again gives the same rows", async () => {
   expect([...usersTable(countsAt(1)).rows()]).toEqual([...usersTable(countsAt(1)).rows()]);
 });
 
+test("seeding again gives no row a version that it had before: an old ETag names none of them", async () => {
+  const versions = async () => {
+    const tables = services.flatMap((service) => (service === "orders" ? ["products", service] : [service]));
+    const found = tables.map(async (table) => {
+      const service = table === "products" ? "orders" : (table as SeededService);
+      const text = `select min(row_version)::float8 as least, max(row_version)::float8 as most from ${table}`;
+      const [row] = await databases[service].database.rows<{ least: number; most: number }>(`versions-${table}`, text);
+      return row ?? { least: Number.NaN, most: Number.NaN };
+    });
+    return Promise.all(found);
+  };
+  const before = await versions();
+  await seed({ urls, scale: 1, progress: () => {} });
+  for (const [index, { least }] of (await versions()).entries()) {
+    expect(least).toBeGreaterThan(before[index]?.most ?? Number.NaN);
+  }
+});
+
 test("a field of COPY holds any text", () => {
   expect(toField("a\tb\nc\\d\re")).toBe("a\\tb\\nc\\\\d\\re");
   expect([toField(null), toField(1), toField({ a: 1 }), toField(new Date(0))]).toEqual([

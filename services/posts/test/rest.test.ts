@@ -27,7 +27,7 @@ test("a published post in version 1 has one body for everybody, and may be share
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("vary")).toBeNull();
-  expect(headers.get("etag")).toMatch(/^"1-v1\.[0-9a-f]{6}-public"$/);
+  expect(headers.get("etag")).toMatch(/^"\d+-v1\.[0-9a-f]{6}-public"$/);
   expect(body).toEqual({
     id: "1",
     title: "Notes on the Engine",
@@ -161,7 +161,7 @@ test("writing a post answers 201 with its place, its ETag and its whole body, a 
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({ title: "New", body: "  Text\n", published: false, authorId: "1" });
   expect(created.headers.get("location")).toBe(`/v1/posts/${created.body.id}`);
-  expect(created.headers.get("etag")).toMatch(/^"1-v1\.[0-9a-f]{6}-private"$/);
+  expect(created.headers.get("etag")).toMatch(/^"\d+-v1\.[0-9a-f]{6}-private"$/);
   expect(created.headers.get("cache-control")).toBe("no-store");
   const read = await posts.rest("GET", `/v1/posts/${created.body.id}`, { token: ada });
   expect([read.text, read.headers.get("etag")]).toEqual([created.text, created.headers.get("etag")]);
@@ -227,9 +227,9 @@ test("a change needs the ETag of what was read, and the version it names", async
 });
 
 test("of many changes to what they all have read one is made", async () => {
-  const id = await addPost(posts, "PUBLISHED");
-  const patch = (title: string) =>
-    posts.rest("PATCH", `/v1/posts/${id}`, { token: ada, body: { title }, headers: { "if-match": '"1-v1-public"' } });
+  const path = `/v1/posts/${await addPost(posts, "PUBLISHED")}`;
+  const headers = { "if-match": (await posts.rest("GET", path)).headers.get("etag") ?? "" };
+  const patch = (title: string) => posts.rest("PATCH", path, { token: ada, body: { title }, headers });
   const statuses = (await Promise.all(["A", "B", "C", "D", "E"].map(patch))).map(({ status }) => status);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412, 412]);
 });

@@ -59,7 +59,7 @@ test("writing a post answers 201 with its place in this version", async () => {
   const created = await posts.rest("POST", "/v2/posts", { token: ada, body: { title: "New", content } });
   expect(created.status).toBe(201);
   expect(created.headers.get("location")).toBe(`/v2/posts/${created.body.id}`);
-  expect(created.headers.get("etag")).toMatch(/^"1-v2\.[0-9a-f]{6}-private"$/);
+  expect(created.headers.get("etag")).toMatch(/^"\d+-v2\.[0-9a-f]{6}-private"$/);
   expect(created.body).toMatchObject({
     title: "New",
     status: "DRAFT",
@@ -126,7 +126,8 @@ test("a status is reached in one step, or was there already; any other is a conf
 test("of a change that names an old version and a step that there is not, the version is told", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const move = async (ifMatch: string) => (await patch(id, { status: "DRAFT" }, ifMatch)).status;
-  expect([await move('"9-v2.x-public"'), await move('"1-v2.x-public"')]).toEqual([412, 409]);
+  const current = (await posts.rest("GET", `/v2/posts/${id}`)).headers.get("etag") ?? "";
+  expect([await move('"9-v2.x-public"'), await move(current)]).toEqual([412, 409]);
   const unconditional = { token: ada, body: { status: "ARCHIVED" } };
   expect((await posts.rest("PATCH", `/v2/posts/${id}`, unconditional)).status).toBe(428);
 });
