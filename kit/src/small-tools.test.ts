@@ -108,6 +108,16 @@ test("problems point into the value as it was sent", () => {
   expect(toPointer([])).toBe("#");
 });
 
+test("what is missing is required, and what is of another type is not said to be missing", () => {
+  const shape = z.strictObject({ count: z.number(), on: z.boolean(), name: z.string(), of: z.strictObject({}) });
+  expect(problemsOf(() => readShape(shape, { count: "1", on: null, of: [] }))).toEqual([
+    ["#/count", "invalid_type"],
+    ["#/on", "invalid_type"],
+    ["#/name", "required"],
+    ["#/of", "invalid_type"],
+  ]);
+});
+
 test("a text is counted in characters, trimmed, and holds none that cannot be kept", () => {
   const shape = text({ min: 1, max: 3, what: "It" });
   expect(readShape(shape, " 😀😀😀 ")).toBe("😀😀😀");

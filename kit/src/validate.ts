@@ -6,7 +6,8 @@ import { invalidInput, type Problem } from "./errors.ts";
  * @throws AppError BAD_USER_INPUT with every problem at once; pointers lead into the value as it was sent.
  */
 export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
+  // Only with its input does an issue tell what is missing from what is of another type.
+  const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems));
 }
