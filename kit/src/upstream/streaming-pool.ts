@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { ReplicaAddress } from "./address-book.ts";
-import type { Deadline, EndReason } from "./deadline.ts";
+import type { Deadline, EndListener, EndReason } from "./deadline.ts";
 import { openPool, type PoolLimits } from "./pool.ts";
 
 export interface StreamedRequest {
@@ -31,7 +31,7 @@ export type StreamedResult =
 /** Connections to one replica whose answers may be of any length: long ones are read as they come, at the reader's pace. */
 export interface StreamingPool {
   /**
-   * Resolves with a short answer, or with the head of a long one. `deadline.onEnd` is free again then: whoever reads the body keeps the time.
+   * Resolves with a short answer, or with the head of a long one. `deadline.listener` is free again then: whoever reads the body keeps the time.
    * @throws Error when the request itself cannot be sent, such as a header with a line break: a bug of the caller.
    */
   ask(request: StreamedRequest, deadline: Deadline): Promise<StreamedResult>;
@@ -70,8 +70,7 @@ interface Settling {
   reject(error: unknown): void;
 }
 
-/** A class for the reason that `exchange.ts` has. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
+class AnswerHandler implements Dispatcher.DispatchHandler, EndListener {
   readonly #o: Settling;
   /** Set from the moment on which bytes may have been sent. */
   #controller: Dispatcher.DispatchController | undefined;
@@ -85,7 +84,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   constructor(o: Settling) {
     this.#o = o;
-    o.deadline.onEnd = (reason, cause) => this.#giveUp(reason, cause);
+    o.deadline.listener = this;
   }
 
   onRequestStart(started: Dispatcher.DispatchController): void {
@@ -129,7 +128,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     return this.#o.isHead || this.#status === 304 || this.#status === 204 || Number(length) <= shortBytesMax;
   }
 
-  #giveUp(reason: EndReason, cause: unknown): void {
+  onDeadline(reason: EndReason, cause: unknown): void {
     this.#settle({ kind: "failed", reason, cause });
     this.#controller?.abort(new Error(`given up: ${reason}`));
   }
@@ -140,7 +139,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   #settle(result: StreamedResult): void {
     this.#isSettled = true;
-    this.#o.deadline.onEnd = undefined;
+    this.#o.deadline.listener = undefined;
     this.#o.resolve(result);
   }
 }

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { CallerSignal } from "@tributary/kit/upstream";
-import type { Deadline } from "@tributary/kit/upstream/deadline";
+import type { Deadline, EndReason } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import { isConnectionError, serviceLate } from "../problems.ts";
 
@@ -22,7 +22,7 @@ export function watchBody(body: Readable, { deadline, signal, readerExtraMs, onC
   let patience: NodeJS.Timeout | undefined;
   const leave = () => void body.destroy();
   const cut = () => void body.destroy(serviceLate(deadline.ended?.cause));
-  deadline.onEnd = (reason) => {
+  const onDeadline = (reason: EndReason) => {
     if (reason === "aborted") return leave();
     // What came and was not taken yet waits for the reader; `isPaused` is true of every reader by turns.
     isLate = body.readableLength === 0;
@@ -31,9 +31,10 @@ export function watchBody(body: Readable, { deadline, signal, readerExtraMs, onC
     // The deadline has ended, and tells of no second end.
     signal.addEventListener("abort", leave);
   };
+  deadline.listener = { onDeadline };
   const finish = () => {
     deadline.clear();
-    deadline.onEnd = undefined;
+    deadline.listener = undefined;
     clearTimeout(patience);
     if (patience) signal.removeEventListener("abort", leave);
     onClosed(isLate ? "bad" : judge(body), body.errored);

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { Deadline } from "@tributary/kit/upstream/deadline";
+import type { Deadline, EndListener, EndReason } from "@tributary/kit/upstream/deadline";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
 import { isConnectionError } from "../problems.ts";
 import type { Attempt, AttemptRequest, AttemptResult } from "./attempt.ts";
@@ -55,7 +55,7 @@ interface ExchangeOptions {
 }
 
 /** One attempt. It is its own stand-in for the request, since the middleware names what happens by that. */
-class Exchange extends StandInRequest {
+class Exchange extends StandInRequest implements EndListener {
   readonly connection: ReplicaConnection;
   readonly response = new StandInResponse();
   readonly #o: ExchangeOptions;
@@ -66,10 +66,12 @@ class Exchange extends StandInRequest {
     super(o.request);
     this.#o = o;
     this.connection = o.connection;
-    o.deadline.onEnd = (reason, cause) => {
-      this.#settle({ kind: "failed", reason, cause });
-      this.response.destroy();
-    };
+    o.deadline.listener = this;
+  }
+
+  onDeadline(reason: EndReason, cause: unknown): void {
+    this.#settle({ kind: "failed", reason, cause });
+    this.response.destroy();
   }
 
   /** The request has a socket, which may have to be connected yet. */
@@ -126,6 +128,6 @@ class Exchange extends StandInRequest {
 
   #end(): void {
     this.#isSettled = true;
-    this.#o.deadline.onEnd = undefined;
+    this.#o.deadline.listener = undefined;
   }
 }
