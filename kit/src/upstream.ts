@@ -2,6 +2,7 @@ import type { Pool } from "undici";
 import type { Lookup } from "./upstream/address-book.ts";
 import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
 import { exchange, type ExchangeResult, type ResponseHeaders } from "./upstream/exchange.ts";
+import { isFarewell } from "./upstream/farewell.ts";
 import { openPool } from "./upstream/pool.ts";
 import type { Verdict } from "./upstream/replica-health.ts";
 import {
@@ -158,7 +159,10 @@ function causeOf(result: ExchangeResult | undefined): unknown {
 /** Time that ran out counts against a replica too: one that is frozen breaks nothing, and never answers. */
 function judge(result: ExchangeResult | undefined): Verdict {
   if (result === undefined) return "neither";
-  if (result.kind === "answered") return unavailableStatuses.has(result.status) ? "bad" : "good";
+  if (result.kind === "answered") {
+    if (unavailableStatuses.has(result.status)) return "bad";
+    return isFarewell(result.headers["connection"]) ? "leaving" : "good";
+  }
   return result.reason === "aborted" || result.reason === "too-large" ? "neither" : "bad";
 }
 

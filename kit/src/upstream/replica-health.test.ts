@@ -26,6 +26,30 @@ test("five failures in a row eject a replica, four and a success between do not"
   expect(health.isEjected).toBe(true);
 });
 
+test("a replica that says twice in a row that it leaves is ejected, and back when it no longer says so", () => {
+  const { clock, seen, health, run } = setUp();
+  run("leaving", "good", "leaving");
+  expect([health.isEjected, health.isWell]).toEqual([false, false]);
+  run("leaving");
+  expect(health.isEjected).toBe(true);
+  clock.nowMs = 1_000;
+  run("leaving");
+  expect(health.isDue(true)).toBe(false);
+  clock.nowMs = 3_000;
+  run("good");
+  expect(health.isEjected).toBe(false);
+  expect(seen).toEqual([1_000, "back"]);
+});
+
+test("failures and words of leaving are not added up", () => {
+  const { health, run, fail } = setUp();
+  fail(4);
+  run("leaving");
+  fail(4);
+  run("leaving");
+  expect(health.isEjected).toBe(false);
+});
+
 test("the last replica stays", () => {
   const { health, fail } = setUp({ mayEject: false });
   fail(100);

@@ -1,11 +1,16 @@
 /** Failures one after the other, no success between, that eject a replica. As Envoy's `consecutive_gateway_failure`. */
 const failuresInARowMax = 5;
+/** Answers in a row that say `Connection: close`. One alone may only mean that this connection was used often enough. */
+const farewellsInARowMax = 2;
 /** The first pause of an ejected replica; each further one is twice as long. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
-/** What one attempt says about the replica. Neither: the caller left, or cut the answer. */
-export type Verdict = "good" | "bad" | "neither";
+/**
+ * What one attempt says about the replica. Leaving: it answered, and lets go of the connection (RFC 9112, section 9.6), as one does that is
+ * about to stop. Neither: the caller left, or cut the answer.
+ */
+export type Verdict = "good" | "bad" | "leaving" | "neither";
 
 /** How the replica stood when an attempt began. Others than the probe come to one that is ejected when there is nobody else to ask. */
 export type Standing = "in-service" | "ejected" | "probed";
@@ -13,7 +18,7 @@ export type Standing = "in-service" | "ejected" | "probed";
 export interface ReplicaHealth {
   /** Out of the choice until a probe succeeds. */
   readonly isEjected: boolean;
-  /** In service, and no failure since its last success. */
+  /** In service, and since its last success neither a failure nor a word of leaving. */
   readonly isWell: boolean;
   /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
   isDue(isIdempotent: boolean): boolean;
@@ -27,15 +32,19 @@ export interface ReplicaHealth {
 
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
-  /** Asked at each failure from the fifth in a row on. */
+  /** Asked at each failure from the fifth in a row on, and when the replica leaves. */
   mayEject(): boolean;
   onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
   onBack(): void;
 }
 
-/** Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). */
+/**
+ * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). One that
+ * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
+ */
 export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: ReplicaHealthOptions): ReplicaHealth {
   let failuresInARow = 0;
+  let farewellsInARow = 0;
   let isEjected = false;
   let isProbing = false;
   let pauseMs = 0;
@@ -58,6 +67,7 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
   function comeBack(): void {
     isEjected = false;
     failuresInARow = 0;
+    farewellsInARow = 0;
     backAtMs = nowMs();
     onBack();
   }
@@ -67,8 +77,11 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
     if (isEjected === (begun === "in-service") || verdict === "neither") return;
     if (isEjected && verdict === "good") return comeBack();
     if (isEjected) return begun === "probed" ? pause() : undefined;
-    failuresInARow = verdict === "good" ? 0 : failuresInARow + 1;
-    if (failuresInARow >= failuresInARowMax && mayEject()) eject(cause);
+    failuresInARow = verdict === "bad" ? failuresInARow + 1 : 0;
+    farewellsInARow = verdict === "leaving" ? farewellsInARow + 1 : 0;
+    const isLeaving = farewellsInARow >= farewellsInARowMax;
+    if (!isLeaving && failuresInARow < failuresInARowMax) return;
+    if (mayEject()) eject(isLeaving ? new Error("it lets go of its connections, as before it stops") : cause);
   }
 
   return {
@@ -76,7 +89,7 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
       return isEjected;
     },
     get isWell() {
-      return !isEjected && failuresInARow === 0;
+      return !isEjected && failuresInARow === 0 && farewellsInARow === 0;
     },
     isDue(isIdempotent) {
       const patienceMs = isIdempotent ? 0 : pauseMaxMs;

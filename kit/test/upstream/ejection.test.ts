@@ -29,6 +29,29 @@ test("a replica that keeps failing is left out, probed after a pause that grows,
   ]);
 });
 
+test("a replica that takes its leave is asked twice more at the most, then the other one is", async () => {
+  const [leaving, staying] = await start(2);
+  const clock = { nowMs: 0 };
+  const { upstream, seen } = open([leaving.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
+  leaving.answer = (response) => void response.setHeader("Connection", "close").end("ok");
+  await stream(20, 1, () => upstream.send(write));
+  expect([leaving.calls, staying.calls]).toEqual([2, 18]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
+  await leaving.kill();
+  await restart(leaving);
+  clock.nowMs = 1_000;
+  await stream(1, 1, () => upstream.send(read));
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected", "replica-back"]);
+});
+
+test("where all replicas take their leave, each is still asked", async () => {
+  const replicas = await start(2, (response) => void response.setHeader("Connection", "close").end("ok"));
+  const { upstream, seen } = open(replicas.map(({ url }) => url));
+  await stream(200, 1, () => upstream.send(write));
+  expect(seen).toEqual([]);
+  expect(Math.min(...replicas.map(({ calls }) => calls))).toBeGreaterThan(20);
+});
+
 test("a mutation does not probe", async () => {
   const [bad, good] = await start(2);
   const clock = { nowMs: 0 };
