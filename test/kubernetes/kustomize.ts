@@ -15,7 +15,10 @@ interface Kustomization {
   readonly patches?: readonly PatchEntry[];
   readonly images?: readonly Image[];
   readonly configMapGenerator?: readonly Generator[];
-  readonly generatorOptions?: { readonly disableNameSuffixHash?: boolean };
+  readonly generatorOptions?: {
+    readonly disableNameSuffixHash?: boolean;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
 }
 
 interface PatchEntry {
@@ -166,7 +169,8 @@ function generateConfigMap(folder: string, generator: Generator, { generatorOpti
     return [text.slice(0, at), text.slice(at + 1)];
   });
   const { name, namespace } = generator;
-  const metadata = namespace === undefined ? { name } : { name, namespace };
+  const labels = generatorOptions?.labels;
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(labels ? { labels } : {}) };
   return {
     manifest: { apiVersion: "v1", kind: "ConfigMap", metadata, data: Object.fromEntries([...files, ...literals]) },
     hashed: generatorOptions?.disableNameSuffixHash !== true,

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds the images that docker-compose.yml describes, and brings them where a cluster finds them:
+#   infra/kubernetes/images.sh kind                                  into the nodes of a kind cluster
+#   infra/kubernetes/images.sh minikube                              into a minikube cluster
+#   infra/kubernetes/images.sh registry.example.com/tributary 1.2.3  to a registry, under a tag that never moves
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+where=${1:?kind, minikube, or a registry and a tag}
+units=(users posts comments orders gateway rest-proxy)
+case $where in
+  kind | minikube) tag=local units+=(issuer) ;;
+  *) tag=${2:?a tag, such as the version or the commit} ;;
+esac
+
+compose=(docker compose)
+docker compose version >/dev/null 2>&1 || compose=(docker-compose)
+export VERSION=$tag DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
+"${compose[@]}" --env-file infra/compose/development.env build "${units[@]}"
+
+for unit in "${units[@]}"; do
+  image=tributary/$unit:$tag
+  case $where in
+    kind) kind load docker-image "$image" ;;
+    minikube) minikube image load "$image" ;;
+    *)
+      docker tag "$image" "$where/$unit:$tag"
+      docker push "$where/$unit:$tag"
+      ;;
+  esac
+done

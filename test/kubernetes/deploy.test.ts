@@ -1,0 +1,123 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { kubernetes } from "./folders.ts";
+
+let bin: string;
+beforeEach(() => void (bin = mkdtempSync(join(tmpdir(), "kubectl-"))));
+afterEach(() => rmSync(bin, { recursive: true, force: true }));
+
+const allComplete = "Complete Complete Complete Complete";
+const everythingThere = { crd: true, secrets: true, jobs: allComplete };
+
+test("databases come first, then their migrations, the services, and last the supergraph", () => {
+  const { status, calls } = deploy("production", everythingThere);
+  expect(status).toBe(0);
+  const order = [
+    "apply -k overlays/production/ground",
+    "wait clusters.postgresql.cnpg.io --all --for=condition=Ready",
+    "delete job --selector app.kubernetes.io/component=migration --ignore-not-found",
+    "apply -k overlays/production/migrations",
+    "get job --selector app.kubernetes.io/component=migration",
+    "apply -k overlays/production --selector app.kubernetes.io/component!=supergraph",
+    "rollout status deployment/users",
+    "rollout status deployment/orders",
+    "apply -k overlays/production",
+    "rollout status deployment/gateway",
+    "rollout status deployment/rest-proxy",
+  ];
+  let at = -1;
+  for (const step of order) {
+    at = calls.findIndex((call, index) => index > at && call.includes(step));
+    expect(at, `${step}, in its place`).toBeGreaterThan(-1);
+  }
+});
+
+test("when a migration fails nothing is rolled out, and its log is shown", () => {
+  const { status, calls, errors } = deploy("production", { ...everythingThere, jobs: "Complete FailureTarget Failed" });
+  expect(status).toBe(1);
+  expect(errors).toContain("A migration failed. Nothing was rolled out.");
+  expect(calls.some((call) => call.includes("logs --selector app.kubernetes.io/component=migration"))).toBe(true);
+  expect(calls.filter((call) => call.includes("rollout") || /apply -k overlays\/production( |$)/.test(call))).toEqual(
+    [],
+  );
+});
+
+test("a database that does not come up in time keeps everything as it is", () => {
+  const { status, calls } = deploy("production", { ...everythingThere, fails: "wait clusters" });
+  expect(status).not.toBe(0);
+  expect(calls.at(-1)).toContain("wait clusters.postgresql.cnpg.io");
+});
+
+test("services that do not become ready keep the supergraph as it is", () => {
+  const { status, calls } = deploy("production", { ...everythingThere, fails: "rollout status deployment/orders" });
+  expect(status).not.toBe(0);
+  expect(calls.at(-1)).toContain("rollout status deployment/orders");
+});
+
+test("production makes no secret: it names what is missing, before it migrates", () => {
+  const { status, calls, errors } = deploy("production", { ...everythingThere, secrets: false });
+  expect(status).toBe(1);
+  const names = ["users", "posts", "comments", "orders"].map((service) => `${service}-cursor-keys`).join(" ");
+  expect(errors).toContain(names);
+  expect(calls.filter((call) => call.includes("create") || call.includes("migrations"))).toEqual([]);
+});
+
+test("a local cluster gets keys of its own for each service, and the operator", () => {
+  const { status, calls } = deploy("local", { crd: false, secrets: false, jobs: allComplete });
+  expect(status).toBe(0);
+  const created = calls.filter((call) => call.includes("create secret generic"));
+  expect(created).toHaveLength(4);
+  expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(4);
+  expect(calls.some((call) => /apply --server-side -f https:\/\/\S+\/cnpg-[\d.]+\.yaml$/.test(call))).toBe(true);
+});
+
+test("production installs no operator: it says how", () => {
+  const { status, errors, calls } = deploy("production", { ...everythingThere, crd: false });
+  expect(status).toBe(1);
+  expect(errors).toContain("kubectl apply --server-side -f https://");
+  expect(calls.filter((call) => call.includes("apply"))).toEqual([]);
+});
+
+test("with databases of one's own nobody asks for an operator, or waits for its databases", () => {
+  const { status, calls } = deploy("production", { crd: false, secrets: true, jobs: allComplete, databases: false });
+  expect(status).toBe(0);
+  expect(calls.filter((call) => call.includes("crd") || call.includes("wait"))).toEqual([]);
+});
+
+interface Situation {
+  readonly crd: boolean;
+  readonly secrets: boolean;
+  /** What the Jobs' conditions are. */
+  readonly jobs: string;
+  /** Whether the overlay has CloudNativePG's. Default: true. */
+  readonly databases?: boolean;
+  /** The call that fails. */
+  readonly fails?: string;
+}
+
+/** Runs deploy.sh with a kubectl that only writes down what it is asked. */
+function deploy(overlay: string, { crd, secrets, jobs, databases = true, fails = "nothing" }: Situation) {
+  const log = join(bin, "calls");
+  const stub = `#!/bin/bash
+echo "$*" >> '${log}'
+case "$*" in
+  *"${fails}"*) exit 1 ;;
+  kustomize*) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  *"get crd"*) ${crd} ;;
+  *"get secret"*) ${secrets} ;;
+  *"get job"*) echo "${jobs}" ;;
+esac
+`;
+  writeFileSync(join(bin, "kubectl"), stub, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env["PATH"]}` };
+  const { status, stderr } = spawnSync(join(kubernetes, "deploy.sh"), [overlay], {
+    env,
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  const calls = readFileSync(log, "utf8").trim().split("\n");
+  return { status, errors: stderr, calls: calls.map((call) => call.replaceAll(`${kubernetes}/`, "")) };
+}
