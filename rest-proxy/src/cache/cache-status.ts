@@ -11,14 +11,11 @@ export interface StatusParts {
 
 /** Our member of `Cache-Status` for an answer that the origin was asked for (RFC 9211, 2.2 to 2.6). Seconds in `ttl`, negative when stale. */
 export function forwardedStatus(name: string, { forwarded, status, isStored, isCollapsed }: StatusParts): string {
-  const parts = [
-    name,
-    `fwd=${forwarded}`,
-    ...(status ? [`fwd-status=${status}`] : []),
-    ...(isStored ? ["stored"] : []),
-    ...(isCollapsed ? ["collapsed"] : []),
-  ];
-  return parts.join("; ");
+  // Said with every answer that passes: no list is made of it.
+  let text = `${name}; fwd=${forwarded}`;
+  if (status) text += `; fwd-status=${status}`;
+  if (isStored) text += "; stored";
+  return isCollapsed ? `${text}; collapsed` : text;
 }
 
 /** RFC 9211, 2.1 and 2.4. */

@@ -1,6 +1,6 @@
 import { ageSeconds, bornAtMs, type Exchanged, heuristicSeconds } from "./age.ts";
 import { type Validators, validatorsOf } from "./conditional.ts";
-import { firstOf, linesOf, listOf, without } from "./fields.ts";
+import { firstOf, listOf, without } from "./fields.ts";
 import { type Policy, readPolicy } from "./policy.ts";
 import { isStorable, isWorthStoring } from "./storable.ts";
 import { storedHeaders } from "./stored-headers.ts";
@@ -53,15 +53,13 @@ const entryOverheadBytes = 2_048;
 export function toStoredHead(answer: AnsweredHead, o: HeadOptions): StoredHead | undefined {
   const { status, cameMs } = answer;
   const policy = readPolicy(answer.headers, o.targetedFields, cameMs);
+  const fields = varyFields(answer.headers);
+  if (fields === "*" || !isStorable({ status, policy, wasAuthorized: answer.wasAuthorized })) return undefined;
   const about = { status, headers: answer.headers, isPublic: policy.isPublic };
   const guessed = heuristicSeconds(about, { cameMs, secondsMax: o.heuristicSecondsMax });
-  const fields = varyFields(answer.headers);
-  const hasValidator = linesOf(answer.headers, "etag").length + linesOf(answer.headers, "last-modified").length > 0;
-  const { wasAuthorized } = answer;
-  const variesByAll = fields === "*";
-  const candidate = { status, policy, heuristicSeconds: guessed, hasValidator, variesByAll, wasAuthorized };
+  const hasValidator = ["etag", "last-modified"].some((name) => firstOf(answer.headers, name) !== undefined);
   const groups = readGroups(answer.headers);
-  if (variesByAll || !groups || !isStorable(candidate) || !isWorthStoring(candidate)) return undefined;
+  if (!groups || !isWorthStoring({ policy, heuristicSeconds: guessed, hasValidator })) return undefined;
   const headers = withDate(storedHeaders(answer.headers, [...policy.unstoredFields, "age"]), cameMs);
   return {
     status,

@@ -4,7 +4,7 @@
 export function linesOf(headers: readonly string[], name: string): string[] {
   const lines: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() === name) lines.push(headers[at + 1] ?? "");
+    if (isNamed(headers[at] ?? "", name)) lines.push(headers[at + 1] ?? "");
   }
   return lines;
 }
@@ -17,7 +17,13 @@ export function listOf(headers: readonly string[], name: string): string | undef
 
 /** A field that has one value; the first where a sender repeats it. */
 export function firstOf(headers: readonly string[], name: string): string | undefined {
-  return linesOf(headers, name)[0];
+  for (let at = 0; at < headers.length; at += 2) if (isNamed(headers[at] ?? "", name)) return headers[at + 1];
+  return undefined;
+}
+
+/** Most names are told apart by their lengths. */
+function isNamed(one: string, name: string): boolean {
+  return one.length === name.length && one.toLowerCase() === name;
 }
 
 /** What is left without the fields that `isDropped` names, which gets names in lower case. */

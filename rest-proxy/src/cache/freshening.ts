@@ -20,7 +20,7 @@ export function createFreshening(o: FresheningOptions) {
   const { store, log } = o;
 
   return (entry: Entry, update: readonly string[], about: Freshened) => {
-    const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update, []), about.cameMs));
+    const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update), about.cameMs));
     const head = toStoredHead({ status: entry.status, headers, ...about }, o);
     // What may not be kept any longer is still what this client asked for.
     const renewed = toEntry(entry.key, head ?? { ...entry, headers }, entry.body);

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import type { OriginAnswer, OriginRequest } from "./origin.ts";
-import { passedHeaders } from "./stored-headers.ts";
+import { storedHeaders } from "./stored-headers.ts";
 
 /** One HTTP origin, reached over node:http: every header as it comes, no retries, no redirects, nothing unpacked. */
 export interface HttpOrigin {
@@ -16,7 +16,7 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
     ask: (target, { method, headers, signal }, body) =>
       new Promise((resolve, reject) => {
         const outgoing = send({
-          ...{ agent, method, path: target, headers: [...passedHeaders(headers), ...framing(body)] },
+          ...{ agent, method, path: target, headers: [...storedHeaders(headers), ...framing(body)] },
           host: origin.hostname,
           port: origin.port,
           setHost: false,
@@ -28,7 +28,7 @@ export function createHttpOrigin(origin: URL): HttpOrigin {
         outgoing.once("response", (answer) => {
           // It may break off before its reader has begun.
           answer.on("error", () => {});
-          resolve({ status: answer.statusCode ?? 502, headers: answer.rawHeaders, body: answer });
+          resolve({ status: answer.statusCode ?? 502, headers: storedHeaders(answer.rawHeaders), body: answer });
         });
         if (signal.aborted) abort();
         if (!body) return void outgoing.end();

@@ -4,7 +4,6 @@ import { isNotModified } from "./conditional.ts";
 import type { Entry } from "./entry.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { destroyBody } from "./relay.ts";
-import { passedHeaders } from "./stored-headers.ts";
 
 /**
  * What the caller of the cache does to each head before it goes out: names and values in turn, a list that it may change and give back. Nothing
@@ -50,7 +49,7 @@ export function sendHead(
 ): void {
   if (response.destroyed) return;
   try {
-    const passed = passedHeaders(headers);
+    const passed = [...headers];
     passed.push("Cache-Status", cacheStatus);
     response.writeHead(status, complete(passed));
   } catch (error) {

@@ -1,21 +1,20 @@
 import { expect, test } from "vitest";
 import { readPolicy } from "./policy.ts";
-import { type Candidate, isStorable, isWorthStoring } from "./storable.ts";
+import { type Candidate, isStorable, isWorthStoring, type Worth } from "./storable.ts";
 
-function candidate(cacheControl: string | undefined, o: Partial<Candidate> = {}): Candidate {
+function candidate(cacheControl: string | undefined, o: Partial<Candidate & Worth> = {}): Candidate & Worth {
   const policy = readPolicy(cacheControl === undefined ? [] : ["Cache-Control", cacheControl], [], 0);
   return {
     status: 200,
     policy,
     heuristicSeconds: 0,
     hasValidator: false,
-    variesByAll: false,
     wasAuthorized: false,
     ...o,
   };
 }
 
-test.each<[string | undefined, Partial<Candidate>, boolean]>([
+test.each<[string | undefined, Partial<Candidate & Worth>, boolean]>([
   ["max-age=1", {}, true],
   [undefined, {}, true],
   [undefined, { status: 201 }, false],
@@ -28,7 +27,6 @@ test.each<[string | undefined, Partial<Candidate>, boolean]>([
   ["max-age=1, private", {}, false],
   ["max-age=1", { status: 206 }, false],
   ["max-age=1", { status: 304 }, false],
-  ["max-age=1", { variesByAll: true }, false],
   ["max-age=1", { wasAuthorized: true }, false],
   ["max-age=1, public", { wasAuthorized: true }, true],
   ["s-maxage=1", { wasAuthorized: true }, true],
@@ -38,7 +36,7 @@ test.each<[string | undefined, Partial<Candidate>, boolean]>([
   expect(isStorable(candidate(cacheControl, o))).toBe(expected);
 });
 
-test.each<[string | undefined, Partial<Candidate>, boolean]>([
+test.each<[string | undefined, Partial<Candidate & Worth>, boolean]>([
   ["max-age=1", {}, true],
   ["max-age=0", {}, false],
   ["max-age=0", { hasValidator: true }, true],

@@ -14,15 +14,13 @@ const neverStored: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What an answer is stored with: without what was for the connection, what `Connection` names, and what the policy keeps out. */
-export function storedHeaders(headers: readonly string[], unstoredFields: readonly string[]): string[] {
+/**
+ * What an answer is stored with, or passed on: without what was for the connection (its length too where the body came in chunks), what
+ * `Connection` names, and what the policy keeps out.
+ */
+export function storedHeaders(headers: readonly string[], unstoredFields: readonly string[] = []): string[] {
   const named = new Set([...tokensOf(listOf(headers, "connection")), ...unstoredFields]);
   return without(headers, (name) => neverStored.has(name) || named.has(name));
-}
-
-/** The same for an answer that only passes: its length was for the connection too where the body came in chunks. */
-export function passedHeaders(headers: readonly string[]): string[] {
-  return storedHeaders(headers, []);
 }
 
 /**

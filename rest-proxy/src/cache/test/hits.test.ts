@@ -86,6 +86,14 @@ test("an answer that says public is kept though the request had a token", async 
   expect(askedCount()).toBe(1);
 });
 
+test("an answer that varies by what nobody knows is not kept (RFC 9111, 4.1)", async () => {
+  const { get, always, askedCount } = await setUp();
+  always((asked) => asked.answer(200, [...fresh, "Vary", "Accept, *"], "hello"));
+  await get("/a");
+  await get("/a");
+  expect(askedCount()).toBe(2);
+});
+
 test("a range is the origin's business, and a part is not kept", async () => {
   const { get, always, askedCount } = await setUp();
   always((asked) => {
