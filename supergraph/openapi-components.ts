@@ -118,6 +118,13 @@ const problemSchema: Json = {
       description: "The path that was asked for, without its query.",
     },
     requestId: text(128, "Under this name our logs have the request."),
+    choices: {
+      type: "array",
+      // Two for each version, and one for the default.
+      maxItems: 2_000,
+      description: "With 406: media ranges that this path can answer, for `Accept`.",
+      items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
+    },
     errors: {
       type: "array",
       // A body of 64 KiB can hold no more wrong names.

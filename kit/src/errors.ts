@@ -40,6 +40,8 @@ export interface Problem {
 export interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly Problem[];
+  /** What could be asked for instead: media ranges, for a 406. */
+  readonly choices?: readonly string[];
   readonly retryAfterSeconds?: number;
 }
 
@@ -50,6 +52,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[] | undefined;
+  readonly choices: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -57,6 +60,7 @@ export class AppError extends Error {
     this.name = "AppError";
     this.code = code;
     this.problems = options.problems;
+    this.choices = options.choices;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

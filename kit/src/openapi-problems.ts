@@ -40,7 +40,7 @@ export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
     remedy: "Use one of the methods in `Allow`.",
   },
   NOT_ACCEPTABLE: {
-    means: "No range of `Accept` admits what can be sent from this path. `detail` lists the choices.",
+    means: "No range of `Accept` admits what can be sent from this path. `choices` lists what can.",
     remedy: "Accept `application/json`, or one of the choices.",
   },
   REQUEST_TIMEOUT: {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { type AppError, type Problem, statusOf } from "./errors.ts";
 
-/** What a problem document says (RFC 9457); `errors` lists every problem of the input at once. */
+/** What a problem document says (RFC 9457); `errors` lists every problem of the input at once, `choices` what a 406 could have been. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -10,6 +10,7 @@ export interface ProblemDocument {
   readonly instance?: string;
   readonly requestId?: string;
   readonly errors?: readonly Problem[];
+  readonly choices?: readonly string[];
 }
 
 export interface AboutRequest {
@@ -28,6 +29,7 @@ export function toProblemDocument(error: AppError, about: AboutRequest): Problem
     ...(about.instance === undefined ? {} : { instance: about.instance }),
     ...(about.requestId === undefined ? {} : { requestId: about.requestId }),
     ...(error.problems === undefined ? {} : { errors: error.problems }),
+    ...(error.choices === undefined ? {} : { choices: error.choices }),
   };
 }
 

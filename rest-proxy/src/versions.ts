@@ -58,6 +58,13 @@ export function createVersions({ table, defaultVersion }: VersionsOptions): (ask
     return { place, version: chosen.version, media: chosen.media, path, isNegotiated: version === undefined };
   }
 
+  /** Which version the request to come will ask for is not known: a page may ask for any of them, and its browser must not stop it. */
+  function allowInAny(path: string): string {
+    const places = table.versionsAt(path).map((version) => table.find(version, path));
+    const methods = new Set(places.flatMap((place) => [...(place?.routes.keys() ?? [])]));
+    return [...[...methods].toSorted(), "OPTIONS"].join(", ");
+  }
+
   return ({ method, path: fullPath, accept }) => {
     const { version, path } = readVersion(fullPath);
     // Who asks for the options asks for a request that is yet to come, and whose Accept nobody knows: any version that is there will do.
@@ -65,7 +72,8 @@ export function createVersions({ table, defaultVersion }: VersionsOptions): (ask
     if (version !== undefined) return settle(choose(wanted, [version], version), path, version);
     const offered = isPlain(wanted) && method !== "OPTIONS" ? [defaultVersion] : table.versionsAt(path);
     const isThere = method !== "OPTIONS" || offered.includes(defaultVersion);
-    return settle(choose(wanted, offered, isThere ? defaultVersion : (offered.at(-1) ?? defaultVersion)), path);
+    const found = settle(choose(wanted, offered, isThere ? defaultVersion : (offered.at(-1) ?? defaultVersion)), path);
+    return method === "OPTIONS" ? { ...found, place: { ...found.place, allow: allowInAny(path) } } : found;
   };
 }
 
@@ -74,5 +82,5 @@ function nothingHere(): AppError {
 }
 
 function notAcceptable(choices: readonly string[]): AppError {
-  return new AppError("NOT_ACCEPTABLE", `This path answers as ${choices.join(", ")}.`);
+  return new AppError("NOT_ACCEPTABLE", `This path answers as ${choices.join(", ")}.`, { choices });
 }

@@ -60,6 +60,13 @@ test("a refusal for its type names the choices, reaches no service, and is nobod
     detail:
       "This path answers as application/json, application/json;version=1, application/vnd.tributary.v1+json, " +
       "application/json;version=2, application/vnd.tributary.v2+json.",
+    choices: [
+      "application/json",
+      "application/json;version=1",
+      "application/vnd.tributary.v1+json",
+      "application/json;version=2",
+      "application/vnd.tributary.v2+json",
+    ],
   });
   expect(answer.headers.get("cache-control")).toBe("no-store");
   expect(stub.seen).toEqual([]);
@@ -87,6 +94,19 @@ test("a preflight is answered for whichever version is there: the Accept that is
     "OPTIONS",
   );
   expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+});
+
+test("without a version in the path, the options are those of all versions that are there", async () => {
+  const { ask } = await setUp({
+    routes: [
+      route("getNew", "GET", "/news/:id", { versions: [1, 2] }),
+      route("changeNew", "PATCH", "/news/:id", { versions: [2] }),
+    ],
+  });
+  const allowAt = async (path: string) => (await ask(path, {}, "OPTIONS")).headers.get("allow");
+  expect(await allowAt("/news/7")).toBe("GET, HEAD, PATCH, OPTIONS");
+  expect(await allowAt("/v1/news/7")).toBe("GET, HEAD, OPTIONS");
+  expect((await ask("/news/7", {}, "PATCH")).headers.get("allow")).toBe("GET, HEAD, OPTIONS");
 });
 
 const day = 86_400_000;
