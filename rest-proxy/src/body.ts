@@ -34,6 +34,8 @@ export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReader
     if (request.method === "GET" || request.method === "HEAD") {
       throw new AppError("MALFORMED_REQUEST", `A body has no meaning with ${request.method}.`);
     }
+    if (isCoded(request))
+      throw new AppError("MALFORMED_REQUEST", "A body comes with its length, or in chunks and no other coding.");
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw tooLarge();
     const leave = limit.enter("bodies");
     if (!leave)
@@ -86,6 +88,11 @@ function collect(request: IncomingMessage, bytesMax: number, tooLarge: () => App
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** `gzip, chunked` and the like, which Node reads as if it were `chunked` alone: the service would get what nobody has unpacked (RFC 9112, 6.1). */
+function isCoded({ headers }: IncomingMessage): boolean {
+  return (headers["transfer-encoding"] ?? "chunked").trim().toLowerCase() !== "chunked";
 }
 
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import express from "express";
 import { createProxyMiddleware, fixRequestBody } from "http-proxy-middleware";
 import { expect, test } from "vitest";
-import { ask, listen, speak, startBare, startProxy, startStub, statusOfText } from "./testing.ts";
+import { ask, bodyOfText, listen, speak, startBare, startProxy, startStub, statusOfText } from "./testing.ts";
 
 // Each trap of http-proxy-middleware is first shown on the middleware as it comes, so that the test about ours proves something.
 
@@ -137,6 +137,18 @@ test("chunked requests go to the service with a length, on one connection", asyn
   expect(stub.seen[0]).toMatchObject({ body: "{}", headers: { "content-length": "2" } });
   expect(stub.seen[0]?.headers["transfer-encoding"]).toBeUndefined();
 });
+
+test.each(["gzip, chunked", "chunked, chunked"])(
+  "a body in %s is refused, for nobody would unpack it",
+  async (coding) => {
+    const stub = await startStub();
+    const proxy = await startProxy(stub);
+    const client = await speak(proxy.port, chunked.replace("chunked", coding));
+    const answer = await client.until(/\r\n\r\n\{/);
+    expect([statusOfText(answer), bodyOfText(answer)["type"]]).toEqual([400, "/problems/malformed-request"]);
+    expect(stub.seen).toEqual([]);
+  },
+);
 
 test("a chunked body without a byte in it is an empty body", async () => {
   const stub = await startStub();
