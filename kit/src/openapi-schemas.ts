@@ -74,8 +74,13 @@ export const pageFields = {
   limit: wholeNumber(1, 100).default(20).meta({ description: "How many items at most." }),
   cursor: cursorText.meta({
     description:
-      "Where the page begins: from `Link`, or from the answer's `page`. It holds for the list that it came from, with the same filters; any other is 400.",
+      "Where the page begins: from `Link`, or from the answer's `page`. It holds for the list that it came from, with the same filters and order; any other is 400.",
   }),
+};
+
+/** `sort` of a list that can be turned round. */
+export const sortField = {
+  sort: z.enum(["newest", "oldest"]).default("newest").meta({ description: "Which items come first." }),
 };
 
 /** A list from version 2 on: the items, and the cursors of the pages beside it. */

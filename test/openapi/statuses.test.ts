@@ -57,8 +57,9 @@ const recipes: Readonly<Record<number, Recipe>> = {
   201: (example) => ask(example, { body: anew(example) }),
   204: (example) => ask(example),
   304: async (example) => {
-    const etag = (await ask(example)).headers.get("etag") ?? "";
-    return ask(example, { headers: { "If-None-Match": etag } });
+    const path = await pathOf(example);
+    const etag = (await ask(example, { path })).headers.get("etag") ?? "";
+    return ask(example, { path, headers: { "If-None-Match": etag } });
   },
   400: (example) => ask(example, { query: "nothing=1" }),
   401: (example) => ask(example, { at: fresh, headers: { authorization: "Bearer nothing" } }),
@@ -259,7 +260,8 @@ function nowhere({ path, document }: RunnableExample): string {
 }
 
 function wrongFilter({ id }: RunnableExample): string {
-  return id === "listUsers" ? "search=" : "status=NOTHING";
+  if (id === "listUsers") return "search=";
+  return id.endsWith("Comments") ? "sort=nothing" : "status=NOTHING";
 }
 
 async function oldCommentOfAda(): Promise<string> {

@@ -1,4 +1,5 @@
 import { isRowId } from "@tributary/kit/ids";
+import { listOrder, type ListOrder } from "@tributary/kit/list-order";
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
@@ -32,6 +33,7 @@ export interface Reference {
 export interface CommentFilters {
   readonly postId?: string | undefined;
   readonly authorId?: string | undefined;
+  readonly sort?: ListOrder;
 }
 
 /** Whose comments a list shows. */
@@ -67,6 +69,7 @@ const filters = z.strictObject({
     .string()
     .nullish()
     .transform((value) => value ?? undefined),
+  sort: listOrder,
 });
 
 export type NewComment = z.output<typeof newComment>;
@@ -76,7 +79,7 @@ export type CommentChange = z.output<typeof commentChange>;
 export const readNewComment = (input: unknown): NewComment => readShape(newComment, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readCommentChange = (input: unknown): CommentChange => readShape(commentChange, input);
-/** Ids that cannot exist are no problem here: nothing is under them. */
+/** Ids that cannot exist are no problem here: nothing is under them. @throws AppError BAD_USER_INPUT for a sort that there is not. */
 export const readCommentFilters = (input: unknown): CommentFilters => readShape(filters, input);
 
 /** Of a living comment: nothing that shows has changed since. */

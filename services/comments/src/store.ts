@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
+import { toIdOrder } from "@tributary/kit/list-order";
 import type { Queryable } from "@tributary/kit/postgres";
 import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
 
@@ -55,18 +56,18 @@ interface ListKind {
 
 function createLists(database: Queryable) {
   async function list<Row>(
-    { postId, authorId }: CommentFilters,
+    { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
     { shown, what, living }: ListKind,
   ): Promise<Page<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
-    const set = keyset("id", "$1::bigint", request);
+    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [set.id, set.limit];
     const wheres = [set.where];
     if (living) wheres.push("deleted_at is null");
     if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const which = [what, living && "living", set.direction, postId && "by-post", authorId && "by-author"];
+    const which = [what, living && "living", set.direction, postId && "by-post", authorId && "by-author", sort];
     const name = ["list", ...which].filter(Boolean).join("-");
     const text = `select ${shown} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);

@@ -32,6 +32,16 @@ const cases: Readonly<Record<string, readonly [index: string, run: () => Promise
   "all living comments": ["comments_pkey", () => store.listLiving({}, { limit: 20 })],
   "all living comments, further on": ["comments_pkey", () => store.listLiving({}, next)],
   "all living comments, backwards": ["comments_pkey", () => store.listLiving({}, prev)],
+  "all living comments, oldest first": ["comments_pkey", () => store.listLiving({ sort: "oldest" }, { limit: 20 })],
+  "all living comments, oldest first, further on": ["comments_pkey", () => store.listLiving({ sort: "oldest" }, next)],
+  "a post's living comments, oldest first": [
+    "comments_living_by_post",
+    () => store.listLiving({ postId: "7", sort: "oldest" }, next),
+  ],
+  "an author's living comments, oldest first": [
+    "comments_living_by_author",
+    () => store.listLiving({ authorId: "7", sort: "oldest" }, next),
+  ],
   "all living comments' versions": ["comments_pkey", () => store.listLivingVersions({}, next)],
   "a post's living comments' versions": [
     "comments_living_by_post",

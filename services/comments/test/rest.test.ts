@@ -102,7 +102,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
   const next = linkOf((await comments.rest("GET", "/v1/comments?limit=1")).headers, "next");
   const cursor = new URL(next, "http://x").searchParams.get("cursor");
   const refused = {
-    "/v1/comments?sort=text": "unknown-parameter",
+    "/v1/comments?order=text": "unknown-parameter",
     "/v1/posts/1/comments?authorId=1": "unknown-parameter",
     "/v1/comments/1?fields=text": "unknown-parameter",
     "/v1/comments?limit=0": "malformed-request",

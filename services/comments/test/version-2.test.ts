@@ -115,7 +115,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect(await send("body=x", { "content-type": "text/plain" })).toBe(415);
   expect(await send({ postId: "1", body: "x".repeat(70_000) })).toBe(413);
   expect((await comments.rest("POST", "/v2/comments/1")).status).toBe(405);
-  expect((await comments.rest("GET", "/v2/comments?sort=body")).status).toBe(400);
+  expect((await comments.rest("GET", "/v2/comments?order=body")).status).toBe(400);
   expect((await comments.rest("GET", "/v2/comments?limit=0")).status).toBe(400);
 });
 

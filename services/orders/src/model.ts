@@ -1,4 +1,5 @@
 import { AppError } from "@tributary/kit/errors";
+import { listOrder, type ListOrder } from "@tributary/kit/list-order";
 import { readShape } from "@tributary/kit/validate";
 import { z } from "zod";
 
@@ -54,6 +55,7 @@ export interface PlacedOrder {
 
 export interface OrderFilters {
   readonly status?: OrderStatus | undefined;
+  readonly sort?: ListOrder;
 }
 
 /** A part of one customer's list. */
@@ -161,6 +163,7 @@ const filters = z.strictObject({
     .enum(orderStatuses, `A status is one of ${orderStatuses.join(", ")}.`)
     .nullish()
     .transform((value) => value ?? undefined),
+  sort: listOrder,
 });
 
 /** @throws AppError BAD_USER_INPUT with every problem. */

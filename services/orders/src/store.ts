@@ -2,6 +2,7 @@ import { AppError } from "@tributary/kit/errors";
 import type { RowVersion } from "@tributary/kit/etag";
 import { isRowId } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
+import { toIdOrder } from "@tributary/kit/list-order";
 import type { Database, Queryable } from "@tributary/kit/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
@@ -131,15 +132,15 @@ function createOrderReads(database: Queryable) {
   async function list<Row>(
     what: string,
     shown: string,
-    { customerId, status }: OrderFilters & { readonly customerId: string },
+    { customerId, status, sort }: OrderFilters & { readonly customerId: string },
     request: PageRequest,
   ): Promise<Page<Row>> {
     if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = keyset("o.id", "$1::uuid", request);
+    const set = keyset("o.id", "$1::uuid", request, toIdOrder(sort));
     const wheres = ["o.customer_id = $3", set.where];
     const values: unknown[] = [set.id, set.limit, customerId];
     if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
-    const name = [`list-${what}`, set.direction, status && "status"].filter(Boolean).join("-");
+    const name = [`list-${what}`, set.direction, status && "status", sort].filter(Boolean).join("-");
     const text = `select ${shown} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
   }

@@ -69,6 +69,15 @@ const reads: Readonly<Record<string, Case>> = {
   "a customer's orders": [["orders_by_customer"], () => store.listOrders("7", {}, first)],
   "a customer's orders, further on": [["orders_by_customer"], () => store.listOrders("7", {}, at("next"))],
   "a customer's orders, backwards": [["orders_by_customer"], () => store.listOrders("7", {}, at("prev"))],
+  "a customer's orders, oldest first": [["orders_by_customer"], () => store.listOrders("7", { sort: "oldest" }, first)],
+  "a customer's orders, oldest first, further on": [
+    ["orders_by_customer"],
+    () => store.listOrders("7", { sort: "oldest" }, at("next")),
+  ],
+  "a customer's paid orders, oldest first": [
+    ["orders_by_customer_and_status"],
+    () => store.listOrders("7", { status: "PAID", sort: "oldest" }, at("next")),
+  ],
   "a customer's paid orders": [
     ["orders_by_customer_and_status"],
     () => store.listOrders("7", { status: "PAID" }, first),

@@ -118,7 +118,7 @@ test("a list's parameters are known, in range, and a cursor holds for its custom
   const { headers } = await orders.rest("GET", "/v1/orders?limit=1", { token: orders.ada });
   const cursor = new URL(linkOf(headers, "next"), "http://x").searchParams.get("cursor");
   const refused = {
-    "/v1/orders?sort=total": 400,
+    "/v1/orders?order=total": 400,
     "/v1/orders?limit=0": 400,
     "/v1/orders?status=LOST": 422,
     [`/v1/orders?status=PAID&cursor=${cursor}`]: 400,

@@ -149,7 +149,7 @@ test("what cannot be read or found is refused with a status that says why", asyn
   expect((await post("lines=1", { "content-type": "text/plain" })).status).toBe(415);
   expect((await post({ lines: [], note: "x".repeat(70_000) })).status).toBe(413);
   expect((await post(undefined)).status).toBe(422);
-  expect(await statusOf("GET", "/v2/orders?sort=total")).toBe(400);
+  expect(await statusOf("GET", "/v2/orders?order=total")).toBe(400);
   expect(await statusOf("GET", "/v2/products?cursor=forged")).toBe(400);
   expect(await statusOf("GET", "/v2/orders", "no.token.atall")).toBe(401);
   expect(await statusOf("GET", "/v2/users/2/orders")).toBe(403);

@@ -1,3 +1,4 @@
+import { listOrder, type ListOrder } from "@tributary/kit/list-order";
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
@@ -42,6 +43,7 @@ export interface PostFilters {
   readonly authorId?: string | undefined;
   /** Words that begin words of the title. */
   readonly search?: string | undefined;
+  readonly sort?: ListOrder;
 }
 
 export interface VisibleFilters extends PostFilters {
@@ -133,6 +135,7 @@ const filters = z.strictObject({
   search: text({ min: 1, max: 80, what: "A search" })
     .nullish()
     .transform((value) => value ?? undefined),
+  sort: listOrder,
 });
 
 /** @throws AppError BAD_USER_INPUT with every problem. */

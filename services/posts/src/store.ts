@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
+import { toIdOrder } from "@tributary/kit/list-order";
 import type { Database } from "@tributary/kit/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
 import {
@@ -76,11 +77,11 @@ function createLists(database: Database) {
   async function list<Row>(
     what: string,
     shown: string,
-    { status, authorId, visibleTo, search }: VisibleFilters,
+    { status, authorId, visibleTo, search, sort }: VisibleFilters,
     request: PageRequest,
   ): Promise<Page<Row>> {
     if (authorId !== undefined && !isRowId(authorId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = keyset("id", "$1::bigint", request);
+    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = [set.where, "status = $3"];
     const values: unknown[] = [set.id, set.limit, status];
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
@@ -88,9 +89,10 @@ function createLists(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    const name = [`list-${what}`, set.direction, authorId && "author", visibleTo && "own", search && "search"];
+    const which = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
+    const name = [`list-${what}`, ...which].filter(Boolean).join("-");
     const text = `select ${shown} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
+    return toPage(await database.rows<Row>(name, text, values), request);
   }
 }
 

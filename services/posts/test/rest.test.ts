@@ -138,7 +138,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
   const next = linkOf((await posts.rest("GET", "/v1/posts?limit=1")).headers, "next");
   const cursor = new URL(next, "http://x").searchParams.get("cursor");
   const refused = {
-    "/v1/posts?sort=title": [400, "/problems/unknown-parameter"],
+    "/v1/posts?order=title": [400, "/problems/unknown-parameter"],
     "/v1/users/1/posts?authorId=2": [400, "/problems/unknown-parameter"],
     "/v1/posts/1?fields=title": [400, "/problems/unknown-parameter"],
     "/v1/posts?limit=0": [400, "/problems/malformed-request"],

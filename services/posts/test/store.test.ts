@@ -33,6 +33,14 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
   "published posts deep down": [either, (store) => store.listPosts({ status: "PUBLISHED" }, next("300"))],
   "published posts back up": [either, (store) => store.listPosts({ status: "PUBLISHED" }, prev("300"))],
   "published posts' versions": [either, (store) => store.listPostVersions({ status: "PUBLISHED" }, { limit: 20 })],
+  "published posts, oldest first": [
+    either,
+    (store) => store.listPosts({ status: "PUBLISHED", sort: "oldest" }, next("5700")),
+  ],
+  "an author's posts, oldest first": [
+    /posts_by_author/,
+    (store) => store.listPosts({ status: "PUBLISHED", authorId: "7", sort: "oldest" }, next("5700")),
+  ],
   "all drafts": [/posts_by_status/, (store) => store.listPosts({ status: "DRAFT" }, { limit: 20 })],
   "an author's posts": [
     /posts_by_author/,
@@ -65,6 +73,9 @@ for (const [name, [index, run]] of Object.entries(lists)) {
 test("a page deep down is found in the index, not counted off", async () => {
   for (const name of ["published posts deep down", "an author's posts deep down", "many authors' slices"]) {
     expect(await explainForAny(await capture(lists[name]![1]))).toMatch(/Index Cond: .*\bid <=? /);
+  }
+  for (const name of ["published posts, oldest first", "an author's posts, oldest first"]) {
+    expect(await explainForAny(await capture(lists[name]![1]))).toMatch(/Index Cond: .*\bid > /);
   }
 });
 

@@ -143,7 +143,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect(await send("PATCH", "/v2/posts/1", undefined, ifMatch)).toBe(422);
   expect(await send("PATCH", "/v2/posts/999", { title: "x" }, ifMatch)).toBe(404);
   expect(await send("DELETE", "/v2/posts/1", undefined, {})).toBe(405);
-  expect((await posts.rest("GET", "/v2/posts?sort=title")).status).toBe(400);
+  expect((await posts.rest("GET", "/v2/posts?order=title")).status).toBe(400);
   expect((await posts.rest("GET", "/v2/posts?cursor=forged")).status).toBe(400);
   expect((await posts.rest("GET", "/v2/posts/999")).status).toBe(404);
 });

@@ -1,3 +1,4 @@
+import { listOrder, type ListOrder } from "@tributary/kit/list-order";
 import { readShape, text } from "@tributary/kit/validate";
 import { z } from "zod";
 
@@ -34,6 +35,7 @@ export interface UserFilters {
   readonly role?: Role | undefined;
   /** Words that begin words of the name. */
   readonly search?: string | undefined;
+  readonly sort?: ListOrder;
 }
 
 export const formerUserName = "Former user";
@@ -93,6 +95,7 @@ const filters = z.strictObject({
   search: text({ min: 1, max: 80, what: "A search" })
     .nullish()
     .transform((value) => value ?? undefined),
+  sort: listOrder,
 });
 
 export type NewUser = z.output<typeof newUser>;

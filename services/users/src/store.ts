@@ -1,6 +1,7 @@
 import type { Precondition, RowVersion } from "@tributary/kit/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/ids";
 import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
+import { toIdOrder } from "@tributary/kit/list-order";
 import type { Database } from "@tributary/kit/postgres";
 import { violates } from "@tributary/kit/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
@@ -83,17 +84,17 @@ export function createUserStore(database: Database) {
   async function list<Row>(
     what: string,
     shown: string,
-    { role, search }: UserFilters,
+    { role, search, sort }: UserFilters,
     request: PageRequest,
   ): Promise<Page<Row>> {
-    const set = keyset("id", "$1::bigint", request);
+    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = ["deactivated_at is null", set.where];
     const values: unknown[] = [set.id, set.limit];
     if (role !== undefined) wheres.push(`role = $${values.push(role)}`);
     if (search !== undefined) {
       wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    const name = [`list-${what}`, set.direction, role && "role", search !== undefined && "search"];
+    const name = [`list-${what}`, set.direction, role && "role", search !== undefined && "search", sort];
     const text = `select ${shown} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
   }

@@ -100,7 +100,7 @@ for (const version of ["v1", "v2"]) {
   test(`${version}: whatever is refused says too that the caller matters, and is not kept`, async () => {
     const refused = {
       "/users/999": 404,
-      "/users?sort=name": 400,
+      "/users?order=name": 400,
       "/users?cursor=forged": 400,
       "/users?role=KING": 422,
     };

@@ -69,7 +69,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
     "http://x",
   ).searchParams.get("cursor");
   const refused = {
-    "/v1/users?sort=name": 400,
+    "/v1/users?order=name": 400,
     "/v1/users?limit=0": 400,
     "/v1/users?limit=101": 400,
     "/v1/users?limit=1&limit=2": 400,

@@ -159,7 +159,7 @@ test("what cannot be done is refused with a status that says why", async () => {
     o: { token?: string; headers?: Record<string, string> } = {},
   ) => (await users.rest(method, path, { token: keeper, body, headers: { "if-match": "*" }, ...o })).status;
   expect(await send("POST", "/v2/users", "{ broken")).toBe(400);
-  expect(await send("GET", "/v2/users?sort=name")).toBe(400);
+  expect(await send("GET", "/v2/users?order=name")).toBe(400);
   expect(await send("GET", "/v2/users?cursor=forged")).toBe(400);
   expect(await send("POST", "/v2/users", { name: "Eve" }, { token: "no.token.atall" })).toBe(401);
   expect(await send("POST", "/v2/users", { name: "Eve" }, { token: ada })).toBe(403);

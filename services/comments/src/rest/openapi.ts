@@ -7,6 +7,7 @@ import {
   pageFields,
   pageOf,
   shownText,
+  sortField,
   timestamp,
   withTextLimits,
 } from "@tributary/kit/openapi-schemas";
@@ -89,7 +90,7 @@ function page(words: Words, items: readonly object[]): unknown {
 function list(
   words: Words,
   description: string,
-  of: Pick<OperationDocument, "path" | "query" | "problems">,
+  of: Pick<OperationDocument, "path" | "query">,
   url: string,
 ): OperationDocument {
   return {
@@ -102,6 +103,7 @@ function list(
       schema: words.list(words.comment),
       headers: ["ETag", "Link"],
     },
+    problems: ["BAD_USER_INPUT"],
     examples: [
       {
         name: "newest",
@@ -120,13 +122,14 @@ function listComments(words: Words): OperationDocument {
     ...pageFields,
     postId: anyId("Only comments on this post; none for an id that nobody has.", "1"),
     authorId: anyId("Only comments by this user; none for an id that nobody has.", "1"),
+    ...sortField,
   };
   return list(words, "Comments that were not deleted, newest first.", { query }, "/comments?limit=1");
 }
 
 function listPostComments(words: Words): OperationDocument {
   const description = "Comments on one post, newest first. An empty list for a post that nobody knows.";
-  const of = { path: { id: anyIdInPath("The post's id.", "1") }, query: pageFields };
+  const of = { path: { id: anyIdInPath("The post's id.", "1") }, query: { ...pageFields, ...sortField } };
   return list(words, description, of, "/posts/1/comments?limit=1");
 }
 

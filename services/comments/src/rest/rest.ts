@@ -41,10 +41,11 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
   return {
     async listComments(request) {
-      const { limit: _limit, cursor: _cursor, ...rest } = request.query;
-      return list(request, readCommentFilters(rest));
+      return list(request, readCommentFilters(filtersOf(request)));
     },
-    listPostComments: (request) => list(request, { postId: idOf(request) }),
+    async listPostComments(request) {
+      return list(request, readCommentFilters({ ...filtersOf(request), postId: idOf(request) }));
+    },
     async getComment(request) {
       return answerRead(request, {
         peek: async () => show(await actions.getLivingState(idOf(request), deletedIs)),
@@ -119,6 +120,11 @@ function listGroups({ postId, authorId }: CommentFilters): readonly string[] {
   if (postId !== undefined) return isRowId(postId) ? [`comments-on-${postId}`] : [];
   if (authorId !== undefined) return isRowId(authorId) ? [`comments-by-${authorId}`] : [];
   return ["comments"];
+}
+
+function filtersOf({ query }: RestRequest): object {
+  const { limit: _limit, cursor: _cursor, ...asked } = query;
+  return asked;
 }
 
 function idOf({ params }: RestRequest): string {

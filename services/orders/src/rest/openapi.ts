@@ -6,6 +6,7 @@ import {
   pageFields,
   pageOf,
   shownText,
+  sortField,
   timestamp,
   wholeNumber,
 } from "@tributary/kit/openapi-schemas";
@@ -220,7 +221,7 @@ function listOrders(words: Words): OperationDocument {
   return {
     description: "The caller's own orders, newest first.",
     callers: ["orders:read", "orders:read:all"],
-    query: { ...pageFields, ...filter },
+    query: { ...pageFields, ...filter, ...sortField },
     ...listOf(words, "ownOrders", "/orders?limit=1"),
   };
 }
@@ -231,7 +232,7 @@ function listUserOrders(words: Words): OperationDocument {
       "One user's orders, newest first: for that user, and for the scope `orders:read:all`, which gets an empty list for a user whom nobody knows.",
     callers: ["orders:read", "orders:read:all"],
     path: { id: anyIdInPath("The user's id.", "1") },
-    query: { ...pageFields, ...filter },
+    query: { ...pageFields, ...filter, ...sortField },
     ...listOf(words, "ordersOfAda", "/users/1/orders?limit=1"),
   };
 }

@@ -7,6 +7,7 @@ import {
   pageFields,
   pageOf,
   shownText,
+  sortField,
   timestamp,
   withTextLimits,
 } from "@tributary/kit/openapi-schemas";
@@ -185,6 +186,7 @@ function listPosts(words: Words): OperationDocument {
       search: withTextLimits(z.string(), { min: 1, max: 80 }).meta({
         description: "Words that begin words of the title.",
       }),
+      ...sortField,
     },
     answer: {
       status: 200,
@@ -211,7 +213,7 @@ function listUserPosts(words: Words): OperationDocument {
     description: "Published posts of one user, newest first. An empty list for a user whom nobody knows.",
     callers: "anybody",
     path: { id: anyIdInPath("The user's id.", "2") },
-    query: { ...pageFields, status },
+    query: { ...pageFields, status, ...sortField },
     answer: {
       status: 200,
       description: "A page of posts.",

@@ -5,6 +5,7 @@ import {
   pageFields,
   pageOf,
   shownText,
+  sortField,
   timestamp,
   withTextLimits,
 } from "@tributary/kit/openapi-schemas";
@@ -211,7 +212,7 @@ function listUsers({ list, user, hidden, admin }: Words): OperationDocument {
   return {
     description: `Accounts that were not given up, newest first. For callers who may not see a user's private part, ${hidden}.`,
     callers: "anybody",
-    query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search },
+    query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
     answer: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
     problems: ["BAD_USER_INPUT"],
     examples: [

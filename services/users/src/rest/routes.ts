@@ -18,7 +18,7 @@ export const routes = [
     method: "GET",
     path: "/users",
     versions: [1, 2],
-    query: ["limit", "cursor", "role", "search"],
+    query: ["limit", "cursor", "role", "search", "sort"],
     cache: "private",
     freshness,
     summary: "Active users, newest first",

@@ -1,0 +1,41 @@
+import type { RestTestAnswer, TestService } from "./service.ts";
+
+/** The ids of a list's pages, from the first to the last by `next`, and from there to the first by `prev`; as they stand in the pages. */
+export interface Walk {
+  readonly onward: readonly string[];
+  readonly back: readonly string[];
+}
+
+/** Reads a list from end to end, and back. @throws Error after 100 pages. */
+export async function walkList(service: TestService, path: string, token?: string): Promise<Walk> {
+  const get = (page: string) => service.rest("GET", page, token === undefined ? {} : { token });
+  const onward = await readPages(get, path, "next");
+  const last = onward.at(-1);
+  const before = last && linkOf(last, "prev");
+  const back = before === undefined ? [] : await readPages(get, before, "prev");
+  return { onward: onward.flatMap(idsOf), back: [...(last ? [last] : []), ...back].toReversed().flatMap(idsOf) };
+}
+
+/** The target of a `Link` (RFC 8288) of that relation. */
+function linkOf({ headers }: RestTestAnswer, rel: string): string | undefined {
+  const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
+  return link?.slice(1, link.indexOf(">"));
+}
+
+async function readPages(
+  get: (page: string) => Promise<RestTestAnswer>,
+  from: string,
+  rel: "next" | "prev",
+): Promise<readonly RestTestAnswer[]> {
+  const pages: RestTestAnswer[] = [];
+  for (let page: string | undefined = from; page !== undefined; page = linkOf(pages.at(-1) as RestTestAnswer, rel)) {
+    if (pages.length === 100) throw new Error(`${from} has no end`);
+    pages.push(await get(page));
+  }
+  return pages;
+}
+
+function idsOf({ body }: RestTestAnswer): readonly string[] {
+  const items: readonly { readonly id: string }[] = Array.isArray(body) ? body : body.data;
+  return items.map(({ id }) => id);
+}
