@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly port: number;
   readonly log: Log;
   isReady(): boolean | Promise<boolean>;
+  /** What runs here, such as its version: readiness says it too. Asked each time. */
+  about?(): Readonly<Record<string, string>>;
   /** Called once, after the last request. */
   close(): Promise<void>;
   /** How long the process answers as usual after readiness said 503, so that balancers see it. */
@@ -44,7 +46,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   const isReady = async () => !draining && (await o.isReady());
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     if (draining) response.setHeader("Connection", "close");
-    if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady);
+    if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady, o.about);
     o.handler(request, response);
   });
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
@@ -93,13 +95,15 @@ async function answerHealth(
   request: IncomingMessage,
   response: ServerResponse,
   isReady: () => Promise<boolean>,
+  about: ServerOptions["about"] = () => ({}),
 ): Promise<void> {
   const path = request.url?.split("?", 1)[0];
   const status = path === "/health/live" ? "live" : path === "/health/ready" ? await readiness(isReady) : "unknown";
   response.statusCode = status === "unknown" ? 404 : status === "not ready" ? 503 : 200;
   response.setHeader("Content-Type", "application/json");
   response.setHeader("Cache-Control", "no-store");
-  response.end(request.method === "HEAD" ? undefined : JSON.stringify({ status }));
+  const told = path === "/health/ready" ? { status, ...about() } : { status };
+  response.end(request.method === "HEAD" ? undefined : JSON.stringify(told));
 }
 
 async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "not ready"> {

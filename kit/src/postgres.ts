@@ -15,6 +15,17 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+export interface PooledDatabase extends Database {
+  readPool(): PoolState;
+}
+
+/** Connections, and who waits for one, at this moment. */
+export interface PoolState {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 export interface DatabaseOptions {
   readonly url: string;
   readonly applicationName: string;
@@ -27,6 +38,11 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs: number;
   /** Told of every statement sent, by name. */
   readonly onStatement?: (name: string) => void;
+  /**
+   * Surrounds every statement sent, with the wait for a connection. Of a transaction also `acquire`, that wait by itself, `begin`, and
+   * `commit` or `rollback`.
+   */
+  readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
   /** Told of connections that break while idle. */
   readonly onError?: (error: Error) => void;
 }
@@ -37,7 +53,7 @@ const deadlocksMax = 2;
  * A pool of connections with a bound on every wait. What the database cannot do now is an AppError SERVICE_UNAVAILABLE;
  * any other failure is a bug and stays as it is.
  */
-export function createDatabase(o: DatabaseOptions): Database {
+export function createDatabase(o: DatabaseOptions): PooledDatabase {
   const pool = new pg.Pool({
     connectionString: o.url,
     application_name: o.applicationName,
@@ -50,6 +66,7 @@ export function createDatabase(o: DatabaseOptions): Database {
     query_timeout: o.statementTimeoutMs + 1_000,
     keepAlive: true,
   });
+  const around = o.aroundStatement ?? ((_, run) => run());
   const report = o.onError ?? (() => {});
   pool.on("error", report);
   // A client that is checked out has no listener of its own, and a dying server would end the process.
@@ -58,24 +75,24 @@ export function createDatabase(o: DatabaseOptions): Database {
   const on = (client: pg.Pool | pg.PoolClient): Queryable => ({
     async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
       o.onStatement?.(name);
-      const result = await client.query({ name, text, values: [...values] });
+      const result = await around(name, () => client.query({ name, text, values: [...values] }));
       return result.rows as readonly Row[];
     },
   });
 
   async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
+    const client = await around("acquire", () => pool.connect());
     let broken: Error | undefined;
     try {
-      await client.query("begin");
+      await around("begin", () => client.query("begin"));
       const result = await work(on(client));
-      await client.query("commit");
+      await around("commit", () => client.query("commit"));
       return result;
     } catch (error) {
       // The connection goes back to the pool only when it is known to be out of the transaction. One that has broken or fallen silent
       // is not asked again: the caller would wait as long as for the statement before.
       if (isBroken(error)) broken = error;
-      else await client.query("rollback").catch((reason: Error) => (broken = reason));
+      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (broken = reason));
       throw error;
     } finally {
       client.release(broken ?? false);
@@ -90,6 +107,7 @@ export function createDatabase(o: DatabaseOptions): Database {
         () => true,
         () => false,
       ),
+    readPool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   };
 }

@@ -9,6 +9,7 @@ import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditi
 import { readQuery, readQueryNames } from "./rest-query.ts";
 import { publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
+import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 /** What a REST handler is given: read, typed and checked, but for the body, which only its route can read. */
 export interface RestRequest {
@@ -53,6 +54,7 @@ export interface RestDoorOptions<R extends readonly RouteDeclaration[]> {
   readonly handlers: Handlers<R>;
   readonly authenticate: Authenticate;
   readonly log: Log;
+  readonly observer?: ServiceObserver | undefined;
   /** 64 KiB: what a REST body may weigh on this platform. */
   readonly bodyBytesMax?: number;
 }
@@ -67,10 +69,12 @@ export function createRestDoor<const R extends readonly RouteDeclaration[]>(o: R
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
     router.all(path, (request, response) => {
+      o.observer?.nameRoute("rest", `/v${o.version}${path}`);
       void answer(o, here, request, response).catch((error: unknown) => refuse(o.log, request, response, error));
     });
   }
   router.use((request, response) => {
+    o.observer?.nameRoute("rest", "other");
     refuse(o.log, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
   });
   return router;

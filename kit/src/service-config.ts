@@ -1,8 +1,9 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "./env.ts";
 import { type ListenerConfig, readListenerConfig } from "./listener-config.ts";
+import { readTelemetryConfig, type TelemetryConfig } from "./telemetry/telemetry-config.ts";
 
 /** What each service is told by its environment. Times in milliseconds. */
-export interface ServiceConfig extends ListenerConfig {
+export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
   readonly connectionsMax: number;
@@ -35,8 +36,17 @@ export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfi
   return identity;
 }
 
+interface ServiceDefaults {
+  /** What the service is called in traces. */
+  readonly name?: string;
+  readonly port: number;
+}
+
 /** Reads a service's configuration; see `readEnvironment` for what it throws. */
-export function readServiceConfig(environment: Environment, defaults: { readonly port: number }): ServiceConfig {
+export function readServiceConfig(
+  environment: Environment,
+  { name = "service", port }: ServiceDefaults,
+): ServiceConfig {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {
       fallback: "development",
@@ -45,7 +55,8 @@ export function readServiceConfig(environment: Environment, defaults: { readonly
     });
     return {
       profile,
-      ...readListenerConfig(env, { ...defaults, shutdownGraceMs: 10_000 }),
+      ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
+      ...readTelemetryConfig(env, { name }),
       ...readIdentityConfig(env, profile),
       databaseUrl: env.url("DATABASE_URL", { secret: true, why: "this service's own database, with its own role" }),
       connectionsMax: env.integer("DATABASE_CONNECTIONS_MAX", {

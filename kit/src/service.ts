@@ -15,6 +15,8 @@ import { refuse } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import { createSubgraphDoor } from "./subgraph.ts";
+import { createServiceTelemetry, type ServiceTelemetry } from "./telemetry/service-telemetry.ts";
+import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 /** What a service's app is made of; tests hand in their own. */
 export interface ServiceParts {
@@ -22,6 +24,8 @@ export interface ServiceParts {
   readonly authenticate: Authenticate;
   readonly cursors: Cursors;
   readonly log: Log;
+  /** Without one nothing is counted, traced or put in the access log. */
+  readonly observer?: ServiceObserver | undefined;
 }
 
 export interface ServiceApp {
@@ -44,15 +48,16 @@ export interface ServiceDoors<Context extends object, R extends readonly RouteDe
 
 /** The two doors of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem. */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  { authenticate, log }: Pick<ServiceParts, "authenticate" | "log">,
+  { authenticate, log, observer }: Pick<ServiceParts, "authenticate" | "log" | "observer">,
   { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
 ): Promise<ServiceApp> {
   const typeDefs = await readFile(schema, "utf8");
-  const graphql = await createSubgraphDoor({ typeDefs, resolvers, authenticate, createContext, log });
+  const graphql = await createSubgraphDoor({ typeDefs, resolvers, authenticate, createContext, log, observer });
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
+  if (observer) app.use((request, response, next) => observer.observe(request, response, next));
   app.use("/graphql", graphql.router);
   for (const [version, ofVersion] of Object.entries(handlers)) {
-    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, log };
+    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, log, observer };
     app.use(`/rest/v${version}`, createRestDoor(door));
   }
   app.use((request, response) => {
@@ -87,34 +92,32 @@ export interface ServiceProcessOptions {
 
 /** A service's process from its parts to its end. */
 export async function runService(o: ServiceProcessOptions): Promise<void> {
-  const log = createLog({ name: o.name, level: o.config.logLevel });
   if (o.command === "migrate") {
+    const log = createLog({ name: o.name, level: o.config.logLevel });
     await migrate({ databaseUrl: o.config.databaseUrl, directory: fileURLToPath(o.migrations), log });
     return;
   }
-  const server = await serve(o, log);
+  const telemetry = await createServiceTelemetry(o.name, o.config);
+  const { log } = telemetry;
+  const server = await serve(o, telemetry);
   stopOnSignals([server], log);
   // Said last: whoever reads it may send a signal at once.
   log.info({ url: server.url }, "listening");
 }
 
-async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer> {
+async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
   const { config } = o;
-  const database = createDatabase({
-    url: config.databaseUrl,
-    applicationName: o.name,
-    connectionsMax: config.connectionsMax,
-    statementTimeoutMs: config.statementTimeoutMs,
-    lockTimeoutMs: config.lockTimeoutMs,
-    acquireTimeoutMs: config.acquireTimeoutMs,
-    onError: (error) => log.warn({ err: error }, "a database connection broke"),
-  });
+  const { log } = telemetry;
+  const database = openDatabase(o, telemetry);
   await o.check?.(database);
   const authenticate = createAuthenticator({
     ...config,
     onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
   });
-  const app = await o.createApp({ database, authenticate, cursors: createCursors(config.cursorKeys), log });
+  const cursors = createCursors(config.cursorKeys);
+  const app = await o.createApp({ database, authenticate, cursors, log, observer: telemetry.observer });
+  const isReady = () => database.isReachable();
+  const admin = await telemetry.startAdmin(isReady);
   return startServer({
     name: o.name,
     handler: app.handler,
@@ -122,12 +125,29 @@ async function serve(o: ServiceProcessOptions, log: Log): Promise<RunningServer>
     port: config.port,
     reusePort: config.reusePort,
     log,
-    isReady: () => database.isReachable(),
+    isReady,
+    about: () => config.build,
     close: async () => {
       await app.stop();
       await database.close();
+      await Promise.all([admin?.drain(), telemetry.trace.stop()]);
     },
     drainDelayMs: config.drainDelayMs,
     shutdownGraceMs: config.shutdownGraceMs,
   });
+}
+
+function openDatabase({ name, config }: ServiceProcessOptions, { log, watch, aroundStatement }: ServiceTelemetry) {
+  const database = createDatabase({
+    url: config.databaseUrl,
+    applicationName: name,
+    connectionsMax: config.connectionsMax,
+    statementTimeoutMs: config.statementTimeoutMs,
+    lockTimeoutMs: config.lockTimeoutMs,
+    acquireTimeoutMs: config.acquireTimeoutMs,
+    onError: (error) => log.warn({ err: error }, "a database connection broke"),
+    ...(aroundStatement ? { aroundStatement } : {}),
+  });
+  watch(database, config.connectionsMax);
+  return database;
 }

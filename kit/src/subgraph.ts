@@ -13,6 +13,8 @@ import { AppError, type ErrorCode, statusOf } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
+import { createGraphqlObserver } from "./telemetry/graphql-observer.ts";
+import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 export interface SubgraphDoorOptions<Context extends object> {
   /** The text of the service's `schema.graphql`. */
@@ -23,6 +25,7 @@ export interface SubgraphDoorOptions<Context extends object> {
   /** Everything a request needs, made anew for each: loaders must not outlive it. */
   readonly createContext: (identity: Identity) => Context;
   readonly log: Log;
+  readonly observer?: ServiceObserver | undefined;
   /** The gateway's entity requests are long: 2 MiB. */
   readonly bodyBytesMax?: number;
 }
@@ -52,11 +55,20 @@ export async function createSubgraphDoor<Context extends object>(
     persistedQueries: false,
     validationRules: [createRootFieldsRule(rootFieldsMax)],
     parseOptions: { maxTokens: 20_000 },
-    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginInlineTraceDisabled()],
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ...(o.observer ? [createGraphqlObserver(o.observer)] : []),
+    ],
     logger: o.log,
   });
   await server.start();
   const router = express.Router();
+  // Until it is known what is asked for; what is refused before stays so.
+  router.use((_request, _response, next) => {
+    o.observer?.nameRoute("graphql", "other");
+    next();
+  });
   router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152 }));
   // Before Apollo Server, which would turn a refused token into a 500.
   router.use(async (request, response, next) => {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { AppError } from "../errors.ts";
 import { createSpanCollector } from "../testing/trace.ts";
-import { errorTypeOf } from "./open-telemetry.ts";
+import { errorTypeOf } from "./error-type.ts";
 import { noTrace } from "./trace.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";

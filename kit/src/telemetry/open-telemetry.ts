@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type * as Api from "@opentelemetry/api";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace";
 import { readCallerContext, type CallerContext } from "../trace-context.ts";
+import { errorTypeOf } from "./error-type.ts";
 import { createSampling } from "./sampling.ts";
 import type { TelemetryConfig, TracingConfig } from "./telemetry-config.ts";
 import type { Span, SpanOptions, Trace } from "./trace.ts";
@@ -13,7 +14,8 @@ export interface OpenTelemetryOptions {
   readonly processor: SpanProcessor;
 }
 
-const stopMs = 5_000;
+/** Of the time that a process has to end: a collector that is gone does not hold it up. */
+const stopMs = 2_000;
 
 /**
  * Traces by OpenTelemetry's SDK, which is loaded here and not before. Nothing is patched and nothing global is set: whoever has work to show
@@ -115,13 +117,6 @@ function failed(span: Span, error: unknown): never {
   span.fail(errorTypeOf(error));
   span.end();
   throw error;
-}
-
-/** A word for a kind of error: its code, such as an SQLSTATE or `ECONNREFUSED`, else its class. Never its message, which may quote what was sent. */
-export function errorTypeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return /^\w{1,64}$/.test(code) ? code : error.name;
 }
 
 function wait(ms: number): Promise<void> {

@@ -66,7 +66,7 @@ export interface Trace {
   run<T>(span: Span | undefined, work: () => T): T;
   /** Runs `work` as a child of the current span, which ends with it: with its promise, when it gives one. What it throws marks it as failed. */
   span<T>(name: string, work: (span: Span | undefined) => T, o?: SpanOptions): T;
-  /** Sends what is recorded and ends. Waits 5 s at the most. */
+  /** Sends what is recorded and ends. Waits 2 s at the most. */
   stop(): Promise<void>;
 }
 

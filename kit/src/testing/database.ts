@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createDatabase, type Database } from "../postgres.ts";
+import { createDatabase, type Database, type DatabaseOptions } from "../postgres.ts";
 import { ensureDatabase } from "../local-postgres.ts";
 import { silentLog } from "../log.ts";
 import { migrate } from "../migrate.ts";
@@ -13,7 +13,11 @@ export interface TestDatabase {
 }
 
 /** A fresh, migrated database of its own in the tests' cluster, owned by a role of its own. */
-export async function createTestDatabase(postgresUrl: string, migrations: string): Promise<TestDatabase> {
+export async function createTestDatabase(
+  postgresUrl: string,
+  migrations: string,
+  { aroundStatement }: Pick<DatabaseOptions, "aroundStatement"> = {},
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = await ensureDatabase(postgresUrl, { name, role: name, password: "test" });
   await migrate({ databaseUrl: url, directory: migrations, log: silentLog });
@@ -25,6 +29,7 @@ export async function createTestDatabase(postgresUrl: string, migrations: string
     statementTimeoutMs: 5_000,
     lockTimeoutMs: 5_000,
     acquireTimeoutMs: 10_000,
+    ...(aroundStatement ? { aroundStatement } : {}),
     onStatement: (statement) => statements.push(statement),
   });
   return {

@@ -6,6 +6,7 @@ import { silentLog } from "../log.ts";
 import type { ServiceApp, ServiceParts } from "../service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestIssuer, type TestIssuer } from "./issuer.ts";
+import type { TestTelemetry } from "./telemetry.ts";
 
 export interface GraphqlAnswer {
   readonly status: number;
@@ -46,20 +47,22 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** A service on a free port, over a fresh database, with an issuer of its own unless it shares one. */
+/** A service on a free port, over a fresh database, with an issuer of its own unless it shares one. `observed` sees what it does. */
 export async function startTestService(
   postgresUrl: string,
   migrations: URL,
   createApp: (parts: ServiceParts) => Promise<ServiceApp>,
   shared?: TestIssuer,
+  observed?: TestTelemetry,
 ): Promise<TestService> {
   const [issuer, database] = await Promise.all([
     shared ?? startTestIssuer(),
-    createTestDatabase(postgresUrl, migrations.pathname),
+    createTestDatabase(postgresUrl, migrations.pathname, observed),
   ]);
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub" });
   const cursors = createCursors(["a key for tests only"]);
-  const app = await createApp({ database: database.database, authenticate, cursors, log: silentLog });
+  const { log = silentLog, observer } = observed ?? {};
+  const app = await createApp({ database: database.database, authenticate, cursors, log, observer });
   const server = createServer(app.handler);
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const goDown = async () => {

@@ -1,4 +1,5 @@
 import type { Environment } from "@tributary/kit/env";
 import { readServiceConfig } from "@tributary/kit/service-config";
 
-export const readConfig = (environment: Environment) => readServiceConfig(environment, { port: 4003 });
+export const readConfig = (environment: Environment) =>
+  readServiceConfig(environment, { name: "comments", port: 4003 });

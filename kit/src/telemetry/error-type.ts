@@ -1,0 +1,6 @@
+/** A word for a kind of error: its code, such as an SQLSTATE or `ECONNREFUSED`, else its class. Never its message, which may quote what was sent. */
+export function errorTypeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return /^\w{1,64}$/.test(code) ? code : error.name;
+}

@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Span } from "./trace.ts";
+
+/** What is known of a request under way, for its log lines and for what is counted at its end. */
+export interface RequestRecord {
+  readonly requestId: string;
+  /** Undefined when the caller told none and the request is not traced here. */
+  readonly traceId: string | undefined;
+  readonly span: Span | undefined;
+  door: "graphql" | "rest" | "other";
+  /** From the declarations, never from the URL. */
+  route: string;
+  /** Whether we failed, whatever the status: GraphQL says it in a 200. */
+  hasFailed: boolean;
+}
+
+/** Finds the request that the running code works for. */
+export interface RequestRecords {
+  run<T>(record: RequestRecord, work: () => T): T;
+  current(): RequestRecord | undefined;
+}
+
+export function createRequestRecords(): RequestRecords {
+  const records = new AsyncLocalStorage<RequestRecord>();
+  return { run: (record, work) => records.run(record, work), current: () => records.getStore() };
+}
+
+/** The fields by which log lines of one request are found, here and in other processes. */
+export function recordFields(record: RequestRecord | undefined): object {
+  if (record === undefined) return {};
+  const { requestId, traceId, span } = record;
+  return {
+    requestId,
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
+    ...(span ? { span_id: span.spanId } : {}),
+  };
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { statusOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { readRequestId } from "../request-id.ts";
+import { readCallerContext } from "../trace-context.ts";
+import { createKnownValues } from "./known-values.ts";
+import type { serviceMetrics } from "./metric-declarations.ts";
+import type { Metrics } from "./metrics.ts";
+import { recordFields, type RequestRecord, type RequestRecords } from "./request-record.ts";
+import type { TelemetryConfig } from "./telemetry-config.ts";
+import type { Trace } from "./trace.ts";
+
+/** What the doors of a service tell of the requests that they answer. */
+export interface ServiceObserver {
+  /** Answers a request inside its record; counts, traces and logs it at its end. */
+  observe(request: IncomingMessage, response: ServerResponse, answer: () => void): void;
+  /** Says what the request under way asks for, by a name of ours: a declared path, or a field of the schema. */
+  nameRoute(door: RequestRecord["door"], route: string): void;
+  /** An entry of `errors[]` in the answer to the request under way. */
+  countGraphqlError(code: string): void;
+}
+
+export interface ServiceObserverOptions {
+  readonly log: Log;
+  readonly metrics: Metrics<typeof serviceMetrics>;
+  readonly trace: Trace;
+  readonly records: RequestRecords;
+  readonly accessLog: TelemetryConfig["accessLog"];
+}
+
+const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
+const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
+/** Codes that are our fault, and not the caller's. */
+const failures = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
+/** Of a request whose caller left before its answer; nginx' number for it. */
+const clientGone = 499;
+
+export function createServiceObserver(o: ServiceObserverOptions): ServiceObserver {
+  const { metrics, records } = o;
+  const errors = metrics.counter("tributary_service_graphql_errors_total");
+  const settle = createSettling(o);
+  let underWay = 0;
+  metrics.gauge("tributary_service_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
+
+  return {
+    observe(request, response, answer) {
+      const begunMs = performance.now();
+      const record = begin(request, o.trace);
+      underWay++;
+      response.once("close", () => {
+        underWay--;
+        settle(record, request, response, performance.now() - begunMs);
+      });
+      records.run(record, () => o.trace.run(record.span, answer));
+    },
+    nameRoute(door, route) {
+      const record = records.current();
+      if (record) Object.assign(record, { door, route });
+    },
+    countGraphqlError(code) {
+      errors.add({ code: codeOf(code) });
+      const record = records.current();
+      if (!record || !failures.has(code)) return;
+      record.hasFailed = true;
+      record.span?.fail(code);
+    },
+  };
+}
+
+function begin(request: IncomingMessage, trace: Trace): RequestRecord {
+  const { headers } = request;
+  const requestId = readRequestId(headers["x-request-id"]);
+  // Whoever reads it further in, such as a problem document, says the same one.
+  headers["x-request-id"] = requestId;
+  const attributes = { "http.request.method": methodOf(request.method), "tributary.request_id": requestId };
+  const span = trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+  const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
+  return { requestId, traceId, span, door: "other", route: "other", hasFailed: false };
+}
+
+function createSettling({ log, metrics, accessLog }: ServiceObserverOptions) {
+  const requests = metrics.counter("tributary_service_requests_total");
+  const durations = metrics.histogram("tributary_service_request_duration_seconds");
+
+  return (record: RequestRecord, request: IncomingMessage, response: ServerResponse, milliseconds: number): void => {
+    const { door, route, span } = record;
+    const status = response.writableFinished ? response.statusCode : clientGone;
+    const method = methodOf(request.method);
+    const hasFailed = record.hasFailed || status >= 500;
+    requests.add({ door, route, method, status });
+    durations.observe({ door, route }, milliseconds / 1_000);
+    if (span) endSpan(record, method, status);
+    if (accessLog === "all" || (accessLog === "sampled" && (span !== undefined || hasFailed))) {
+      const rounded = Math.round(milliseconds * 10) / 10;
+      log.info({ ...recordFields(record), door, route, method, status, milliseconds: rounded }, "answered");
+    }
+  };
+}
+
+function endSpan({ door, route, span }: RequestRecord, method: string, status: number): void {
+  span?.rename(door === "graphql" ? route : `${method} ${route}`);
+  span?.set("http.route", door === "graphql" ? "/graphql" : route);
+  span?.set("http.response.status_code", status);
+  if (status >= 500) span?.fail(String(status));
+  span?.end();
+}

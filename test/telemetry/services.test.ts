@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
+import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
+import { createTestTelemetry, type TestTelemetry } from "../../kit/src/testing/telemetry.ts";
+import { createSpanCollector } from "../../kit/src/testing/trace.ts";
+import { createApp as createOrders } from "../../services/orders/src/app.ts";
+import { createApp as createUsers } from "../../services/users/src/app.ts";
+
+const collector = createSpanCollector();
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const callerSpan = "b7ad6b7169203331";
+const traced = { traceparent: `00-${traceId}-${callerSpan}-01`, "x-request-id": "r-1" };
+
+let issuer: TestIssuer;
+let users: TestService;
+let orders: TestService;
+let telemetry: { readonly users: TestTelemetry; readonly orders: TestTelemetry };
+
+beforeAll(async () => {
+  issuer = await startTestIssuer();
+  const [ofUsers, ofOrders] = await Promise.all(
+    ["users", "orders"].map((name) => createTestTelemetry(name, collector)),
+  );
+  if (!ofUsers || !ofOrders) throw new Error("two were asked for");
+  telemetry = { users: ofUsers, orders: ofOrders };
+  const at = (name: string) => new URL(`../../services/${name}/migrations`, import.meta.url);
+  users = await startTestService(inject("postgresUrl"), at("users"), createUsers, issuer, ofUsers);
+  orders = await startTestService(inject("postgresUrl"), at("orders"), createOrders, issuer, ofOrders);
+  await users.database.database.rows("cast", "insert into users (name, role) values ('Ada Lovelace', 'AUTHOR')");
+  const product = "insert into products (sku, title, price_minor, currency, stock) values ('INK', 'Ink', 100, 'EUR', 9)";
+  await orders.database.database.rows("catalogue", product);
+});
+beforeEach(() => collector.reset());
+afterAll(async () => {
+  await Promise.all([users.stop(), orders.stop()]);
+  await issuer.stop();
+});
+
+test("a REST request is one span below its caller's, with a span for each statement below it", async () => {
+  expect((await users.rest("GET", "/v2/users/1", { headers: traced })).status).toBe(200);
+  await ended(1);
+  expect(collector.paths()).toEqual(["GET /v2/users/:id > find-users"]);
+  expect(new Set(collector.spans().map((span) => span.traceId))).toEqual(new Set([traceId]));
+  expect(collector.spans().at(-1)).toMatchObject({
+    kind: "server",
+    parentId: callerSpan,
+    attributes: {
+      "http.route": "/v2/users/:id",
+      "http.request.method": "GET",
+      "http.response.status_code": 200,
+      "tributary.request_id": "r-1",
+    },
+  });
+  expect(collector.spans()[0]).toMatchObject({ kind: "client", attributes: { "db.query.summary": "find-users" } });
+});
+
+test("a request for entities is one span, and its representations are one statement below it", async () => {
+  const query = "query ($r: [_Any!]!) { _entities(representations: $r) { ... on User { name } } }";
+  const representations = ["1", "2", "3"].map((id) => ({ __typename: "User", id }));
+  await askGraphql(users, query, { r: representations });
+  await ended(1);
+  expect(collector.paths()).toEqual(["query _entities > find-users"]);
+});
+
+test("a transaction shows each of its statements, in its request", async () => {
+  const token = await issuer.token("1", ["orders:write"]);
+  const placed = await orders.rest("POST", "/v1/orders", {
+    token,
+    headers: traced,
+    body: { lines: [{ sku: "INK", qty: 1 }] },
+  });
+  expect(placed.status).toBe(201);
+  await ended(1);
+  const root = "POST /v1/orders";
+  expect(collector.paths()).toEqual(
+    ["acquire", "begin", "commit", "insert-lines", "insert-order", "lock-products", "take-stock"].map(
+      (name) => `${root} > ${name}`,
+    ),
+  );
+});
+
+test("requests under way at once do not get one another's statements", async () => {
+  await Promise.all([
+    users.rest("GET", "/v2/users/1"),
+    users.rest("GET", "/v1/users/1"),
+    askGraphql(users, "{ user(id: 1) { name } }"),
+  ]);
+  await ended(3);
+  expect(collector.paths()).toEqual([
+    "GET /v1/users/:id > find-users",
+    "GET /v2/users/:id > find-users",
+    "query user > find-users",
+  ]);
+});
+
+test("a request that its caller does not trace leaves no span", async () => {
+  const traceparent = `00-${traceId}-${callerSpan}-00`;
+  await users.rest("GET", "/v2/users/1", { headers: { traceparent, "x-request-id": "untraced" } });
+  await vi.waitFor(() => expect(linesOf("untraced")).toHaveLength(1));
+  expect(collector.spans()).toEqual([]);
+});
+
+test("each request is counted by its route, whatever its path, and has a line with its ids", async () => {
+  await users.rest("GET", "/v2/users/1", { headers: traced });
+  await users.rest("GET", "/v2/users/999", { headers: traced });
+  await users.rest("GET", "/v2/nothing/here", { headers: traced });
+  await askGraphql(users, "{ user(id: 1) { nope } }");
+  await ended(4);
+  const metrics = await telemetry.users.writeMetrics();
+  expect(countOf(metrics, 'door="rest",route="/v2/users/:id",method="GET",status="404"')).toBe(1);
+  expect(countOf(metrics, 'door="rest",route="other",method="GET",status="404"')).toBe(1);
+  expect(countOf(metrics, 'door="graphql",route="other",method="POST",status="400"')).toBe(1);
+  expect(metrics).toMatch(/tributary_service_graphql_errors_total\{code="GRAPHQL_VALIDATION_FAILED"\} 1/);
+  expect(metrics).toMatch(/statement_duration_seconds_count\{statement="find-users",outcome="ok"\} \d/);
+  const known = { requestId: "r-1", trace_id: traceId, door: "rest", route: "/v2/users/:id", status: 404 };
+  expect(linesOf("r-1")).toContainEqual(expect.objectContaining(known));
+});
+
+test("an error inside a 200 is counted, marks the span, and its log line says whose request it was", async () => {
+  await users.database.database.rows("break", "alter table users rename to users_gone");
+  try {
+    const answer = await askGraphql(users, "{ user(id: 1) { name } }", {}, { "x-request-id": "r-broken" });
+    expect(answer.status).toBe(200);
+  } finally {
+    await users.database.database.rows("mend", "alter table users_gone rename to users");
+  }
+  await ended(1);
+  const [statement, root] = collector
+    .spans()
+    .filter(({ parentId, name }) => parentId !== undefined || name !== "break");
+  expect([statement?.failed, statement?.attributes["error.type"]]).toEqual([true, "42P01"]);
+  expect([root?.failed, root?.attributes["error.type"]]).toEqual([true, "INTERNAL_SERVER_ERROR"]);
+  expect(linesOf("r-broken").map(({ level }) => level)).toEqual(["error", "info"]);
+  expect(await telemetry.users.writeMetrics()).toContain('graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 1');
+});
+
+/** An answer is out before its span has ended: waits until so many requests have. */
+async function ended(requests: number): Promise<void> {
+  await vi.waitFor(() => {
+    expect(collector.spans().filter(({ kind }) => kind === "server")).toHaveLength(requests);
+  });
+}
+
+function askGraphql(service: TestService, query: string, variables: object = {}, headers: Record<string, string> = {}) {
+  return fetch(`${service.url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ query, variables }),
+  });
+}
+
+function linesOf(requestId: string) {
+  return telemetry.users.lines().filter((line) => line["requestId"] === requestId);
+}
+
+function countOf(metrics: string, labels: string): number {
+  const line = metrics.split("\n").find((one) => one.startsWith(`tributary_service_requests_total{${labels}}`));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
