@@ -1,10 +1,8 @@
 import { Readable } from "node:stream";
+import { deadlineHeader } from "@tributary/kit/deadline";
 import { isHopByHop, namesInConnection } from "../headers.ts";
 import type { PassageRequest } from "./ask.ts";
 import type { AttemptRequest } from "./attempt.ts";
-
-/** What is left of the time that we give the service, in whole milliseconds. Only we say it, never a client. */
-export const deadlineHeader = "x-deadline-ms";
 
 /** A request as it goes to the service, and how often it may. */
 export interface Outgoing {
