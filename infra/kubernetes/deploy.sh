@@ -72,6 +72,14 @@ if has_databases; then in_namespace wait clusters.postgresql.cnpg.io --all --for
 step "Migrations"
 migrate
 
+# Of the local overlay alone: what it finds filled it leaves as it is.
+if [[ -d $folder/seed ]]; then
+  step "Seed"
+  in_namespace delete job/seed --ignore-not-found
+  kubectl apply -k "$folder/seed"
+  in_namespace wait job/seed --for=condition=Complete --timeout=10m
+fi
+
 step "Services and doors"
 kubectl apply -k "$folder" --selector 'app.kubernetes.io/component!=supergraph'
 for service in "${services[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 where=${1:?kind, minikube, or a registry and a tag}
 units=(users posts comments orders gateway rest-proxy)
 case $where in
-  kind | minikube) tag=local units+=(issuer) ;;
+  kind | minikube) tag=local units+=(issuer seed) ;;
   *) tag=${2:?a tag, such as the version or the commit} ;;
 esac
 

@@ -7,7 +7,7 @@ import type { IJob } from "kubernetes-models/batch/v1";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
 import type { IConfigMap, IContainer, INamespace, IPodTemplateSpec, IService } from "kubernetes-models/v1";
-import { kubernetes } from "./folders.ts";
+import { kubernetes, parts } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
 import { hasLabels, type JsonObject } from "./manifest.ts";
 
@@ -29,7 +29,7 @@ interface Kinds {
   readonly Secret: JsonObject;
 }
 
-/** All that an overlay applies, its migrations too. */
+/** All that an overlay applies, its Jobs too. */
 export interface Cluster {
   all<K extends keyof Kinds>(kind: K): readonly Kinds[K][];
   /** @throws Error when there is none. */
@@ -37,8 +37,9 @@ export interface Cluster {
 }
 
 export function renderOverlay(overlay: string): Cluster {
-  const folders = [".", "migrations"].map((part) => join(kubernetes, "overlays", overlay, part));
-  const manifests = folders.flatMap(renderFolder);
+  // What runs has the ground in it.
+  const folders = (parts[overlay] ?? []).filter((part) => part !== "ground");
+  const manifests = folders.flatMap((folder) => renderFolder(join(kubernetes, "overlays", overlay, folder)));
   const all = <K extends keyof Kinds>(kind: K) =>
     manifests.filter((manifest) => manifest.kind === kind) as unknown as readonly Kinds[K][];
   return {

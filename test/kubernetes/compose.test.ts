@@ -41,11 +41,15 @@ test.each(serviceNames)("%s migrates by the same command", (name) => {
   expect(getPod(local, `migrate-${name}`).container.args).toEqual(compose[`migrate-${name}`]?.command);
 });
 
+test("the local overlay's seed is compose's", () => {
+  expect(getPod(local, "seed").container.image).toBe(withDefaults(compose["seed"]!.image));
+});
+
 test("images.sh builds and delivers every image that a cluster runs", () => {
   const script = read("infra/kubernetes/images.sh");
   const [, running = ""] = /^units=\((.*)\)$/m.exec(script) ?? [];
   expect(running.split(" ")).toEqual(units.map(({ name }) => name));
-  expect(script).toContain("units+=(issuer)");
+  expect(script).toContain("units+=(issuer seed)");
 });
 
 /** What its last stage says it listens on. */

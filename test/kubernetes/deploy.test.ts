@@ -65,12 +65,15 @@ test("production makes no secret: it names what is missing, before it migrates",
   expect(calls.filter((call) => call.includes("create") || call.includes("migrations"))).toEqual([]);
 });
 
-test("a local cluster gets keys of its own for each service, and the operator", () => {
+test("a local cluster gets the operator, keys of its own for each service, and seeded data", () => {
   const { status, calls } = deploy("local", { crd: false, secrets: false, jobs: allComplete });
   expect(status).toBe(0);
   const created = calls.filter((call) => call.includes("create secret generic"));
   expect(created).toHaveLength(4);
   expect(new Set(created.map((call) => /keys=([0-9a-f]{64})$/.exec(call)?.[1])).size).toBe(4);
+  const seeded = calls.findIndex((call) => call.includes("wait job/seed --for=condition=Complete"));
+  expect(seeded).toBeGreaterThan(calls.indexOf("apply -k overlays/local/migrations"));
+  expect(calls.indexOf("apply -k overlays/local")).toBeGreaterThan(seeded);
   expect(calls.some((call) => /apply --server-side -f https:\/\/\S+\/cnpg-[\d.]+\.yaml$/.test(call))).toBe(true);
 });
 

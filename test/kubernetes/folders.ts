@@ -5,9 +5,14 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const kubernetes = join(root, "infra/kubernetes");
 
-/** What somebody applies, in the order of a first deployment. */
-export const applied = ["local", "production"].flatMap((overlay) =>
-  ["ground", "migrations", "."].map((part) => join("overlays", overlay, part)),
+/** What somebody applies of each overlay, in the order of a first deployment. */
+export const parts: Readonly<Record<string, readonly string[]>> = {
+  local: ["ground", "migrations", "seed", "."],
+  production: ["ground", "migrations", "."],
+};
+
+export const applied = Object.entries(parts).flatMap(([overlay, folders]) =>
+  folders.map((folder) => join("overlays", overlay, folder)),
 );
 
 /** Every YAML file below infra/kubernetes, by its path from there. */
