@@ -5,6 +5,7 @@ import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
 import { createResourceCors } from "./cors.ts";
+import { createDestinations, type Destinations } from "./destinations.ts";
 import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
 import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
@@ -70,6 +71,7 @@ interface Visit extends Exchange {
 interface Parts {
   readonly table: RouteTable;
   readonly cors: Cors;
+  readonly destinations: Destinations;
   readonly documents: Documents;
   readonly findVersion: (asked: Asked) => Found;
   readonly retirements: Retirements;
@@ -89,6 +91,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     table,
     cors: createResourceCors(o.corsOrigins),
     documents: createDocuments({ texts: o.documents }),
+    destinations: createDestinations(),
     findVersion: createVersions(o),
     retirements: createRetirements({ retirements: o.retirements, nowMs }),
     usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
@@ -123,20 +126,21 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 
 /** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
 function receive(exchange: Exchange, parts: Parts): Visit | undefined {
-  const { cors, documents, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
+  const { cors, destinations, documents, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
   const { request, response, method, url, own } = exchange;
   const { headers } = request;
   // CORS first: refusals carry it too.
   own.lines.push(...cors.headersFor(headers.origin));
   if (cors.varies) own.vary.push("Origin");
-  const target = readRequestTarget(url);
+  const known = destinations.find(method, url, headers.accept);
+  const target = known?.target ?? readRequestTarget(url);
   const host = readHost(request, target);
-  const page = documents.find({ method, path: target.path, headers });
+  const page = known ? undefined : documents.find({ method, path: target.path, headers });
   if (page) {
     answerPage(exchange, page, cors);
     return undefined;
   }
-  const found = findVersion({ method, path: target.path, accept: headers.accept });
+  const found = known?.found ?? findVersion({ method, path: target.path, accept: headers.accept });
   tellVersion(found, own, retirements, table);
   const { place, version } = found;
   if (method === "OPTIONS") {
@@ -145,10 +149,10 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   }
   // Before the cache: from its sunset on nothing of a version is answered, however fresh.
   retirements.check(version);
-  const route = findRoute(place, method, response);
+  const route = known?.route ?? findRoute(place, method, response);
   usage.count(version, route.id, headers);
-  const query = readQuery(target.query, route.query);
-  const resource = withQuery(place.path, query);
+  const resource = known?.resource ?? withQuery(place.path, readQuery(target.query, route.query));
+  if (!known) destinations.remember(method, url, headers.accept, { target, found, route, resource });
   tellLocation(found, method, resource, own);
   const coding = chooseCoding(headers["accept-encoding"]);
   const lookup = createLookup(request, resource, coding);
