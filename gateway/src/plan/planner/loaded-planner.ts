@@ -28,7 +28,7 @@ export interface LoadedPlannerOptions {
   readonly observe: Observe;
 }
 
-const refusedBounds = { entriesMax: 1_000, ttlMs: 10 * 60_000 };
+const refusedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
 
 export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlannerOptions): LoadedPlanner {
   const underWay = new Map<string, Promise<MeasuredPlan>>();

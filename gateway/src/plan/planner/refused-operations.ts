@@ -9,25 +9,31 @@ export interface RefusedOperations {
 /** They are kept as hashes: an operation that cannot be planned tends to be long. */
 export function createRefusedOperations(o: {
   readonly entriesMax: number;
-  /** A machine that was too busy once may do better later. */
-  readonly ttlMs: number;
+  /**
+   * How long the first time; each further time is twice as long. Planning is timed by the clock, so an operation may only have met a machine
+   * that was busy, as it is with a gateway that has just been started.
+   */
+  readonly ttlMsMin: number;
+  readonly ttlMsMax: number;
   /** Milliseconds that never go back. */
   readonly clock: () => number;
 }): RefusedOperations {
-  const untilMs = new Map<string, number>();
+  const refusals = new Map<string, { readonly ttlMs: number; readonly untilMs: number }>();
   return {
     add(operationText) {
       const hash = hashOperation(operationText);
-      untilMs.delete(hash);
-      untilMs.set(hash, o.clock() + o.ttlMs);
-      for (const oldest of untilMs.keys()) {
-        if (untilMs.size <= o.entriesMax) break;
-        untilMs.delete(oldest);
+      const before = refusals.get(hash);
+      const ttlMs = before ? Math.min(2 * before.ttlMs, o.ttlMsMax) : o.ttlMsMin;
+      refusals.delete(hash);
+      refusals.set(hash, { ttlMs, untilMs: o.clock() + ttlMs });
+      for (const oldest of refusals.keys()) {
+        if (refusals.size <= o.entriesMax) break;
+        refusals.delete(oldest);
       }
     },
     has(operationText) {
-      if (untilMs.size === 0) return false;
-      return (untilMs.get(hashOperation(operationText)) ?? -Infinity) > o.clock();
+      if (refusals.size === 0) return false;
+      return (refusals.get(hashOperation(operationText))?.untilMs ?? -Infinity) > o.clock();
     },
   };
 }
