@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFarewell } from "./farewell.ts";
+import { hasFarewell, isFarewell } from "./farewell.ts";
 
 test.each<[connection: string | readonly string[] | undefined, verdict: boolean]>([
   [undefined, false],
@@ -11,4 +11,9 @@ test.each<[connection: string | readonly string[] | undefined, verdict: boolean]
   [["keep-alive", "close"], true],
 ])("of %j it is %s", (connection, verdict) => {
   expect(isFarewell(connection)).toBe(verdict);
+});
+
+test("it is found among headers as they came, by its name and nothing else", () => {
+  expect(hasFarewell(["X-Connection", "close", "ETag", "close", "CONNECTION", "keep-alive"])).toBe(false);
+  expect(hasFarewell(["ETag", '"7"', "CONNECTION", "close"])).toBe(true);
 });

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { AppError } from "@tributary/kit/errors";
 import type { Lookup } from "@tributary/kit/upstream/address-book";
 import { createDeadline, endOf } from "@tributary/kit/upstream/deadline";
+import { hasFarewell } from "@tributary/kit/upstream/farewell";
 import { createReplicaPicker, type ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
 import type { RetryBudgetLimits } from "@tributary/kit/upstream/retry-budget";
 import { toClientHeaders } from "../headers.ts";
@@ -81,7 +82,7 @@ export function createPassage(o: PassageOptions): Passage {
       const { answer, end } = await askReplicas(toOutgoing(request), asking);
       const onClosed: typeof end = (verdict, cause) => {
         underWay--;
-        end(verdict, cause);
+        end(verdict === "good" && hasFarewell(answer.headers) ? "leaving" : verdict, cause);
       };
       const { status, body } = answer;
       if (body instanceof Readable) watchBody(body, { deadline, signal: request.signal, readerExtraMs, onClosed });

@@ -82,6 +82,16 @@ describe.each(ways)("%s", (way) => {
     expect(up.calls).toBe(3);
   });
 
+  test("a replica that takes its leave is left before it is gone", async () => {
+    const [leaving, staying] = await startTwo();
+    leaving.answer = (response) => void response.setHeader("Connection", "close").end("ok");
+    const { passage, seen } = open([leaving.url, staying.url], { random: () => 0, nowMs: () => 0 });
+    const outcomes = await stream(20, 1, () => outcomeOf(passage[way](write)));
+    expect(outcomes.filter(isNot("200 ok"))).toEqual([]);
+    expect([leaving.calls, staying.calls]).toEqual([2, 18]);
+    expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
+  });
+
   test("a connection that does not come to stand is given up, and even a write goes elsewhere", async () => {
     const [up] = await startTwo();
     const { passage, seen } = open([`https://127.0.0.1:${await startMute()}`, up.url], {
