@@ -133,16 +133,24 @@ export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) 
     .array(line, "Lines are a list.")
     .min(1, countRule)
     .max(linesMax, countRule)
-    .superRefine((lines, context) => {
-      const seen = new Set<string>();
-      for (const [index, { sku }] of lines.entries()) {
-        if (seen.has(sku)) {
-          const message = "This product has a line already.";
-          context.addIssue({ code: "custom", path: [index, "sku"], params: { code: "duplicate" }, message });
-        }
-        seen.add(sku);
-      }
+    .superRefine(refuseDuplicates, {
+      // Said together with whatever else is wrong.
+      when: ({ value }) => Array.isArray(value),
     });
+}
+
+/** @param lines as they were sent: some may be no lines at all. */
+function refuseDuplicates(lines: readonly unknown[], context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  for (const [index, line] of lines.entries()) {
+    const sku = typeof line === "object" && line !== null && "sku" in line ? line.sku : undefined;
+    if (typeof sku !== "string") continue;
+    if (seen.has(sku)) {
+      const message = "This product has a line already.";
+      context.addIssue({ code: "custom", path: [index, "sku"], params: { code: "duplicate" }, message });
+    }
+    seen.add(sku);
+  }
 }
 
 const keyPattern = /^[!-~]{1,255}$/;

@@ -155,6 +155,7 @@ test("every problem of an order is said at once, in version 1's names", async ()
   expect(pointersOf(body).sort()).toEqual([
     "#/id",
     "#/lines/0/qty",
+    "#/lines/1/sku",
     "#/lines/1/unitPrice",
     "#/lines/2/qty",
     "#/lines/2/quantity",

@@ -72,6 +72,7 @@ test("every problem of an order is said at once, in this version's names", async
   expect(pointersOf(body)).toEqual([
     "#/id",
     "#/lines/0/quantity",
+    "#/lines/1/sku",
     "#/lines/1/unitPrice",
     "#/lines/2/qty",
     "#/lines/2/quantity",
