@@ -38,13 +38,13 @@ const saidOfAnswers = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modifi
 
 /**
  * Answers with `application/problem+json`, never to be stored. `Retry-After` is said where the error says so; a 401 names the scheme
- * (RFC 9110, 11.6.1). Does nothing but end the connection when the answer has begun already.
+ * (RFC 9110, 11.6.1), and to whoever sent a token that it is not good (RFC 6750, 3.1). Does nothing but end the connection when the answer has begun already.
  */
 export function writeProblem(response: ServerResponse, error: AppError, about: AboutRequest = {}): void {
   if (response.headersSent) return void response.destroy();
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, about)));
   response.statusCode = statusOf[error.code];
-  if (error.code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
+  if (error.code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", challenge(response));
   if (error.code === "FORBIDDEN") response.setHeader("WWW-Authenticate", 'Bearer error="insufficient_scope"');
   if (error.retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(error.retryAfterSeconds));
   for (const [name, value] of Object.entries(about.headers ?? {})) response.setHeader(name, value);
@@ -53,6 +53,11 @@ export function writeProblem(response: ServerResponse, error: AppError, about: A
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Length", body.length);
   response.end(response.req?.method === "HEAD" ? undefined : body);
+}
+
+function challenge({ req: request }: ServerResponse): string {
+  const realm = 'Bearer realm="tributary"';
+  return request?.headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
 }
 
 function titleOf(code: string): string {

@@ -108,6 +108,15 @@ test("what has moved on between the version and the whole is judged by the whole
   expect([missed.status, missed.headers.get("etag")]).toEqual([200, current]);
 });
 
+test("who sends a bad token hears that it is the token, and who sends none hears how to", async () => {
+  const told = async (headers: Record<string, string>) => {
+    const { status, headers: said } = await get("/v1/own?nothing=1", headers);
+    return [status, said.get("www-authenticate")];
+  };
+  expect(await told({ authorization: "bad" })).toEqual([401, 'Bearer realm="tributary", error="invalid_token"']);
+  expect(await told({})).toEqual([400, null]);
+});
+
 test("If-Match on a read is 412 where it does not hold, and the problem says that it is not to be kept", async () => {
   const refused = await get("/v1/things/1", { "if-match": '"6-v1.x-public"' });
   expect([refused.status, refused.headers.get("cache-control"), refused.headers.get("cdn-cache-control")]).toEqual([

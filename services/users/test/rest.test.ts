@@ -91,6 +91,22 @@ test("creating a user answers 201 with its place, its ETag and its whole body", 
   expect((await users.rest("GET", `/v1/users/${created.body.id}`)).body.name).toBe("Eve");
 });
 
+test("a 401 says whether a token is missing or not good", async () => {
+  const patch = (token?: string) =>
+    users.rest("PATCH", "/v1/users/1", {
+      ...(token === undefined ? {} : { token }),
+      body: {},
+      headers: { "if-match": "*" },
+    });
+  for (const [token, told] of [
+    [undefined, 'Bearer realm="tributary"'],
+    ["nothing", 'Bearer realm="tributary", error="invalid_token"'],
+  ] as const) {
+    const { status, headers } = await patch(token);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, told]);
+  }
+});
+
 test("what cannot be read is refused with a status that says why", async () => {
   const post = (body: unknown, headers = {}) => users.rest("POST", "/v1/users", { token: keeper, body, headers });
   expect((await post("{ broken")).status).toBe(400);
