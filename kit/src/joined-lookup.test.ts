@@ -24,6 +24,24 @@ test("nothing is remembered", async () => {
   expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
 });
 
+test("who asks while a statement is under way is not answered by it: it began before what they may have written", async () => {
+  let stored = "old";
+  const answers: (() => void)[] = [];
+  const lookUp = joinLookups(async (ids) => {
+    const rows = ids.map((id) => ({ id, stored }));
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return rows;
+  });
+  const before = lookUp("1");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(answers).toHaveLength(1);
+  stored = "new";
+  const after = lookUp("1");
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const answer of answers) answer();
+  expect([(await before)?.stored, (await after)?.stored]).toEqual(["old", "new"]);
+});
+
 test("a statement looks up so many and no more", async () => {
   const lookUp = joinLookups(find, 2);
   await Promise.all(["1", "2", "3", "4", "5"].map(lookUp));
