@@ -72,10 +72,23 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     expect(admitting[0]?.spec?.ingress?.map(({ from }) => from)).toEqual([[monitoring]]);
     const published = cluster.all("Service").flatMap(({ spec }) => spec?.ports ?? []);
     expect(published.filter(({ port, targetPort }) => port === adminPort || targetPort === "admin")).toEqual([]);
-    for (const { name } of units) {
+    for (const { name, ...unit } of units) {
       const pod = getPod(cluster, name);
       expect(pod.container.ports).toContainEqual({ name: "admin", containerPort: adminPort });
+      if (unit.kind === "service") {
+        expect(unit.readConfig(environmentOf(cluster, pod))).toMatchObject({ adminPort, adminHost: "0.0.0.0" });
+      }
       expect(pod.labels).toMatchObject(admitting[0]?.spec?.podSelector?.matchLabels ?? { nothing: "" });
+    }
+  });
+
+  test("traces leave by the port that they are sent to", () => {
+    for (const { name } of units) {
+      const endpoint = environmentOf(cluster, getPod(cluster, name))["OTEL_EXPORTER_OTLP_ENDPOINT"];
+      const { hostname, port } = new URL(endpoint || "http://none.monitoring:4318");
+      expect(hostname.split(".")[1]).toBe("monitoring");
+      const rules = cluster.get("NetworkPolicy", "traces").spec?.egress;
+      expect(rules?.map(({ ports }) => ports?.map((entry) => String(entry.port)))).toEqual([[port]]);
     }
   });
 

@@ -13,6 +13,9 @@ interface UnitConfig {
   readonly host: string;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
+  /** Where metrics are. The issuer has none. */
+  readonly adminPort?: number | undefined;
+  readonly adminHost?: string;
 }
 
 export interface Unit {
