@@ -29,6 +29,8 @@ export interface TrafficOptions {
   readonly run: string;
   /** Of all streams together; three in four read. */
   readonly perSecond: number;
+  /** An answer that takes longer is none. */
+  readonly timeoutMs: number;
 }
 
 const shareOf: Readonly<Record<Stream, number>> = {
@@ -39,9 +41,9 @@ const shareOf: Readonly<Record<Stream, number>> = {
 };
 
 /** The journey through both doors by an open loop; first attempts, over kept connections. */
-export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond }: TrafficOptions): Traffic {
+export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeoutMs }: TrafficOptions): Traffic {
   const confirmed = new Set<string>();
-  const clients = { graphql: createHttpClient(graphqlUrl), rest: createHttpClient(restUrl) };
+  const clients = { graphql: createHttpClient(graphqlUrl, timeoutMs), rest: createHttpClient(restUrl, timeoutMs) };
   const { graphql, rest } = createJourney({ token, run, confirm: (text) => void confirmed.add(text) });
   const start = (stream: Stream, client: HttpClient, steps: readonly Step[]) =>
     startLoad({ perSecond: perSecond * shareOf[stream], send: (count) => take(client, steps, count) });

@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 /** By folder below the repository's root. */
 export type ServiceFolder = `services/${"users" | "posts" | "comments" | "orders"}` | "gateway" | "rest-proxy";
 
-const readyTimeoutMs = 30_000;
+/** Much longer than a start takes, for a machine that is busy with a dozen others. */
+const readyTimeoutMs = 120_000;
+const readyAnswerMsMax = 1_000;
 const pollMs = 20;
 const keptCharsMax = 4_000;
 
 export interface Service {
   /** Base address. */
   readonly url: string;
-  /** What it said last, on both its streams. */
-  lastWords(): string;
   /** Resolves once the process is gone, with its exit code; null for one that a signal ended. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
   /** The same again after `end`. Resolves when it is ready. */
@@ -33,62 +33,73 @@ export async function migrateService(folder: ServiceFolder, environment: Environ
   if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.lastWords()}`);
 }
 
-/** A service's own process, over a migrated database. @throws Error when it does not become ready in 30 s. */
+/** A service's own process, over a migrated database. @throws Error when it does not become ready in two minutes. */
 export async function startService(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
   await migrateService(folder, environment);
   return startProcess(folder, url, environment);
 }
 
-/** A process, whose database is migrated if it has one. @throws Error when it does not become ready in 30 s. */
-export async function startProcess(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
-  let running = await startOnce(folder, url, environment);
-  const start = async () => void (running = await startOnce(folder, url, environment));
+/** A process, whose database is migrated if it has one; `onOutput` gets what it says. @throws Error when it does not become ready in two minutes. */
+export async function startProcess(
+  folder: ServiceFolder,
+  url: string,
+  environment: Environment,
+  onOutput?: (text: string) => void,
+): Promise<Service> {
+  let running = await startOnce(folder, url, environment, onOutput);
+  const start = async () => void (running = await startOnce(folder, url, environment, onOutput));
 
   return {
     url,
-    lastWords: () => running.lastWords(),
-    end: (signal) => end(running.child, signal),
+    end: (signal) => end(running, signal),
     start,
     async killAndRestart(beforeStart) {
-      await end(running.child, "SIGKILL");
+      await end(running, "SIGKILL");
       await beforeStart?.();
       await start();
     },
-    stop: async () => void (await end(running.child, "SIGTERM")),
+    stop: async () => void (await end(running, "SIGTERM")),
   };
 }
 
-interface Running {
-  readonly child: ChildProcess;
-  lastWords(): string;
-}
-
-async function startOnce(folder: ServiceFolder, url: string, environment: Environment): Promise<Running> {
-  const running = spawnMain(folder, environment, []);
-  const { child, lastWords } = running;
+async function startOnce(
+  folder: ServiceFolder,
+  url: string,
+  environment: Environment,
+  onOutput?: (text: string) => void,
+): Promise<ChildProcess> {
+  const { child, lastWords } = spawnMain(folder, environment, [], onOutput);
   const deadline = performance.now() + readyTimeoutMs;
   while (child.exitCode === null && performance.now() < deadline) {
-    if (await isReady(url)) return running;
+    if (await isReady(url)) return child;
     await sleep(pollMs);
   }
   await end(child, "SIGKILL");
   throw new Error(`${folder} does not become ready:\n${lastWords()}`);
 }
 
-function spawnMain(folder: ServiceFolder, environment: Environment, args: readonly string[]) {
+function spawnMain(
+  folder: ServiceFolder,
+  environment: Environment,
+  args: readonly string[],
+  onOutput: (text: string) => void = () => {},
+) {
   const main = fileURLToPath(new URL(`../../${folder}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [main, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-keptCharsMax)));
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-keptCharsMax);
+      onOutput(text);
+    });
   }
   return { child, lastWords: () => said };
 }
 
-/** Whether it says so itself; one that says nothing for a second is not. */
-export async function isReady(url: string): Promise<boolean> {
+/** Whether it says so itself; one that says nothing for so long is not. */
+export async function isReady(url: string, timeoutMs: number = readyAnswerMsMax): Promise<boolean> {
   try {
-    return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(1_000) })).ok;
+    return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(timeoutMs) })).ok;
   } catch {
     return false;
   }

@@ -1,0 +1,13 @@
+// `npm run verify:rolling`: restarts each process of the platform under load, one after the other; no request may fail.
+import { readOptions, usage } from "./verify-rolling/options.ts";
+import { report } from "./verify-rolling/report.ts";
+import { runRolling } from "./verify-rolling/run.ts";
+
+const options = readOptions(process.argv.slice(2));
+if (options === undefined) {
+  process.stderr.write(usage);
+  process.exitCode = 2;
+} else {
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  process.exitCode = report(await runRolling(options, say), options, say) ? 0 : 1;
+}

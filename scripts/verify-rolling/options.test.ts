@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { readOptions } from "./options.ts";
+
+test("eighty a second, unless said otherwise", () => {
+  expect(readOptions([])).toEqual({ perSecond: 80, control: false, logs: undefined });
+  expect(readOptions(["--per-second", "8", "--control", "--logs", "a"])).toEqual({
+    perSecond: 8,
+    control: true,
+    logs: "a",
+  });
+});
+
+test.each([
+  ["--per-second"],
+  ["--per-second", "7"],
+  ["--per-second", "1001"],
+  ["--per-second", "x"],
+  ["--fast"],
+  ["3"],
+])("%s is not known", (...args) => {
+  expect(readOptions(args)).toBeUndefined();
+});

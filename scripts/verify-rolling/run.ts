@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startTraffic, type Traffic } from "../journey/traffic.ts";
+import type { VerifyOptions } from "./options.ts";
+import { type Platform, type Replica, startPlatform } from "./platform.ts";
+import { describeStep, type Outcome, type Step, stepsHead } from "./steps.ts";
+
+type Say = (line: string) => void;
+
+/** Longer than any deadline of the parts. */
+const answerMsMax = 90_000;
+const rampMs = 5_000;
+const calmMs = 5_000;
+/** Between a process that is ready again and the next that goes: as a roll-out waits, so that callers have found it. */
+const settleMs = 1_000;
+/** A process that was killed is missed for so long. */
+const deadMs = 3_000;
+const seenInMs = 20;
+const seenInTimeoutMs = 10_000;
+
+/** Runs on processes of its own, and ends them, whatever happens. */
+export async function runRolling(options: VerifyOptions, say: Say): Promise<Outcome> {
+  const ends: (() => unknown)[] = [];
+  const interrupted = hearInterruption();
+  try {
+    return await Promise.race([roll(options, ends, say), interrupted]);
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+async function roll({ perSecond, control, logs }: VerifyOptions, ends: (() => unknown)[], say: Say): Promise<Outcome> {
+  const platform = await startPlatform({ ends, say, logs });
+  const run = `rolling-${Date.now()}`;
+  const traffic = startTraffic({ ...platform, run, perSecond, timeoutMs: answerMsMax });
+  const steps: Step[] = [];
+  say(`\n${stepsHead}`);
+  await sleep(rampMs);
+  await traffic.next();
+  const tell = (step: Step) => {
+    steps.push(step);
+    say(describeStep(step));
+  };
+  tell(await keepCalm(traffic));
+  for (const replica of inRollOutOrder(platform)) tell(await restart(replica, traffic, control));
+  if (!control) for (const replica of firstsOf(platform.services)) tell(await kill(replica, traffic));
+  await traffic.stop();
+  return { steps, audit: await traffic.audit() };
+}
+
+async function keepCalm(traffic: Traffic): Promise<Step> {
+  await sleep(calmMs);
+  return { kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 };
+}
+
+/** As a roll-out does: a process is told to end, its successor is awaited, then comes the next. */
+async function restart(replica: Replica, traffic: Traffic, control: boolean): Promise<Step> {
+  const { name, process } = replica;
+  const exitCode = await process.end(control ? "SIGKILL" : "SIGTERM");
+  await process.start();
+  await waitUntilIn(replica);
+  await sleep(settleMs);
+  return { kind: "restarted", name, report: await traffic.next(), exitCode, writesHeld: 0 };
+}
+
+async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step> {
+  const exitCode = await process.end("SIGKILL");
+  const writesHeld = traffic.underWay("graphql writes") + traffic.underWay("rest writes");
+  await sleep(deadMs);
+  await process.start();
+  await sleep(settleMs);
+  return { kind: "killed", name, report: await traffic.next(), exitCode, writesHeld };
+}
+
+async function waitUntilIn({ name, process, balancer }: Replica): Promise<void> {
+  const isIn = () => balancer?.isIn(process.url) ?? true;
+  const deadline = performance.now() + seenInTimeoutMs;
+  while (!isIn()) {
+    if (performance.now() > deadline) throw new Error(`The balancer does not see ${name} again.`);
+    await sleep(seenInMs);
+  }
+}
+
+/** Each service before the doors, since these call it. */
+function inRollOutOrder({ services, doors }: Platform): readonly Replica[] {
+  return [...services, ...doors];
+}
+
+function firstsOf(replicas: readonly Replica[]): readonly Replica[] {
+  return replicas.filter(({ name }) => name.endsWith(" 1"));
+}
+
+/** So that nothing is left behind when somebody wants an end. */
+function hearInterruption(): Promise<never> {
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
+  });
+  interrupted.catch(() => {});
+  return interrupted;
+}
