@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
+import { endWith } from "./cache/end-with.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
@@ -160,7 +161,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   const fresh = announcesBody(request) ? undefined : cache.findFresh(lookup);
   if (!fresh) return { ...exchange, host, route, version, resource, coding, lookup };
   response.writeHead(fresh.status, addOwnHead(fresh.headers, own));
-  response.end(fresh.body);
+  endWith(response, fresh.body);
   parts.limitReading(exchange);
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ageSeconds } from "./age.ts";
 import { isNotModified } from "./conditional.ts";
+import { endWith } from "./end-with.ts";
 import type { Entry } from "./entry.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { destroyBody } from "./relay.ts";
@@ -34,7 +35,7 @@ export function answerFrom(entry: Entry, request: IncomingMessage, nowMs: number
 export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, complete: CompleteHead): void {
   if (response.destroyed) return;
   response.writeHead(status, complete(headers));
-  response.end(body);
+  endWith(response, body);
 }
 
 /**
