@@ -46,7 +46,7 @@ async function startBefore(urls: readonly string[]) {
 
 async function startInstance(name: string, answer: RequestListener = (_, response) => void response.end(name)) {
   const server: Server = createServer((request, response) => {
-    if (request.url !== "/health/ready") return void answer(request, response);
+    if (request.url !== "/health/ready") return answer(request, response);
     response.writeHead(instance.isReady ? 200 : 503).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
