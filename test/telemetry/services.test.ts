@@ -27,7 +27,8 @@ beforeAll(async () => {
   users = await startTestService(inject("postgresUrl"), at("users"), createUsers, issuer, ofUsers);
   orders = await startTestService(inject("postgresUrl"), at("orders"), createOrders, issuer, ofOrders);
   await users.database.database.rows("cast", "insert into users (name, role) values ('Ada Lovelace', 'AUTHOR')");
-  const product = "insert into products (sku, title, price_minor, currency, stock) values ('INK', 'Ink', 100, 'EUR', 9)";
+  const product =
+    "insert into products (sku, title, price_minor, currency, stock) values ('INK', 'Ink', 100, 'EUR', 9)";
   await orders.database.database.rows("catalogue", product);
 });
 beforeEach(() => collector.reset());

@@ -31,15 +31,18 @@ export function describeError(error: unknown, depth = depthMax): ErrorDescriptio
   };
 }
 
-/** Errors of these quote what they were given: everything from the first quote to the last goes. */
+/** What errors quote of what they were given goes: everything from the first quote to the last. */
 function tell(error: Error): string {
-  return scrubText(quotesValues(error) ? error.message.replace(/["'`].*["'`]/s, '"…"') : error.message);
+  const code = codeOf(error);
+  // PostgreSQL's own words for a code are harmless; what a function raises by hand can be anything.
+  if (code.startsWith("P0")) return "raised by a function of the database";
+  const quotes =
+    /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/.test(error.name) || /^(?:22|ERR_INVALID)/.test(code);
+  return scrubText(quotes ? error.message.replace(/["'`].*["'`]/s, '"…"') : error.message);
 }
 
-/** PostgreSQL's class 22 (data exceptions) and P0 (raised by hand), and everything that parses: JSON, GraphQL, percent-encoding, arguments. */
-function quotesValues(error: Error): boolean {
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return /^(?:SyntaxError|GraphQLError|URIError|ZodError)$/.test(error.name) || /^(?:22|P0|ERR_INVALID)/.test(code);
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 function pick(error: Error): Readonly<Record<string, string | number>> {

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { metricsOf } from "./metric-declarations.ts";
+import { createTelemetry } from "./telemetry.ts";
+
+const config = {
+  adminPort: undefined,
+  logLevel: "silent",
+  build: { version: "1.2.3", revision: "abc" },
+  tracing: { endpoint: undefined, serviceName: "things", sampler: "always_on", ratio: 1 },
+} as const;
+const o = { name: "things", declarations: metricsOf.service };
+
+test("without its variables a process counts nothing and traces nothing", async () => {
+  const { metrics, trace } = await createTelemetry({ ...o, config });
+  expect([metrics.isOn, trace.isOn]).toEqual([false, false]);
+});
+
+test("with a port for it a process says what runs, with the supergraph of the moment", async () => {
+  const served: string[] = [];
+  const { metrics } = await createTelemetry({
+    ...o,
+    config: { ...config, adminPort: 0 },
+    supergraph: () => served.at(-1),
+  });
+  const info = async () => /^tributary_build_info.*$/m.exec(await metrics.write())?.[0];
+  expect(await info()).toBe('tributary_build_info{version="1.2.3",revision="abc",supergraph="none"} 1');
+  served.push("f00");
+  expect(await info()).toBe('tributary_build_info{version="1.2.3",revision="abc",supergraph="f00"} 1');
+});
+
+test("lines that ask for somebody are counted", async () => {
+  const { log, metrics } = await createTelemetry({ ...o, config: { ...config, adminPort: 0, logLevel: "fatal" } });
+  log.fatal("a test says it");
+  expect(await metrics.write()).toContain('tributary_log_lines_total{level="fatal"} 1');
+});
+
+test("a collector's address turns tracing on, and the sampler can turn it off again", async () => {
+  const tracing = { ...config.tracing, endpoint: "http://127.0.0.1:9" };
+  const on = await createTelemetry({ ...o, config: { ...config, tracing } });
+  const off = await createTelemetry({ ...o, config: { ...config, tracing: { ...tracing, sampler: "always_off" } } });
+  expect([on.trace.isOn, off.trace.isOn]).toEqual([true, false]);
+  await on.trace.stop();
+});

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { ensureDatabase } from "../../kit/src/local-postgres.ts";
+import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
+
+/** A process of ours with everything on that shows what it does. */
+export interface ObservedProcess {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** One statement in its database, by its own role. */
+  query(statement: string): Promise<void>;
+  /** All that it has written on both its streams. */
+  written(): string;
+  /** By SIGTERM; resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface ObservedOptions {
+  readonly postgresUrl: string;
+  readonly issuer: TestIssuer;
+  readonly collectorUrl: string;
+}
+
+/** A service of that name over a fresh database, migrated and empty. */
+export async function startObservedService(service: string, o: ObservedOptions): Promise<ObservedProcess> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  const databaseUrl = await ensureDatabase(o.postgresUrl, { name, role: name, password: "test" });
+  const environment = { DATABASE_URL: databaseUrl, ISSUER: o.issuer.issuer, JWKS_URL: o.issuer.jwksUrl };
+  const main = `services/${service}/src/main.ts`;
+  await once(spawnMain(main, environment, ["migrate"]), "exit");
+  const running = await startObserved(main, { ...environment, ...everythingOn(o.collectorUrl) });
+  return { ...running, query: (statement) => query(databaseUrl, statement) };
+}
+
+async function query(databaseUrl: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function everythingOn(collectorUrl: string): Environment {
+  return {
+    PORT: "0",
+    ADMIN_PORT: "0",
+    LOG_LEVEL: "trace",
+    ACCESS_LOG: "all",
+    OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
+    OTEL_TRACES_SAMPLER: "always_on",
+  };
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+async function startObserved(main: string, environment: Environment): Promise<Omit<ObservedProcess, "query">> {
+  const child = spawnMain(main, environment);
+  let text = "";
+  const addresses = new Map<string, string>();
+  const listening = Promise.withResolvers<void>();
+  const read = (chunk: Buffer) => {
+    text += chunk.toString();
+    for (const [, url, message] of text.matchAll(/"url":"([^"]+)","msg":"([^"]+)"/g))
+      addresses.set(message ?? "", url ?? "");
+    if (addresses.has("listening")) listening.resolve();
+  };
+  child.stdout?.on("data", read);
+  child.stderr?.on("data", read);
+  child.once("exit", () => listening.reject(new Error(`${main} ended:\n${text}`)));
+  await listening.promise;
+  return {
+    url: addresses.get("listening") ?? "",
+    adminUrl: (addresses.get("showing metrics") ?? "").replace(/\/metrics$/, ""),
+    written: () => text,
+    async stop() {
+      if (child.exitCode !== null) return child.exitCode;
+      child.kill("SIGTERM");
+      const [code] = (await once(child, "exit")) as [number | null];
+      return code;
+    },
+  };
+}
+
+function spawnMain(main: string, environment: Environment, args: readonly string[] = []): ChildProcess {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const env = { PATH: process.env["PATH"], ...environment };
+  return spawn(process.execPath, [main, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+}
