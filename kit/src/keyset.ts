@@ -5,6 +5,8 @@ export interface PageRequest {
   readonly limit: number;
   /** Nothing: from the beginning. */
   readonly position?: Position | undefined;
+  /** After so many bytes no further rows are needed: a page may end early. A list of large rows need not read them all then. */
+  readonly bytesMax?: number | undefined;
 }
 
 export interface Page<T> {

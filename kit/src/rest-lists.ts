@@ -16,7 +16,8 @@ export function readPageRequest(query: RestRequest["query"], cursors: Cursors, l
     throw new AppError("MALFORMED_REQUEST", "The query parameter limit is a whole number from 1 to 100.");
   }
   const cursor = query["cursor"];
-  return { limit: Number(limit), position: cursor === undefined ? undefined : cursors.read(list, cursor) };
+  const position = cursor === undefined ? undefined : cursors.read(list, cursor);
+  return { limit: Number(limit), position, bytesMax: pageBytesMax };
 }
 
 export interface ListReading<T extends { readonly rowVersion: string }> {

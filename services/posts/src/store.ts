@@ -89,9 +89,13 @@ function createLists(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
     }
+    const { bytesMax } = request;
     const which = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
-    const name = [`list-${what}`, ...which].filter(Boolean).join("-");
-    const text = `select ${shown} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const name = [`list-${what}`, ...which, bytesMax && "within"].filter(Boolean).join("-");
+    const of = (some: string) =>
+      `select ${some} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const text =
+      bytesMax === undefined ? of(shown) : toTextWithin(of("*"), shown, set.orderBy, `$${values.push(bytesMax)}`);
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 }
@@ -135,6 +139,17 @@ function createChanges(database: Database) {
       return post;
     },
   };
+}
+
+/**
+ * Of a page's rows those that begin within so many bytes of text: a hundred of the longest posts are forty megabytes, of which a page shows
+ * one. Lengths are known without the texts being read.
+ */
+function toTextWithin(page: string, shown: string, orderBy: string, bytesMax: string): string {
+  return `select ${shown} from (
+    select *, sum(octet_length(body)) over (order by ${orderBy} rows between unbounded preceding and 1 preceding) as bytes_before
+    from (${page}) as page
+  ) as page where coalesce(bytes_before, 0) < ${bytesMax} order by ${orderBy}`;
 }
 
 /** A name for each text: what is changed, and to where the post is moved. */

@@ -1,3 +1,4 @@
+import { walkList } from "@tributary/kit/testing/pages";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestService } from "@tributary/kit/testing/service";
 import {
@@ -11,6 +12,7 @@ import {
   startPosts,
   usual,
 } from "./fixtures.ts";
+import { createPostStore } from "../src/store.ts";
 
 let posts: TestService;
 let ada: string;
@@ -131,7 +133,35 @@ test("a page ends at 1 MiB, and the rest comes with the next one", async () => {
   expect(first.body).toHaveLength(10);
   const second = await posts.rest("GET", linkOf(first.headers, "next"));
   expect(second.body).toHaveLength(2);
+  for (const { headers } of [first, second]) {
+    const known = { "if-none-match": headers.get("etag") ?? "" };
+    const url = headers === first.headers ? "/v1/users/77/posts" : linkOf(first.headers, "next");
+    expect((await posts.rest("GET", url, { headers: known })).status).toBe(304);
+  }
+  const back = await posts.rest("GET", linkOf(second.headers, "prev"));
+  expect([back.body, linkOf(back.headers, "prev")]).toEqual([first.body, "no such link"]);
   await posts.database.database.rows("no-long-posts", "delete from posts where author_id = 77");
+});
+
+test("of a page of long posts as many are read as are shown, and one to see that there are more", async () => {
+  const text = `insert into posts (author_id, title, body, status, published_at)
+    select 78, 'Long', case when n % 2 = 0 then repeat('€', 100000) end, 'PUBLISHED', now() from generate_series(1, 20) as n`;
+  await posts.database.database.rows("long-posts-78", text);
+  const list = { status: "PUBLISHED", authorId: "78" } as const;
+  const store = createPostStore(posts.database.database);
+  for (const sort of [undefined, "oldest"] as const) {
+    const read = async (bytesMax?: number) =>
+      (await store.listPosts({ ...list, sort }, { limit: 100, bytesMax })).items;
+    const all = await read();
+    // 300,000 bytes each; every second one has no text.
+    expect([all.length, (await read(1_048_576)).length]).toEqual([20, sort === "oldest" ? 8 : 7]);
+    const within = idsOf(await read(1_048_576));
+    expect(within).toEqual(idsOf(all).slice(0, within.length));
+  }
+  const walk = await walkList(posts, "/v2/users/78/posts?limit=100");
+  expect(walk.onward).toHaveLength(20);
+  expect(walk.back).toEqual(walk.onward);
+  await posts.database.database.rows("no-long-posts-78", "delete from posts where author_id = 78");
 });
 
 test("a list's parameters are known, given once, in range, and a cursor holds for its filters alone", async () => {

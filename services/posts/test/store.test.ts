@@ -41,6 +41,14 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
     /posts_by_author/,
     (store) => store.listPosts({ status: "PUBLISHED", authorId: "7", sort: "oldest" }, next("5700")),
   ],
+  "published posts within a size": [
+    either,
+    (store) => store.listPosts({ status: "PUBLISHED" }, { ...next("300"), bytesMax: 1_048_576 }),
+  ],
+  "published posts' versions within a size": [
+    either,
+    (store) => store.listPostVersions({ status: "PUBLISHED" }, { ...prev("300"), bytesMax: 1_048_576 }),
+  ],
   "all drafts": [/posts_by_status/, (store) => store.listPosts({ status: "DRAFT" }, { limit: 20 })],
   "an author's posts": [
     /posts_by_author/,
