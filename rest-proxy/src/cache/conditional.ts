@@ -7,13 +7,19 @@ const tagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 /** What of a stored answer conditions are held against. */
 export interface Validators {
   readonly etag: string | undefined;
-  /** `Last-Modified`, or `Date` where there is none (RFC 9111, 4.3.2). */
+  /**
+   * `Last-Modified`, or the end of the second that `Date` names where there is none (RFC 9111, 4.3.2): within that second it may have changed once
+   * more, after somebody else got the answer before it.
+   */
   readonly lastModifiedMs: number | undefined;
 }
 
 export function validatorsOf(headers: readonly string[], nowMs: number): Validators {
-  const changed = firstOf(headers, "last-modified") ?? firstOf(headers, "date");
-  return { etag: firstOf(headers, "etag"), lastModifiedMs: parseHttpDate(changed ?? "", nowMs) };
+  const etag = firstOf(headers, "etag");
+  const lastModified = firstOf(headers, "last-modified");
+  if (lastModified !== undefined) return { etag, lastModifiedMs: parseHttpDate(lastModified, nowMs) };
+  const dateMs = parseHttpDate(firstOf(headers, "date") ?? "", nowMs);
+  return { etag, lastModifiedMs: dateMs === undefined ? undefined : dateMs + 1_000 };
 }
 
 /** Whether the client has what is stored, so that a 304 is the answer (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
