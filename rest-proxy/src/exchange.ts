@@ -46,7 +46,13 @@ export function refuse(error: unknown, exchange: Exchange, observe: Observe): vo
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
   if (told.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
   setOwnHead(response, own);
-  writeProblem(response, told, { instance: readTarget(url)?.path, requestId });
+  writeProblem(response, told, { instance: instanceOf(url), requestId });
+}
+
+/** The path; but for one that begins with two slashes, which as a reference would name another host (RFC 3986, 4.2). */
+function instanceOf(url: string): string | undefined {
+  const path = readTarget(url)?.path;
+  return path?.startsWith("//") ? undefined : path;
 }
 
 /**

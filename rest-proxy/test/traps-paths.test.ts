@@ -65,7 +65,10 @@ test.each(notFound)("%.60s is 404 and reaches no service", async (path) => {
   const proxy = await startProxy(stub);
   const answer = await ask(proxy.port, `GET ${path} HTTP/1.1\r\nHost: a`);
   expect(statusOfText(answer)).toBe(404);
-  expect(bodyOfText(answer)).toMatchObject({ type: "/problems/not-found", status: 404, instance: path });
+  const problem = bodyOfText(answer);
+  expect(problem).toMatchObject({ type: "/problems/not-found", status: 404 });
+  // As a reference, what begins with two slashes would name a host.
+  expect(problem["instance"]).toBe(path.startsWith("//") ? undefined : path);
   expect(stub.seen).toEqual([]);
 });
 
