@@ -30,6 +30,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Location",
       "Retry-After",
       "Sunset",
+      "WWW-Authenticate",
       "X-Request-Id",
     ],
   });
