@@ -225,7 +225,7 @@ const key = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,2
 const ifMatch =
   "The ETag of what the change was made from, of either version; `*` for whatever is there. When it has changed since, it is 412.";
 const keyRule =
-  "A name of the client's own for this request, kept for 24 hours: whoever sends both again gets the first answer.";
+  "A name of the client's own for this request, kept for 24 hours: whoever sends both again gets the first answer. It may stand in quotes, as a string of structured fields (RFC 9651) does: they are no part of it.";
 
 const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
   IfNoneMatch: conditionOf(
