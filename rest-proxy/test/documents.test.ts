@@ -21,7 +21,8 @@ test("each version's document is served as it was composed", () => {
 
 test("the catalog leads from each version to its document and its reference", () => {
   const answer = get("/.well-known/api-catalog");
-  expect(headersOf(answer)).toMatchObject({ "Content-Type": "application/linkset+json" });
+  const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+  expect(headersOf(answer)).toMatchObject({ "Content-Type": type });
   const { linkset } = JSON.parse(answer.bytes.toString()) as { readonly linkset: readonly object[] };
   expect(linkset).toContainEqual({
     anchor: "/v2",
