@@ -12,7 +12,8 @@ import { type RestWorkload, restWorkloads } from "./workloads.ts";
 if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, only: { type: "string" } } });
+const workloads = chooseWorkloads(values.only);
 const rounds = values.quick ? 1 : 5;
 const times = values.quick ? { warmUpMs: 1_500, windowMs: 2_000 } : { warmUpMs: 3_000, windowMs: 5_000 };
 
@@ -26,7 +27,7 @@ for (const line of skipped) console.log(`Skipped: ${line}`);
 const measured: RestMeasured[] = [];
 const side = await startRestSide();
 try {
-  for (const workload of restWorkloads) {
+  for (const workload of workloads) {
     for (let round = 1; round <= rounds; round += 1) await measureRound(workload, round);
   }
 } finally {
@@ -35,7 +36,7 @@ try {
 
 const report = printRestReport(measured);
 console.log(`\n${report}`);
-if (!values.quick) {
+if (!values.quick && workloads === restWorkloads) {
   const about = [
     `- ${new Date().toISOString().slice(0, 10)}, \`npm run bench:rest\``,
     `- ${rounds} rounds, each with ${times.warmUpMs / 1_000} s to warm up and ${times.windowMs / 1_000} s measured, medians of the rounds`,
@@ -58,4 +59,15 @@ async function measureRound(workload: RestWorkload, round: number): Promise<void
 
 function isThere(needs: RestContender["needs"]): boolean {
   return problems[needs] === undefined;
+}
+
+/** Those that `--only` names, such as `hit,pass`; nothing is written to the results then. */
+function chooseWorkloads(only: string | undefined): readonly RestWorkload[] {
+  if (only === undefined) return restWorkloads;
+  const names = only.split(",");
+  const unknown = names.filter((name) => !restWorkloads.some((workload) => workload.name === name));
+  if (unknown.length === 0) return restWorkloads.filter(({ name }) => names.includes(name));
+  throw new Error(
+    `There is no workload ${unknown.join(", ")}, but ${restWorkloads.map(({ name }) => name).join(", ")}.`,
+  );
 }
