@@ -3,9 +3,16 @@ import type { MetricDeclarations } from "./metric-declarations.ts";
 /** Each label of a metric with its value: from our code, schema or configuration, or out of a `KnownValues`; never as a caller sent it. */
 export type Labels<L extends string> = Readonly<Record<L, string | number>>;
 
+/** One series of a counter, for hot code to keep: no label is looked at any more. */
+export interface CounterSeries {
+  /** @param by 1 unless given; never negative. */
+  add(by?: number): void;
+}
+
 export interface Counter<L extends string> {
   /** @param by 1 unless given; never negative. */
   add(labels: Labels<L>, by?: number): void;
+  of(labels: Labels<L>): CounterSeries;
 }
 
 export interface Gauge<L extends string> {
@@ -15,9 +22,16 @@ export interface Gauge<L extends string> {
   onScrape(read: (gauge: Gauge<L>) => void): void;
 }
 
+/** One series of a histogram, for hot code to keep. */
+export interface HistogramSeries {
+  /** @param value in the unit of the metric's name. */
+  observe(value: number): void;
+}
+
 export interface Histogram<L extends string> {
   /** @param value in the unit of the metric's name. */
   observe(labels: Labels<L>, value: number): void;
+  of(labels: Labels<L>): HistogramSeries;
 }
 
 type NamesOf<D extends MetricDeclarations, Kind extends string> = {
@@ -39,9 +53,9 @@ const nothing = () => {};
 
 /** For a process that nobody scrapes. */
 export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
-  const counter = { add: nothing };
+  const counter = { add: nothing, of: () => ({ add: nothing }) };
   const gauge = { set: nothing, add: nothing, onScrape: nothing };
-  const histogram = { observe: nothing };
+  const histogram = { observe: nothing, of: () => ({ observe: nothing }) };
   return {
     isOn: false,
     counter: () => counter,

@@ -29,6 +29,27 @@ test("what is counted is written in Prometheus' format", async () => {
   );
 });
 
+test("a series that is kept counts to the same labels", async () => {
+  const metrics = await createPrometheus({
+    ...declarations,
+    lengths: { kind: "histogram", help: "Lengths.", labels: ["colour"], buckets: [1, 2] },
+  } as const);
+  metrics.counter("things_total").of({ colour: "red" }).add();
+  metrics.counter("things_total").add({ colour: "red" });
+  const lengths = metrics.histogram("lengths").of({ colour: "red" });
+  for (const length of [1, 1.5, 7]) lengths.observe(length);
+  const text = await metrics.write();
+  expect(text).toContain('things_total{colour="red"} 2');
+  const ofLengths = text.split("\n").filter((line) => line.startsWith("lengths"));
+  expect(ofLengths).toEqual([
+    'lengths_bucket{le="1",colour="red"} 1',
+    'lengths_bucket{le="2",colour="red"} 2',
+    'lengths_bucket{le="+Inf",colour="red"} 3',
+    'lengths_sum{colour="red"} 9.5',
+    'lengths_count{colour="red"} 3',
+  ]);
+});
+
 test("a gauge that is read at each scrape forgets what is not said again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];

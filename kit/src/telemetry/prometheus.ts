@@ -1,6 +1,7 @@
 import type * as Client from "prom-client";
 import type { MetricDeclaration, MetricDeclarations } from "./metric-declarations.ts";
-import type { Gauge as OurGauge, Labels, Metrics } from "./metrics.ts";
+import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics } from "./metrics.ts";
+import { createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
 /**
  * Metrics that are counted, and written for Prometheus. prom-client is loaded here and not before: a process that nobody scrapes does
@@ -20,31 +21,28 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
   };
   return {
     isOn: true,
-    counter: (name) => toCounter(get(name) as Client.Counter),
+    counter: (name) => toCounter(get(name) as SeriesTable<CounterSeries>),
     gauge: (name) => toGauge(get(name) as Client.Gauge),
-    histogram: (name) => toHistogram(get(name) as Client.Histogram),
+    histogram: (name) => toHistogram(get(name) as SeriesTable<HistogramSeries>),
     write: () => registry.metrics(),
   };
 }
 
-function make(
-  client: typeof Client,
-  registry: Client.Registry,
-  name: string,
-  { kind, help, labels, buckets }: MetricDeclaration,
-) {
-  const o = { name, help, labelNames: [...labels], registers: [registry] };
-  if (kind === "counter") return new client.Counter(o);
-  if (kind === "gauge") return new client.Gauge(o);
-  return new client.Histogram({ ...o, ...(buckets ? { buckets: [...buckets] } : {}) });
+function make(client: typeof Client, registry: Client.Registry, name: string, declaration: MetricDeclaration) {
+  const { kind, help, labels } = declaration;
+  if (kind === "gauge") return new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] });
+  const metric = kind === "counter" ? createCounters(name, declaration) : createHistograms(name, declaration);
+  // Its types ask for a metric of its own; its code asks for `name` and `get`.
+  registry.registerMetric(metric as unknown as Client.Metric);
+  return metric;
 }
 
-function toCounter(counter: Client.Counter) {
-  return { add: (labels: Labels<string>, by = 1) => counter.inc(labels, by) };
+function toCounter({ of }: SeriesTable<CounterSeries>) {
+  return { add: (labels: Labels<string>, by = 1) => of(labels).add(by), of };
 }
 
-function toHistogram(histogram: Client.Histogram) {
-  return { observe: (labels: Labels<string>, value: number) => histogram.observe(labels, value) };
+function toHistogram({ of }: SeriesTable<HistogramSeries>) {
+  return { observe: (labels: Labels<string>, value: number) => of(labels).observe(value), of };
 }
 
 function toGauge(gauge: Client.Gauge): OurGauge<string> {
