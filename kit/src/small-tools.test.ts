@@ -134,6 +134,8 @@ test("an input that has nothing right is not answered at endless length", () => 
     ),
   );
   expect(problems).toHaveLength(100);
+  const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
+  expect(problemsOf(() => readShape(z.strictObject({}), fields))).toHaveLength(100);
 });
 
 test("a search is its words, each quoted, at most eight", () => {

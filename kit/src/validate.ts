@@ -9,7 +9,8 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.out
   // Only with its input does an issue tell what is missing from what is of another type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems));
+  // Both: many things can be wrong, and one of them, fields that there are not, is many problems.
+  throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
 }
 
 /** More problems than anybody reads are not worth a long answer. */
