@@ -156,7 +156,10 @@ function causeOf(result: ExchangeResult | undefined): unknown {
   return result?.kind === "failed" ? result.cause : new Error("unavailable, said the replica itself");
 }
 
-/** Time that ran out counts against a replica too: one that is frozen breaks nothing, and never answers. */
+/**
+ * Time that ran out counts against a replica too: one that is frozen breaks nothing, and never answers. Under more load than all bear it
+ * costs nothing: a replica is only left out while another is well, and a smaller one recovers meanwhile.
+ */
 function judge(result: ExchangeResult | undefined): Verdict {
   if (result === undefined) return "neither";
   if (result.kind === "answered") {

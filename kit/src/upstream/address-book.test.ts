@@ -65,6 +65,22 @@ test("only the first lookup is waited for, later ones run aside and at intervals
   expect(names()).toEqual(["http://posts/ (10.0.0.2)", "http://posts/ (10.0.0.3)"]);
 });
 
+test("in a hurry a name is asked for again after a second, and no sooner", async () => {
+  const { clock, asked, book, settle } = setUp(["http://posts"], () => Promise.resolve(["10.0.0.1"]));
+  await book.refresh();
+  clock.nowMs = 999;
+  book.hurry();
+  void book.refresh();
+  expect(asked).toHaveLength(1);
+  clock.nowMs = 1_000;
+  void book.refresh();
+  await settle();
+  expect(asked).toHaveLength(2);
+  clock.nowMs = 5_999;
+  void book.refresh();
+  expect(asked).toHaveLength(2);
+});
+
 test("nobody waits for a name while there is an address beside it", () => {
   const { asked, book } = setUp(["http://10.0.0.1", "http://posts"]);
   expect(book.refresh()).toBeUndefined();

@@ -30,9 +30,11 @@ export interface AddressBook {
    * Undefined where there is something to go by meanwhile; else the caller has to wait for the lookup.
    */
   refresh(): Promise<void> | undefined;
+  /** A replica is going or gone: who takes its place may have another address, so the names are looked up again soon. */
+  hurry(): void;
 }
 
-/** After a lookup that failed the next one waits this long at the most. */
+/** From one lookup to the next where something is wrong: the last one failed, or a replica did. */
 const retryLookupMs = 1_000;
 /** More addresses of one name are left out. */
 const addressesMax = 256;
@@ -43,6 +45,8 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
   const hosts = new Set(urls.map(hostOf));
   const names = [...hosts].filter((host) => isIP(host) === 0);
   const found = new Map<string, readonly string[]>();
+  const hurryMs = Math.min(o.resolveEveryMs, retryLookupMs);
+  let lookedUpAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
 
@@ -62,7 +66,8 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
 
   async function lookAllUp(): Promise<void> {
     const successes = await Promise.all(names.map(lookUp));
-    nextAtMs = o.nowMs() + (successes.every(Boolean) ? o.resolveEveryMs : Math.min(o.resolveEveryMs, retryLookupMs));
+    lookedUpAtMs = o.nowMs();
+    nextAtMs = lookedUpAtMs + (successes.every(Boolean) ? o.resolveEveryMs : hurryMs);
     underWay = undefined;
     publish();
   }
@@ -74,6 +79,7 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
       if (o.nowMs() >= nextAtMs) underWay ??= lookAllUp();
       return found.size === 0 && names.length === hosts.size ? underWay : undefined;
     },
+    hurry: () => void (nextAtMs = Math.min(nextAtMs, lookedUpAtMs + hurryMs)),
   };
 }
 

@@ -95,7 +95,10 @@ export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connecti
       return next;
     },
     begin: replicas.begin,
-    end: replicas.end,
+    end(replica, begun, verdict, cause) {
+      if (verdict === "bad" || verdict === "leaving") addresses.hurry();
+      replicas.end(replica, begun, verdict, cause);
+    },
     close: replicas.close,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { failuresOf, open, read, stream, textOf, write } from "./calls.ts";
-import { silence, start, startReplica } from "./replica.ts";
+import { type Replica, sayFarewell, silence, start, startReplica } from "./replica.ts";
 
 // Only there are all of 127.0.0.0/8 this machine's own.
 test.runIf(process.platform === "linux")("replicas come and go with the addresses of their name", async () => {
@@ -35,6 +35,27 @@ test.runIf(process.platform === "linux")("replicas come and go with the addresse
   answer.end("still there");
   expect((await Promise.all(both)).map(textOf)).toContain("still there");
   expect(new Set(hosts)).toEqual(new Set([`service.test:${first.port}`]));
+});
+
+test.runIf(process.platform === "linux").each([
+  ["takes its leave", (replica: Replica) => (replica.answer = sayFarewell)],
+  ["is gone", (replica: Replica) => replica.kill()],
+])("when a replica %s, the name is looked up again before its time", async (_, go) => {
+  const [old] = await start(1);
+  const successor = await startReplica({ host: "127.0.0.2", port: old.port });
+  onTestFinished(successor.kill);
+  const clock = { nowMs: 0 };
+  let addresses = ["127.0.0.1"];
+  const lookup = () => Promise.resolve(addresses);
+  const { upstream } = open([`http://service.test:${old.port}`], { nowMs: () => clock.nowMs, lookup });
+  await upstream.send(read);
+  await go(old);
+  addresses = ["127.0.0.2"];
+  await upstream.send(read);
+  clock.nowMs = 1_000;
+  await upstream.send(read);
+  expect(failuresOf(await stream(10, 1, () => upstream.send(write)))).toEqual([]);
+  expect(successor.calls).toBeGreaterThanOrEqual(10);
 });
 
 test("a name without any address is refused, and seen", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { UpstreamResult } from "../../src/upstream.ts";
 import { failuresOf, open, read, stream, write } from "./calls.ts";
-import { answerOk, answerUnavailable, restart, start, type Replica } from "./replica.ts";
+import { answerOk, answerUnavailable, type Replica, restart, sayFarewell, start } from "./replica.ts";
 
 test("a replica that keeps failing is left out, probed after a pause that grows, and taken back", async () => {
   const [bad, good] = await start(2);
@@ -33,7 +33,7 @@ test("a replica that takes its leave is asked twice more at the most, then the o
   const [leaving, staying] = await start(2);
   const clock = { nowMs: 0 };
   const { upstream, seen } = open([leaving.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
-  leaving.answer = (response) => void response.setHeader("Connection", "close").end("ok");
+  leaving.answer = sayFarewell;
   await stream(20, 1, () => upstream.send(write));
   expect([leaving.calls, staying.calls]).toEqual([2, 18]);
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
@@ -44,12 +44,12 @@ test("a replica that takes its leave is asked twice more at the most, then the o
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected", "replica-back"]);
 });
 
-test("where all replicas take their leave, each is still asked", async () => {
-  const replicas = await start(2, (response) => void response.setHeader("Connection", "close").end("ok"));
+test("where all replicas take their leave, one of them is asked all the same", async () => {
+  const replicas = await start(2, sayFarewell);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
-  await stream(200, 1, () => upstream.send(write));
-  expect(seen).toEqual([]);
-  expect(Math.min(...replicas.map(({ calls }) => calls))).toBeGreaterThan(20);
+  const results = await stream(100, 1, () => upstream.send(write));
+  expect(results.every((result) => result.kind === "answered" && result.status === 200)).toBe(true);
+  expect(seen.length).toBeLessThanOrEqual(1);
 });
 
 test("a mutation does not probe", async () => {
@@ -110,6 +110,8 @@ test("a replica that is frozen is left out", async () => {
   expect(await upstream.send(read)).toMatchObject({ kind: "answered" });
 });
 
+// Measured with replicas that queue, one of them half as large, at 1.2 to 3 times of what both bear: 24 to 70 requests in a second were answered
+// in time, since the smaller one's queue runs dry while it is left out; 0 to 86 where time that runs out is no reason to leave one out.
 test("none is left out when all are overloaded", async () => {
   const replicas = await start(3, answerUnavailable);
   const { upstream, seen } = open(replicas.map(({ url }) => url));

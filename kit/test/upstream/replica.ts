@@ -17,6 +17,7 @@ export interface Replica {
 
 export const answerOk: Answer = (response) => void response.end("ok");
 export const answerUnavailable: Answer = (response) => void response.writeHead(503).end("busy");
+export const sayFarewell: Answer = (response) => void response.setHeader("Connection", "close").end("ok");
 export const reset: Answer = (response) => void response.socket?.resetAndDestroy();
 
 export async function startReplica({ answer = answerOk, host = "127.0.0.1", port = 0 } = {}): Promise<Replica> {
