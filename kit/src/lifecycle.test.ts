@@ -18,6 +18,15 @@ test("a process is live from the start, and ready when it says so", async () => 
   expect((await fetch(`${url}/health/other`)).status).toBe(404);
 });
 
+test("readiness says what runs, as it is at that moment, and liveness does not", async () => {
+  const served = ["a", "b"];
+  const { url } = await start({ about: () => ({ supergraph: served.shift() ?? "none" }) });
+  const ask = async (what: string) => (await fetch(`${url}/health/${what}`)).json();
+  expect(await ask("ready")).toEqual({ status: "ready", supergraph: "a" });
+  expect(await ask("live")).toEqual({ status: "live" });
+  expect(await ask("ready")).toEqual({ status: "ready", supergraph: "b" });
+});
+
 test("a readiness check that fails is not ready", async () => {
   const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);

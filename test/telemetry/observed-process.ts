@@ -22,6 +22,8 @@ export interface ObservedOptions {
   readonly postgresUrl: string;
   readonly issuer: TestIssuer;
   readonly collectorUrl: string;
+  /** Over what is on: an empty value takes a variable away. */
+  readonly environment?: Environment;
 }
 
 /** A service of that name over a fresh database, migrated and empty. */
@@ -31,7 +33,7 @@ export async function startObservedService(service: string, o: ObservedOptions):
   const environment = { DATABASE_URL: databaseUrl, ISSUER: o.issuer.issuer, JWKS_URL: o.issuer.jwksUrl };
   const main = `services/${service}/src/main.ts`;
   await once(spawnMain(main, environment, ["migrate"]), "exit");
-  const running = await startObserved(main, { ...environment, ...everythingOn(o.collectorUrl) });
+  const running = await startObserved(main, { ...environment, ...everythingOn(o.collectorUrl), ...o.environment });
   return { ...running, query: (statement) => query(databaseUrl, statement) };
 }
 

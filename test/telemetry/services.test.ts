@@ -135,6 +135,25 @@ test("an error inside a 200 is counted, marks the span, and its log line says wh
   expect(await telemetry.users.writeMetrics()).toContain('graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 1');
 });
 
+test("a caller who leaves before the answer is a 499, and none of our failures", async () => {
+  const { database } = users.database;
+  const leaving = new AbortController();
+  const headers = { ...traced, "x-request-id": "r-left" };
+  const { signal } = leaving;
+  let asked: Promise<unknown> = Promise.resolve();
+  await database.transaction(async (transaction) => {
+    await transaction.rows("lock", "lock table users in access exclusive mode");
+    users.database.takeStatements();
+    asked = fetch(`${users.url}/rest/v2/users/1`, { headers, signal }).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(users.database.takeStatements()).toContain("find-users"));
+    leaving.abort();
+    await vi.waitFor(() => expect(linesOf("r-left")).toMatchObject([{ status: 499, route: "/v2/users/:id" }]));
+  });
+  await asked;
+  const root = collector.spans().find(({ name }) => name === "GET /v2/users/:id");
+  expect(root).toMatchObject({ failed: false, attributes: { "http.response.status_code": 499 } });
+});
+
 /** An answer is out before its span has ended: waits until so many requests have. */
 async function ended(requests: number): Promise<void> {
   await vi.waitFor(() => {
