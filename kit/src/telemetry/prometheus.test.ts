@@ -50,6 +50,14 @@ test("a series that is kept counts to the same labels", async () => {
   ]);
 });
 
+test("a label that gets ever more values ends in one series for all others", async () => {
+  const metrics = await createPrometheus(declarations);
+  for (let number = 0; number < 3_000; number++) metrics.counter("things_total").add({ colour: `colour ${number}` });
+  const series = (await metrics.write()).split("\n").filter((line) => line.startsWith("things_total{"));
+  expect(series).toHaveLength(2_001);
+  expect(series.at(-1)).toBe('things_total{colour="other"} 1000');
+});
+
 test("a gauge that is read at each scrape forgets what is not said again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];

@@ -34,14 +34,19 @@ export function createHistograms(
   return { name, of: table.of, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
 }
 
+/** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
+const seriesMax = 2_000;
+
 function createTable<Series>(names: readonly string[], make: (labels: Labels<string>) => Series) {
   const byKey = new Map<string, Series>();
+  const others = Object.fromEntries(names.map((name) => [name, "other"]));
   function of(labels: Labels<string>): Series {
     let key = "";
     // No value of ours holds a line break.
     for (const name of names) key += `${labels[name]}\n`;
     const known = byKey.get(key);
     if (known !== undefined) return known;
+    if (byKey.size >= seriesMax && names.some((name) => labels[name] !== "other")) return of(others);
     const made = make({ ...labels });
     byKey.set(key, made);
     return made;
