@@ -10,6 +10,7 @@ import { createDestinations, type Destinations } from "./destinations.ts";
 import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
 import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
+import { requireFittingHead } from "./head-size.ts";
 import { toServiceHeaders } from "./headers.ts";
 import { createLookup } from "./lookup.ts";
 import { addOwnHead, setOwnHead } from "./own-head.ts";
@@ -177,9 +178,11 @@ async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): P
     isNegotiated: isOfRead,
     isForOthers: isOfRead && route.cache !== "none",
   });
+  const path = upstreamPath(resource);
+  requireFittingHead(path, headers);
   await proxy.forward(response, {
     service: route.service,
-    path: upstreamPath(resource),
+    path,
     headers,
     body,
     takesIdempotencyKey: takesIdempotencyKey(route, version),

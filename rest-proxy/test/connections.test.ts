@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { bodyOfText, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+import { ask, bodyOfText, speak, startProxy, startStub, statusOfText } from "./testing.ts";
 
 const smuggling: readonly (readonly [string, string])[] = [
   [
@@ -62,6 +62,20 @@ test("headers that are too long are 431, and chunk extensions that are, 413", as
     await speak(proxy.port, `POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${extension}`)
   ).closed();
   expect([statusOfText(chunk), bodyOfText(chunk)["type"]]).toEqual([413, "/problems/payload-too-large"]);
+  expect(stub.seen).toEqual([]);
+});
+
+test.each([
+  ["a query whose spaces are written longer", `GET /v1/things?search=${"+".repeat(8_000)} HTTP/1.1\r\nHost: a`],
+  [
+    "a head to which ours would be too much",
+    `POST /v1/things HTTP/1.1\r\nHost: a\r\nUser-Agent: ${"y".repeat(16_000)}`,
+  ],
+])("%s is refused here, before a service ends a connection over it", async (_name, head) => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub);
+  const answer = await ask(proxy.port, head);
+  expect([statusOfText(answer), bodyOfText(answer)["type"]]).toEqual([431, "/problems/headers-too-large"]);
   expect(stub.seen).toEqual([]);
 });
 
