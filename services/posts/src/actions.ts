@@ -41,6 +41,13 @@ export function createPostActions(store: PostStore) {
       return state !== undefined && mayRead(identity, state) ? state : undefined;
     },
 
+    /**
+     * Whose a list is: undefined for published posts, which are everybody's.
+     * @throws AppError UNAUTHENTICATED when nobody asks for others.
+     */
+    listerOf: (identity: Identity, { status }: PostFilters): string | undefined =>
+      status === "PUBLISHED" ? undefined : requireUser(identity).userId,
+
     /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
     async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
       return store.listPosts(narrow(identity, filters), request);

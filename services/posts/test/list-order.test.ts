@@ -14,6 +14,14 @@ beforeAll(async () => {
 afterAll(() => posts.stop());
 const asked = (path: string) => posts.rest("GET", path, { token });
 
+test("a cursor of one's own posts is one's own, and whoever has no token hears that first", async () => {
+  const path = "/v1/posts?status=DRAFT&limit=1";
+  const cursor = /cursor=([\w-]+)/.exec((await asked(path)).headers.get("link") ?? "")?.[1];
+  const other = await posts.issuer.token("1", []);
+  const statuses = [{ token }, { token: other }, {}].map((as) => posts.rest("GET", `${path}&cursor=${cursor}`, as));
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 400, 401]);
+});
+
 for (const version of ["v1", "v2"]) {
   for (const list of ["/posts?", "/users/9/posts?", "/posts?status=DRAFT&", "/posts?search=own&"]) {
     const path = `/${version}${list}`;

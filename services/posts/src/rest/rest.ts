@@ -67,11 +67,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
   async function list(request: RestRequest, asked: object): Promise<RestAnswer | Conditional> {
     const filters = readPostFilters(asked);
-    const isPublic = filters.status === "PUBLISHED";
+    const lister = actions.listerOf(request.identity, filters);
+    const isPublic = lister === undefined;
     return answerList<Post>({
       request,
       cursors,
-      list: nameList("posts", { ...filters }),
+      list: nameList("posts", { ...filters, lister }),
       projection: version.projection,
       view: isPublic ? "public" : "private",
       audience: isPublic ? "everybody" : "caller",
