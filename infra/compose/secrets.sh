@@ -23,3 +23,5 @@ for service in users posts comments orders; do
   keep "/secrets/$service/password" "${!password_variable}"
   keep "/secrets/$service/cursor-keys" "$CURSOR_KEYS"
 done
+# Only with docker-compose.observability.yml.
+if [[ -d /secrets/grafana ]]; then keep /secrets/grafana/password "${GRAFANA_PASSWORD:-}"; fi

@@ -30,9 +30,8 @@ test.each([...units, issuer].map((unit) => [unit.name, unit] as const))(
     expect(dockerfile).toMatch(new RegExp(`^FROM \\S+ AS ${build.target}$`, "m"));
     const { port } = unit.readConfig(environmentOf(local, pod));
     const isService = build.target === "service";
-    expect(isService ? build.args : portOfTarget(build.target)).toEqual(
-      isService ? { SERVICE: name, PORT: String(port) } : port,
-    );
+    if (isService) expect(build.args).toMatchObject({ SERVICE: name, PORT: String(port) });
+    else expect(portOfTarget(build.target)).toBe(port);
     for (const published of ports) expect(withDefaults(published)).toMatch(new RegExp(`:${port}$`));
   },
 );
