@@ -15,8 +15,8 @@ const perSecondMax = 1_000;
 export const usage = `Usage: npm run verify:rolling -- [options]
 
 Starts PostgreSQL and two processes of each service, of the gateway and of the REST proxy, with a plain balancer before the two doors.
-Under load through both it restarts each process, one after the other: no request may fail. Then it kills one of each service's: no read
-may fail, and of the writes at most those that were under way.
+Under load through both it restarts each process, one after the other: no request may fail. Then it kills one of posts and one of orders: no read
+may fail, and of the writes at most those that were under way. At last (on Linux) the posts get other addresses behind their name.
 
   --per-second N  8 to ${perSecondMax.toLocaleString("en")}, ${perSecondUsual} by default; three in four read
   --logs FOLDER   keeps what each process logs, in a file of its own

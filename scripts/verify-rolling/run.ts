@@ -14,6 +14,8 @@ const calmMs = 5_000;
 const settleMs = 1_000;
 /** A process that was killed is missed for so long. */
 const deadMs = 3_000;
+/** So that a caller who still believes in the old addresses meets nobody there. */
+const goneMs = 3_000;
 const seenInMs = 20;
 const seenInTimeoutMs = 10_000;
 
@@ -42,7 +44,8 @@ async function roll({ perSecond, control, logs }: VerifyOptions, ends: (() => un
   };
   tell(await keepCalm(traffic));
   for (const replica of inRollOutOrder(platform)) tell(await restart(replica, traffic, control));
-  if (!control) for (const replica of firstsOf(platform.services)) tell(await kill(replica, traffic));
+  if (!control) for (const replica of toBeKilled(platform)) tell(await kill(replica, traffic));
+  if (!control && platform.movePosts) tell(await move(platform.movePosts, traffic));
   await traffic.stop();
   return { steps, audit: await traffic.audit() };
 }
@@ -71,6 +74,14 @@ async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step>
   return { kind: "killed", name, report: await traffic.next(), exitCode, writesHeld };
 }
 
+/** As when a service is replaced by another version of it: the name leads elsewhere at once. */
+async function move(moveAll: NonNullable<Platform["movePosts"]>, traffic: Traffic): Promise<Step> {
+  const exitCodes = await moveAll();
+  await sleep(goneMs);
+  const exitCode = exitCodes.find((code) => code !== 0) ?? 0;
+  return { kind: "moved", name: "posts", report: await traffic.next(), exitCode, writesHeld: 0 };
+}
+
 async function waitUntilIn({ name, process, balancer }: Replica): Promise<void> {
   const isIn = () => balancer?.isIn(process.url) ?? true;
   const deadline = performance.now() + seenInTimeoutMs;
@@ -85,8 +96,9 @@ function inRollOutOrder({ services, doors }: Platform): readonly Replica[] {
   return [...services, ...doors];
 }
 
-function firstsOf(replicas: readonly Replica[]): readonly Replica[] {
-  return replicas.filter(({ name }) => name.endsWith(" 1"));
+/** One whose writes may be sent again, and one whose may not. */
+function toBeKilled({ services }: Platform): readonly Replica[] {
+  return services.filter(({ name }) => name === "orders 1" || name === "posts 1");
 }
 
 /** So that nothing is left behind when somebody wants an end. */

@@ -3,7 +3,7 @@ import { type Stream, streams, type TrafficReport } from "../journey/traffic.ts"
 
 /** What happened to one process, and to the requests meanwhile. */
 export interface Step {
-  readonly kind: "calm" | "restarted" | "killed";
+  readonly kind: "calm" | "restarted" | "moved" | "killed";
   readonly name: string;
   readonly report: TrafficReport;
   /** Of a process that was told to end; null when it was killed. */
