@@ -14,20 +14,26 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Declarations, sources, maps and prose are a third of what npm installs, and no process opens one. Licences stay. */
-const neverOpened = /\.(?:map|md|markdown|flow|ts|mts|cts)$/;
+/**
+ * Declarations, sources, maps and prose are a third of what npm installs, and no process opens one. Licences stay. OpenTelemetry's packages
+ * come with two builds more, for bundlers.
+ */
+const neverOpened = /\.(?:map|md|markdown|flow|ts|mts|cts)$|\/@opentelemetry\/[^/]+\/build\/(?:esm|esnext)$/;
 
 const [main = "", installed = ""] = process.argv.slice(2);
 const imported = findImports(process.cwd(), main);
-const own = join(installed, dirname(dirname(main)));
 const collected = new Set<string>();
-for (const name of imported) {
-  const folder = find(name, own) ?? find(name, join(installed, "kit"));
-  if (folder === undefined) throw new Error(`${main} imports ${name}, and nobody installs it.`);
-  collect(folder);
+for (const [name, importers] of imported) {
+  for (const importer of importers) {
+    const folder = find(name, join(installed, importer));
+    if (folder === undefined) throw new Error(`${importer} imports ${name}, and nobody installs it.`);
+    collect(folder);
+  }
 }
 for (const folder of collected) copy(folder);
-process.stdout.write(`${main} loads ${[...imported].sort().join(", ")}: ${collected.size} packages with theirs\n`);
+process.stdout.write(
+  `${main} loads ${[...imported.keys()].sort().join(", ")}: ${collected.size} packages with theirs\n`,
+);
 
 /** Where Node finds a package: in the nearest node_modules on the way up. */
 function find(name: string, from: string): string | undefined {
