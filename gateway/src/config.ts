@@ -1,5 +1,6 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 import { readListenerConfig } from "@tributary/kit/listener-config";
+import { readTelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
 import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -23,6 +24,8 @@ export function readConfig(environment: Environment) {
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
+      ...readTelemetryConfig(env, { name: "gateway" }),
+      ...readKnownNames(env),
       supergraph: readSupergraph(env),
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
@@ -50,6 +53,25 @@ export function readConfig(environment: Environment) {
       issuerUrl: readIssuerUrl(env, profile),
     };
   });
+}
+
+/** Each is a label of several metrics: there is a bound. */
+const knownClientsMax = 100;
+const knownOperationsMax = 200;
+
+function readKnownNames(env: EnvironmentReader) {
+  const knownClients = env.list("KNOWN_CLIENTS", {
+    fallback: [],
+    why: "client names, 100 at most, that are counted by themselves; all others are one",
+  });
+  const knownOperations = env.list("KNOWN_OPERATIONS", {
+    fallback: [],
+    why: "operation names, 200 at most, that are counted by themselves; all others are one",
+  });
+  if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
+  if (knownOperations.length > knownOperationsMax)
+    env.problem(`KNOWN_OPERATIONS has at most ${knownOperationsMax} names`);
+  return { knownClients, knownOperations };
 }
 
 function readSupergraph(env: EnvironmentReader) {

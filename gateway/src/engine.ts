@@ -14,7 +14,9 @@ import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { writeAnswerBody } from "./shape/answer.ts";
 import type { EngineTimings } from "./shape/developer.ts";
 import { createIntrospect } from "./shape/introspect.ts";
+import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 import type { Observe } from "./telemetry/observations.ts";
+import type { Told } from "./telemetry/request-record.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -36,6 +38,8 @@ export interface Engine {
 export interface EngineAnswer {
   readonly status: number;
   readonly body: Buffer;
+  /** Undefined: all is well. */
+  readonly told: Told | undefined;
   /** Told when the scope is timed. */
   readonly timings?: EngineTimings;
 }
@@ -50,6 +54,8 @@ export interface EngineOptions {
   readonly clientOf: (service: string) => SubgraphClient;
   /** Whether equal reads under way are one. */
   readonly fetchSharing: boolean;
+  /** Undefined where nobody watches. */
+  readonly fetches?: FetchObserver | undefined;
   readonly observe: Observe;
 }
 
@@ -69,23 +75,28 @@ export function createEngine(o: EngineOptions): Engine {
   const run = createRunStage({
     clientOf: o.clientOf,
     sharing: o.fetchSharing ? createSharing() : undefined,
+    fetches: o.fetches,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
     observe: o.observe,
   });
   const introspect = createIntrospect(o.apiSchema);
 
   async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
+    const { record } = scope;
+    record?.enter("plan");
     const startedMs = scope.isTimed ? performance.now() : 0;
     const planned = planning.plan(admitted, variables);
     const compiled = planned instanceof Promise ? await planned : planned;
+    record?.enter("run");
     const plannedMs = scope.isTimed ? performance.now() : 0;
     const result = await run(compiled, variables, scope, introspect(compiled, admitted, variables));
     const ranMs = scope.isTimed ? performance.now() : 0;
-    const { body, problems } = writeResult(compiled, result);
+    record?.enter("shape");
+    const { body, problems, told } = writeResult(compiled, result);
     if (problems.length > 0) o.observe({ kind: "values-refused", requestId: scope.requestId, problems });
-    if (!scope.isTimed) return { status: 200, body };
+    if (!scope.isTimed) return { status: 200, body, told };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };
-    return { status: 200, body, timings };
+    return { status: 200, body, told, timings };
   }
 
   async function explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown> {

@@ -2,12 +2,12 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
-import { createLog } from "@tributary/kit/log";
 import { runMain } from "@tributary/kit/run-main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createPlanner } from "./plan/planner/planner.ts";
-import { createObserver } from "./telemetry/observations.ts";
+import type { Gateway } from "./server.ts";
+import { createGatewayTelemetry } from "./telemetry/gateway-telemetry.ts";
 
 // @apollo/gateway reports to its maker unless told not to; so before it is loaded.
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
@@ -22,14 +22,28 @@ enableCompileCache();
 await runMain(async () => serve(readConfig(process.env)));
 
 async function serve(config: Config): Promise<void> {
-  const log = createLog({ name: "gateway", level: config.logLevel });
-  const observe = createObserver(log);
+  let supergraphId: Gateway["supergraphId"] = () => undefined;
+  const telemetry = await createGatewayTelemetry(config, () => supergraphId());
+  const { log, observe } = telemetry;
   // Its thread loads Apollo Gateway while this one loads Apollo Server.
   const planner = createPlanner({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
-  const gateway = createGateway({ config, observe, planner, graphiqlFolder });
-  const server = await startServer({ ...config, ...gateway, name: "gateway", log, prepare: answerBrokenRequests });
+  const gateway = createGateway({ config, observe, planner, graphiqlFolder, watchers: telemetry });
+  ({ supergraphId } = gateway);
+  const admin = await telemetry.startAdmin(() => gateway.isReady());
+  const server = await startServer({
+    ...config,
+    ...gateway,
+    name: "gateway",
+    log,
+    prepare: answerBrokenRequests,
+    about: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
+    async close() {
+      await gateway.close();
+      await Promise.all([admin?.drain(), telemetry.stop()]);
+    },
+  });
   stopOnSignals([server], log);
   log.info({ url: server.url }, "listening");
 }

@@ -58,7 +58,8 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       receiveBody(request, o.graphqlBodyBytesMax, (body) => done(body instanceof Error ? body : readParameters(body))),
 
     answer(engine, admitted, asked) {
-      const { answerType, graphql } = asked;
+      const { exchange, answerType, graphql } = asked;
+      exchange.record?.ask(admitted);
       const variables = graphql.variables ?? {};
       const problems = findVariableProblems(engine.apiSchema, admitted, variables);
       if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));
@@ -72,18 +73,19 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     variables: Readonly<Record<string, unknown>>,
     { exchange, answerType }: Asked,
   ): Promise<Answer> {
-    const { request, response, requestId, trace } = exchange;
+    const { request, response, requestId, trace, record } = exchange;
     const startedMs = o.serverTiming ? performance.now() : 0;
     const deadline = createDeadline(response, o.requestTimeoutMs, () => o.observe({ kind: "client-gone", requestId }));
     const { authorization } = request.headers;
-    const scope = createRequestScope({ requestId, trace, authorization, isTimed: o.serverTiming, deadline });
+    const scope = createRequestScope({ requestId, trace, authorization, isTimed: o.serverTiming, deadline, record });
     try {
       const said = await engine.execute(admitted, variables, scope);
       const asksPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
       const body =
         asksPlan && engine.explain ? withQueryPlan(said.body, await engine.explain(admitted, variables)) : said.body;
       const headers = listTimings(said, startedMs - exchange.startedMs);
-      return { status: statusFor(said.status, answerType), contentType: contentTypeOf(answerType), headers, body };
+      const contentType = contentTypeOf(answerType);
+      return { status: statusFor(said.status, answerType), contentType, headers, body, told: said.told };
     } catch (error) {
       return refuse(o.observe, exchange, answerType, error);
     } finally {

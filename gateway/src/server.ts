@@ -21,12 +21,16 @@ import { buildGeneration } from "./supergraph/generation.ts";
 import { createGenerations, type Generations } from "./supergraph/generations.ts";
 import { type SupergraphSource, watchSupergraph } from "./supergraph/supergraph-source.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
+import type { Watchers } from "./telemetry/gateway-telemetry.ts";
 import type { Observe } from "./telemetry/observations.ts";
+import type { RequestObserver } from "./telemetry/request-observer.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
   /** True once a supergraph is loaded. */
   isReady(): boolean;
+  /** A hash of the supergraph that is served. */
+  supergraphId(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -36,6 +40,8 @@ export interface GatewayOptions {
   /** Closed with the gateway. */
   readonly planner: Planner;
   readonly graphiqlFolder: string;
+  /** Nobody unless given. */
+  readonly watchers?: Watchers;
   /** One with hooks for requests sees them all: the fast lane is closed then. */
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
@@ -50,10 +56,12 @@ export function createGateway({
   planner,
   graphiqlFolder,
   apolloPlugins = [],
+  watchers,
 }: GatewayOptions): Gateway {
   const { subgraphUrls, pollMs } = config.supergraph;
   const persistedQueries = createBoundedMap<string>(persistedQueryBounds);
-  const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, observe };
+  const { requests, fetches } = { ...watchers };
+  const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
@@ -62,19 +70,34 @@ export function createGateway({
   const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", observe });
   const write = createWriter({ ...config, observe });
   const lanes = { pipeline, generations, write, observe };
-  const introduce = createIntroduction(createOperationCors(config.corsOrigins));
+  const introduce = createIntroduction(createOperationCors(config.corsOrigins), requests);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
   const goOn = createApp({ ...lanes, config, graphiql, fullLane: createFullLane(lanes) });
   const fastLane = config.fastLane ? createFastLane({ ...lanes, persistedQueries, goOn }) : goOn;
   const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
   return {
-    handler: (request, response) => fastLane(introduce(request, response)),
+    handler: requests
+      ? watched(requests, introduce, fastLane)
+      : (request, response) => fastLane(introduce(request, response)),
+    supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
     async close() {
       unwatch();
       await generations.close();
       await planner.close();
     },
+  };
+}
+
+/** Log lines of a traced request bear its trace. */
+function watched(
+  requests: RequestObserver,
+  introduce: ReturnType<typeof createIntroduction>,
+  answer: (exchange: Exchange) => void,
+): RequestListener {
+  return (request, response) => {
+    const exchange = introduce(request, response);
+    requests.run(exchange.record, () => answer(exchange));
   };
 }
 

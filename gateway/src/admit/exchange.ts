@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
 import { readRequestId } from "@tributary/kit/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/trace-context";
+import type { RequestObserver } from "../telemetry/request-observer.ts";
+import type { RequestRecord } from "../telemetry/request-record.ts";
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -13,18 +15,28 @@ export interface Exchange {
   readonly startedMs: number;
   /** What every answer bears, refusals too: names and values in turn. */
   readonly headers: readonly string[];
+  /** Undefined where nobody watches. */
+  readonly record: RequestRecord | undefined;
 }
 
 /** Names the request for everybody: its id and its trace are in the answer's headers, and in what subgraphs get. */
-export function createIntroduction(cors: Cors): (request: IncomingMessage, response: ServerResponse) => Exchange {
+export function createIntroduction(
+  cors: Cors,
+  watch?: RequestObserver,
+): (request: IncomingMessage, response: ServerResponse) => Exchange {
   const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
   return (request, response) => {
     const { headers } = request;
     const requestId = readRequestId(headers["x-request-id"]);
-    const trace = readTraceContext(headers["traceparent"]);
-    const own = ["X-Request-Id", requestId, "traceparent", createTraceParent(trace), "Vary", vary];
+    const record = watch?.begin(request, response, requestId);
+    const trace = record?.span
+      ? { traceId: record.span.traceId, flags: "01" }
+      : readTraceContext(headers["traceparent"]);
+    const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
+    const own = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();
-    return { request, response, requestId, trace, startedMs, headers: own.concat(cors.headersFor(headers.origin)) };
+    const all = own.concat(cors.headersFor(headers.origin));
+    return { request, response, requestId, trace, startedMs, headers: all, record };
   };
 }
 

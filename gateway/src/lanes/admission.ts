@@ -15,9 +15,15 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import { type DocumentNode, getOperationAST, GraphQLError, type GraphQLSchema } from "graphql";
+import {
+  type DocumentNode,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+} from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
-import { Refusal } from "../errors.ts";
+import { isClientCode, Refusal } from "../errors.ts";
 import type { BoundedMap } from "../parse/bounded-map.ts";
 import { checkDocument } from "../parse/document-check.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
@@ -99,10 +105,17 @@ export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
       status: statusFor(http.status ?? 200, answerType),
       contentType: contentTypeOf(answerType),
       body: Buffer.from(JSON.stringify({ errors: body.singleResult.errors })),
+      // As `formatError` has masked them.
+      told: { outcome: "refused", codes: (body.singleResult.errors ?? []).map(readCode) },
     };
   }
 
   return { admit, isWatched: o.plugins.some(watches), close: () => server.stop() };
+}
+
+function readCode({ extensions }: GraphQLFormattedError): string {
+  const code = extensions?.["code"];
+  return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }
 
 /** Made anew from what was read and checked: nothing else of the client's request reaches Apollo Server. */

@@ -32,6 +32,7 @@ export function createFastLane({ pipeline, generations, write, observe, goOn, ..
     const answerType = recognise(exchange.request);
     if (answerType === undefined || generations.current?.admission.isWatched !== false) return goOn(exchange);
     pipeline.receive(exchange, (received) => {
+      exchange.record?.enter("parse");
       if (received instanceof Error || !answerKnown(exchange, answerType, received)) goOn(exchange, received);
     });
   };
@@ -49,6 +50,7 @@ export function createFastLane({ pipeline, generations, write, observe, goOn, ..
 
   async function answer({ generation, release }: Pinned, known: AdmittedOperation, asked: Asked): Promise<void> {
     const { exchange, answerType } = asked;
+    if (exchange.record) exchange.record.lane = "fast";
     try {
       write(exchange, await pipeline.answer(generation.engine, known, asked));
     } catch (error) {

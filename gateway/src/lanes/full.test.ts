@@ -87,6 +87,7 @@ function createFakeGenerations(
   };
   return {
     current: generation,
+    currentId: "g",
     pin: () => {
       pins.taken++;
       return { generation, release: () => void pins.released++ };

@@ -26,12 +26,15 @@ export type FullLane = (exchange: Exchange, received?: Received) => Promise<void
 
 export function createFullLane({ pipeline, generations, write, observe }: FullLaneOptions): FullLane {
   return async (exchange, received) => {
-    const { request } = exchange;
+    const { request, record } = exchange;
+    if (record) record.lane = "full";
     let answerType: AnswerType = "application/json";
     try {
       const method = readMethod(request);
       answerType = requireAnswerType(request);
       const graphql = method === "GET" ? readGet(request) : await readPost(exchange, received);
+      record?.enter("parse");
+      if (record) record.operationName = graphql.operationName;
       write(exchange, await answer(exchange, { method, answerType, graphql }));
     } catch (error) {
       write(exchange, refuse(observe, exchange, answerType, error));

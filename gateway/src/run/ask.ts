@@ -1,6 +1,7 @@
 // Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
 import { createTraceParent } from "@tributary/kit/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
+import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Sharing } from "./in-flight.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-answer.ts";
@@ -19,6 +20,8 @@ export interface AskOptions {
   readonly clientOf: (service: string) => SubgraphClient;
   /** Undefined: every read goes alone. */
   readonly sharing: Sharing | undefined;
+  /** Undefined where nobody watches. */
+  readonly fetches?: FetchObserver | undefined;
 }
 
 /** Asks subgraphs for one client request. Never rejects: what goes wrong is an answer too. */
@@ -28,18 +31,24 @@ export type Ask = (question: Question) => Promise<AskedAnswer>;
  * @param isReadOnly false within a mutation: what it reads must be younger than what it wrote, so its reads are neither shared with
  * others nor remembered.
  */
-export function createAsk({ clientOf, sharing }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
+export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
   const remembered = new Map<string, Promise<AskedAnswer>>();
 
   function send({ service, body, isMutation }: Question, signal: CallerSignal): Promise<AskedAnswer> {
-    return ask(clientOf(service), body, !isMutation, scope, signal);
+    return ask(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetches);
   }
 
   function read(question: Question): Promise<AskedAnswer> {
     if (!sharing) return send(question, scope.signal);
     const { service, body } = question;
     const { authorization } = scope;
-    return sharing.share({ service, body, authorization }, scope.signal, (signal) => send(question, signal));
+    let isOwn = false;
+    const answer = sharing.share({ service, body, authorization }, scope.signal, (signal) => {
+      isOwn = true;
+      return send(question, signal);
+    });
+    if (!isOwn) fetches?.join(service, scope.record, answer);
+    return answer;
   }
 
   return (question) => {
@@ -60,23 +69,34 @@ function notSent(signal: CallerSignal): AskedAnswer {
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${String(signal.reason)}`) };
 }
 
+interface Request {
+  readonly body: string;
+  readonly isIdempotent: boolean;
+  readonly signal: CallerSignal;
+}
+
 async function ask(
   client: SubgraphClient,
-  body: string,
-  isIdempotent: boolean,
+  { body, isIdempotent, signal }: Request,
   scope: RequestScope,
-  signal: CallerSignal,
+  fetches: FetchObserver | undefined,
 ): Promise<AskedAnswer> {
-  const reply = await client.post(body, { headers: listHeaders(scope), isIdempotent, signal });
-  return reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.body);
+  const fetch = fetches?.begin(client.name, scope.record);
+  const headers = listHeaders(scope, fetch?.traceParent);
+  const reply = await client.post(body, { headers, isIdempotent, signal });
+  const answer = reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.body);
+  fetch?.end(answer);
+  return answer;
 }
 
 /**
  * Names and values in turn. Only these three of the client's go further; everything else stays at the door. No answer depends on request id
  * and trace.
  */
-function listHeaders({ requestId, trace, authorization }: RequestScope): readonly string[] {
-  const traceParent = createTraceParent(trace);
+function listHeaders(
+  { requestId, trace, authorization }: RequestScope,
+  traceParent: string = createTraceParent(trace),
+): readonly string[] {
   const json = "application/json";
   const always = ["accept", json, "content-type", json, "x-request-id", requestId, "traceparent", traceParent];
   return authorization === undefined ? always : [...always, "authorization", authorization];

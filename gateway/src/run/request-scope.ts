@@ -1,6 +1,7 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
 import type { TraceContext } from "@tributary/kit/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
+import type { RequestRecord } from "../telemetry/request-record.ts";
 
 export interface RequestScope {
   readonly requestId: string;
@@ -11,9 +12,11 @@ export interface RequestScope {
   readonly signal: CallerSignal;
   /** Whether somebody wants to know where the time goes. */
   readonly isTimed: boolean;
+  /** Undefined where nobody watches. */
+  readonly record: RequestRecord | undefined;
 }
 
-export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed"> {
+export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed" | "record"> {
   readonly deadline: { signal(): CallerSignal };
 }
 
@@ -31,13 +34,15 @@ class Scope implements RequestScope {
   readonly trace: TraceContext;
   readonly authorization: string | undefined;
   readonly isTimed: boolean;
+  readonly record: RequestRecord | undefined;
   readonly #deadline: ScopeAbout["deadline"];
 
-  constructor({ requestId, trace, authorization, isTimed, deadline }: ScopeAbout) {
+  constructor({ requestId, trace, authorization, isTimed, record, deadline }: ScopeAbout) {
     this.requestId = requestId;
     this.trace = trace;
     this.authorization = authorization;
     this.isTimed = isTimed;
+    this.record = record;
     this.#deadline = deadline;
   }
 

@@ -4,6 +4,7 @@ import type { CompiledPlan } from "../plan/compiled-plan.ts";
 import type { FieldLoss } from "../run/losses.ts";
 import type { RunResult } from "../run/run.ts";
 import type { Path } from "../run/subgraph-answer.ts";
+import type { Told } from "../telemetry/request-record.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type FieldProblem, writeData } from "./write-data.ts";
@@ -13,7 +14,11 @@ export interface WrittenAnswer {
   readonly body: Buffer;
   /** Values that broke the schema: for the log. */
   readonly problems: readonly FieldProblem[];
+  /** Undefined: all is well. */
+  readonly told: Told | undefined;
 }
+
+const dataStart = '{"data":'.length;
 
 /** For all answers: each is written at once, and nothing comes between. */
 const out = new JsonBytes();
@@ -25,15 +30,21 @@ export function writeAnswerBody(plan: CompiledPlan, { root, joins, losses }: Run
   const { problems, problemCount } = writeData(plan, root, joins, out);
   out.writeRaw("}");
   const body = out.take();
-  if (losses.length === 0 && problemCount === 0) return { body, problems };
+  if (losses.length === 0 && problemCount === 0) return { body, problems, told: undefined };
   const news = withoutTold(problems, losses);
   const errors = [...losses.map(toClientError), ...news.map(toProblemError)];
   if (problemCount > problems.length) errors.push(toSummary(problemCount - problems.length));
-  if (errors.length === 0) return { body, problems: news };
+  if (errors.length === 0) return { body, problems: news, told: undefined };
   return {
+    told: { outcome: isNull(body) ? "failed" : "partial", codes: errors.map(({ extensions }) => extensions.code) },
     body: Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), body.subarray(1)]),
     problems: news,
   };
+}
+
+/** Of `{"data":null}`. */
+function isNull(body: Buffer): boolean {
+  return body[dataStart] === "n".codePointAt(0);
 }
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {

@@ -21,6 +21,7 @@ export function refuse(observe: Observe, { requestId }: Asker, answerType: Answe
     contentType: contentTypeOf(answerType),
     headers: Object.entries(refusal.headers).flat(),
     body: Buffer.from(refusalBody(code, message)),
+    told: { outcome: refusal === error ? "refused" : "failed", codes: [code] },
   };
 }
 
@@ -34,6 +35,7 @@ export function refuseVariables(problems: readonly GraphQLError[], answerType: A
     status: statusFor(codes[code].status, answerType),
     contentType: contentTypeOf(answerType),
     body: Buffer.from(JSON.stringify({ errors })),
+    told: { outcome: "refused", codes: problems.map(() => code) },
   };
 }
 

@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "../admit/exchange.ts";
 import type { Observe } from "../telemetry/observations.ts";
+import type { Told } from "../telemetry/request-record.ts";
 import { compress, preferPacking } from "./compress.ts";
 
 export interface Answer {
@@ -10,6 +11,8 @@ export interface Answer {
   /** More headers, names and values in turn. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
+  /** Undefined: all is well. */
+  readonly told?: Told | undefined;
 }
 
 export type WriteAnswer = (exchange: Exchange, answer: Answer) => void;
@@ -39,7 +42,8 @@ export function createWriter({ responseTimeoutMs, observe }: WriterOptions): Wri
   }
 
   return (exchange, answer) => {
-    const { body } = answer;
+    const { body, told } = answer;
+    exchange.record?.tell(told);
     const encoding = preferPacking(body, exchange.request.headers["accept-encoding"]);
     if (encoding === undefined) return send(exchange, answer, body, undefined);
     compress(body, encoding, (packed) => send(exchange, answer, packed ?? body, packed && encoding));

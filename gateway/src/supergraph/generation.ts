@@ -8,6 +8,7 @@ import { createPlanCache } from "../plan/plan-cache.ts";
 import type { LoadedPlanner } from "../plan/planner/loaded-planner.ts";
 import type { Planner } from "../plan/planner/planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
+import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { readAddresses } from "./addresses.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
@@ -21,6 +22,8 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
   readonly planning: { readonly plansMax: number; readonly plansBytesMax: number };
   readonly fetchSharing: boolean;
   readonly subgraphBodyBytesMax: number;
+  /** Undefined where nobody watches. */
+  readonly fetches?: FetchObserver | undefined;
 }
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
@@ -55,7 +58,7 @@ async function buildEngine(
   supergraph: DocumentNode,
   planner: LoadedPlanner,
   clients: Clients,
-  { planning, fetchSharing, observe }: GenerationOptions,
+  { planning, fetchSharing, fetches, observe }: GenerationOptions,
 ): Promise<Engine> {
   await setImmediate();
   const supergraphSchema = buildSupergraphSchema(supergraph);
@@ -70,7 +73,7 @@ async function buildEngine(
     return client;
   };
   const { aliasPrefix } = planner;
-  return createEngine({ apiSchema, supergraphSchema, aliasPrefix, plan, clientOf, fetchSharing, observe });
+  return createEngine({ apiSchema, supergraphSchema, aliasPrefix, plan, clientOf, fetchSharing, fetches, observe });
 }
 
 interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine"> {

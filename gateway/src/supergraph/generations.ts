@@ -41,6 +41,8 @@ export interface Generations {
   /** The current one, kept alive until released: a request sees one supergraph from start to end. Undefined before the first. */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
+  /** A hash of the current one's supergraph. */
+  readonly currentId: string | undefined;
   /**
    * Builds a generation aside, warms it with what the current one is asked for, and swaps it in by one assignment. One that cannot be
    * built changes nothing and is reported. One at a time.
@@ -64,6 +66,7 @@ const operationsWarmedMax = 50;
 const retiredMax = 4;
 
 interface Kept {
+  readonly id: string;
   readonly generation: Generation;
   pins: number;
   readonly gone: PromiseWithResolvers<void>;
@@ -83,7 +86,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       const generation = await build(supergraphSdl);
       await warm(generation, current?.generation, warmMsMax).catch(reportBug);
       if (closed) return await generation.close();
-      swap(generation);
+      swap(id, generation);
       const tookMs = Math.round(performance.now() - startedMs);
       observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
     } catch (cause) {
@@ -91,9 +94,9 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     }
   }
 
-  function swap(generation: Generation): void {
+  function swap(id: string, generation: Generation): void {
     const old = current;
-    current = { generation, pins: 0, gone: Promise.withResolvers() };
+    current = { id, generation, pins: 0, gone: Promise.withResolvers() };
     if (old) retire(old);
   }
 
@@ -133,6 +136,9 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
     load,
     get current() {
       return current?.generation;
+    },
+    get currentId() {
+      return current?.id;
     },
     async close() {
       closed = true;

@@ -1,0 +1,100 @@
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import type { RequestRecord } from "./request-record.ts";
+
+/** What has come of a fetch, as far as it is counted. */
+export type FetchOutcome =
+  | { readonly kind: "graphql"; readonly errors: readonly unknown[] }
+  | { readonly kind: "failed" | "unusable"; readonly code: string };
+
+/** Counts and traces fetches; there is none where nobody asks for it. */
+export interface FetchObserver {
+  /** @param record of the request that the fetch is begun for. */
+  begin(service: string, record: RequestRecord | undefined): FetchRecord;
+  /** A request takes the answer of an equal fetch under way. */
+  join(service: string, record: RequestRecord | undefined, answer: Promise<unknown>): void;
+}
+
+export interface FetchRecord {
+  /** For the fetch's headers; undefined when it is not traced. */
+  readonly traceParent: string | undefined;
+  end(outcome: FetchOutcome): void;
+}
+
+/** What is counted of one subgraph. */
+interface ServiceCounts {
+  underWay: number;
+  readonly seconds: HistogramSeries;
+  readonly shared: CounterSeries;
+  ended(outcome: string): void;
+}
+
+export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, trace: Trace): FetchObserver | undefined {
+  if (!metrics.isOn && !trace.isOn) return undefined;
+  const countsOf = createServiceCounts(metrics);
+  return {
+    begin: (service, record) => new Fetch(countsOf(service), beginSpan(service, record)),
+    join(service, record, answer) {
+      countsOf(service).shared.add();
+      if (record?.span === undefined) return;
+      const attributes = { "tributary.subgraph": service, "tributary.shared": true };
+      const span = record.stage?.child(`await ${service}`, { attributes });
+      const end = () => span?.end();
+      answer.then(end, end);
+    },
+  };
+}
+
+/** Bounded by the subgraphs of the supergraphs that were served. */
+function createServiceCounts(metrics: Metrics<typeof gatewayMetrics>): (service: string) => ServiceCounts {
+  const byService = new Map<string, ServiceCounts>();
+  const fetches = metrics.counter("tributary_gateway_subgraph_fetches_total");
+  const seconds = metrics.histogram("tributary_gateway_subgraph_fetch_duration_seconds");
+  const shared = metrics.counter("tributary_gateway_subgraph_fetches_shared_total");
+  metrics.gauge("tributary_gateway_subgraph_fetches_in_flight").onScrape((gauge) => {
+    for (const [subgraph, { underWay }] of byService) gauge.set({ subgraph }, underWay);
+  });
+
+  return (subgraph) => {
+    const known = byService.get(subgraph);
+    if (known) return known;
+    const counts: ServiceCounts = {
+      underWay: 0,
+      seconds: seconds.of({ subgraph }),
+      shared: shared.of({ subgraph }),
+      ended: (outcome) => fetches.add({ subgraph, outcome }),
+    };
+    byService.set(subgraph, counts);
+    return counts;
+  };
+}
+
+function beginSpan(service: string, record: RequestRecord | undefined): Span | undefined {
+  if (record?.span === undefined) return undefined;
+  const attributes = { "tributary.subgraph": service, "http.request.method": "POST" };
+  return record.stage?.child(`fetch ${service}`, { kind: "client", attributes });
+}
+
+class Fetch implements FetchRecord {
+  readonly traceParent: string | undefined;
+  readonly #counts: ServiceCounts;
+  readonly #span: Span | undefined;
+  readonly #begunMs = performance.now();
+
+  constructor(counts: ServiceCounts, span: Span | undefined) {
+    this.#counts = counts;
+    this.#span = span;
+    this.traceParent = span?.traceParent;
+    counts.underWay++;
+  }
+
+  end(outcome: FetchOutcome): void {
+    const word = outcome.kind !== "graphql" ? outcome.code : outcome.errors.length > 0 ? "errors" : "ok";
+    this.#counts.underWay--;
+    this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
+    this.#counts.ended(word);
+    if (outcome.kind !== "graphql") this.#span?.fail(outcome.code);
+    this.#span?.end();
+  }
+}

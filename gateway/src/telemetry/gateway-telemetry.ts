@@ -1,0 +1,59 @@
+import type { RunningServer } from "@tributary/kit/lifecycle";
+import type { Log } from "@tributary/kit/log";
+import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
+import type { Config } from "../config.ts";
+import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
+import { createObservationCounts } from "./observation-counts.ts";
+import { createObserver, type Observe } from "./observations.ts";
+import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
+
+/** Who watches requests and fetches; undefined: nobody, and nothing is noted for them. */
+export interface Watchers {
+  readonly requests: RequestObserver | undefined;
+  readonly fetches: FetchObserver | undefined;
+}
+
+/** What the gateway's process shows of itself, put together from its configuration. */
+export interface GatewayTelemetry extends Watchers {
+  readonly log: Log;
+  readonly observe: Observe;
+  /** The listener for /metrics, if there is to be one. */
+  startAdmin(isReady: () => boolean): Promise<RunningServer | undefined>;
+  /** Sends what is recorded. */
+  stop(): Promise<void>;
+}
+
+/** @param supergraph the hash of the one that is served. */
+export async function createGatewayTelemetry(
+  config: Config,
+  supergraph: () => string | undefined,
+): Promise<GatewayTelemetry> {
+  const telemetry = await createTelemetry({ name: "gateway", declarations: metricsOf.gateway, config, supergraph });
+  const { log, metrics, trace } = telemetry;
+  return {
+    log,
+    observe: combine(telemetry),
+    requests: createRequestObserver({ ...config, ...telemetry }),
+    fetches: createFetchObserver(metrics, trace),
+    async startAdmin(isReady) {
+      if (config.adminPort === undefined) return undefined;
+      const address = { host: config.adminHost, port: config.adminPort };
+      const admin = await startAdminServer({ ...address, write: () => metrics.write(), isReady });
+      log.info({ url: `${admin.url}/metrics` }, "showing metrics");
+      return admin;
+    },
+    stop: () => trace.stop(),
+  };
+}
+
+function combine({ log, metrics }: Telemetry<typeof metricsOf.gateway>): Observe {
+  const tell = createObserver(log);
+  if (!metrics.isOn) return tell;
+  const count = createObservationCounts(metrics);
+  return (observation) => {
+    count(observation);
+    tell(observation);
+  };
+}

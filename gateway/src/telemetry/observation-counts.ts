@@ -1,0 +1,76 @@
+import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Observation, Observe } from "./observations.ts";
+
+/** Counts what rooms report; requests and fetches have observers of their own. */
+export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): Observe {
+  const ejected = createEjectedReplicas();
+  metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
+    for (const [subgraph, count] of ejected.counts()) gauge.set({ subgraph }, count);
+  });
+  const counts = [countRequests(metrics), countPlans(metrics), countReplicas(metrics, ejected), countLoads(metrics)];
+  return (observation) => {
+    for (const count of counts) count(observation);
+  };
+}
+
+function countRequests(metrics: Metrics<typeof gatewayMetrics>): Observe {
+  const gone = metrics.counter("tributary_gateway_clients_gone_total");
+  const cut = metrics.counter("tributary_gateway_answers_cut_total");
+  return ({ kind }) => {
+    if (kind === "client-gone") gone.add({});
+    if (kind === "answer-cut") cut.add({});
+  };
+}
+
+/** What a plan's observation is counted as. */
+const planResults: Partial<Record<Observation["kind"], string>> = {
+  "plan-cache-hit": "hit",
+  "plan-cache-miss": "miss",
+  "plan-built": "built",
+  "plan-failed": "failed",
+};
+
+function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
+  const plans = metrics.counter("tributary_gateway_plans_total");
+  const seconds = metrics.histogram("tributary_gateway_plan_duration_seconds");
+  const replaced = metrics.counter("tributary_gateway_planners_replaced_total");
+  return (observation) => {
+    const result = planResults[observation.kind];
+    if (result !== undefined) plans.add({ result });
+    if (observation.kind === "plan-built") seconds.observe({}, observation.tookMs / 1_000);
+    if (observation.kind === "planner-replaced") replaced.add({});
+  };
+}
+
+function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): Observe {
+  const retries = metrics.counter("tributary_gateway_subgraph_retries_total");
+  const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
+  const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
+  return (observation) => {
+    if (observation.kind === "retried") retries.add({ subgraph: observation.service });
+    if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
+    if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
+    if (observation.kind !== "replica-ejected") return;
+    ejections.add({ subgraph: observation.service });
+    ejected.eject(observation.service, observation.replica, observation.pauseMs);
+  };
+}
+
+/** What a supergraph's observation is counted as. */
+const loadResults: Partial<Record<Observation["kind"], string>> = {
+  "supergraph-loaded": "loaded",
+  "supergraph-refused": "refused",
+  "supergraph-unavailable": "unavailable",
+};
+
+function countLoads(metrics: Metrics<typeof gatewayMetrics>): Observe {
+  const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
+  const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
+  return ({ kind }) => {
+    const result = loadResults[kind];
+    if (result !== undefined) loads.add({ result });
+    if (kind === "supergraph-loaded") loadedAt.set({}, Date.now() / 1_000);
+  };
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "@tributary/kit/log";
+import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import type { Trace } from "@tributary/kit/telemetry/trace";
+import { RequestRecord } from "./request-record.ts";
+
+/** Counts, traces and logs requests; there is none where nobody asks for any of it. */
+export interface RequestObserver {
+  begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
+  /** Runs `work` so that its log lines bear the request's trace. */
+  run(record: RequestRecord | undefined, work: () => void): void;
+}
+
+export interface RequestObserverOptions {
+  readonly log: Log;
+  readonly metrics: Metrics<typeof gatewayMetrics>;
+  readonly trace: Trace;
+  readonly accessLog: TelemetryConfig["accessLog"];
+  /** Names that are counted by themselves. */
+  readonly knownClients: readonly string[];
+  readonly knownOperations: readonly string[];
+}
+
+/** Of a request whose client left before its answer; nginx' number for it. */
+const clientGone = 499;
+/** Codes in an answer that are our fault, and not the client's. */
+const ourFault = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
+const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
+
+export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
+  const { metrics, trace } = o;
+  if (!metrics.isOn && !trace.isOn && o.accessLog !== "all") return undefined;
+  const settle = createSettling(o);
+  let underWay = 0;
+  metrics.gauge("tributary_gateway_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
+
+  return {
+    begin(request, response, requestId) {
+      const begunMs = performance.now();
+      const record = new RequestRecord(trace.isOn ? beginSpan(trace, request, requestId) : undefined);
+      record.enter("admit");
+      underWay++;
+      response.once("close", () => {
+        underWay--;
+        settle({ record, request, response, requestId, milliseconds: performance.now() - begunMs });
+      });
+      return record;
+    },
+    run: (record, work) => trace.run(record?.span, work),
+  };
+}
+
+function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string) {
+  const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
+  return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+}
+
+interface Settled {
+  readonly record: RequestRecord;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly milliseconds: number;
+}
+
+/** What is known of a request at its end, in words of ours. */
+interface Summary {
+  readonly lane: RequestRecord["lane"];
+  readonly client: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly outcome: RequestRecord["outcome"];
+}
+
+function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
+  const clientOf = createKnownValues(o.knownClients);
+  const operationOf = createKnownValues(o.knownOperations);
+  const count = createCounting(o.metrics);
+
+  return ({ record, request, response, requestId, milliseconds }) => {
+    const { lane, outcome, span } = record;
+    const status = response.writableFinished ? response.statusCode : clientGone;
+    const client = readClient(request, clientOf);
+    const summary: Summary = { lane, client, operation: operationOf(record.operationName), status, outcome };
+    count(summary, record, milliseconds / 1_000);
+    if (span) endSpan(record, summary);
+    const isOurFault = status >= 500 || record.codes.some((code) => ourFault.test(code));
+    if (o.accessLog === "all" || (o.accessLog === "sampled" && (span !== undefined || isOurFault))) {
+      const ids = { requestId, ...(span ? { trace_id: span.traceId, span_id: span.spanId } : {}) };
+      o.log.info({ ...ids, ...summary, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
+    }
+  };
+}
+
+function readClient({ headers }: IncomingMessage, clientOf: KnownValues): string {
+  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
+  return clientOf(Array.isArray(name) ? name.join() : name);
+}
+
+function createCounting(metrics: RequestObserverOptions["metrics"]) {
+  const requests = metrics.counter("tributary_gateway_requests_total");
+  const requestSeconds = metrics.histogram("tributary_gateway_request_duration_seconds");
+  const operations = metrics.counter("tributary_gateway_operations_total");
+  const operationSeconds = metrics.histogram("tributary_gateway_operation_duration_seconds");
+  const errors = metrics.counter("tributary_gateway_errors_total");
+  const refused = metrics.counter("tributary_gateway_refused_total");
+
+  return ({ lane, client, operation, status, outcome }: Summary, { codes }: RequestRecord, seconds: number): void => {
+    const [code] = codes;
+    if (outcome === "refused" && code !== undefined) refused.add({ code });
+    if (lane === undefined) return;
+    requests.add({ lane, client, status });
+    requestSeconds.observe({ lane }, seconds);
+    operations.add({ operation, outcome });
+    operationSeconds.observe({ operation }, seconds);
+    for (const one of codes) errors.add({ code: one });
+  };
+}
+
+function endSpan(record: RequestRecord, { lane, client, operation, status, outcome }: Summary): void {
+  const { span, operationType, codes } = record;
+  if (!span) return;
+  record.leave();
+  span.set("http.response.status_code", status);
+  if (lane !== undefined) {
+    span.rename(operationType === undefined ? "/graphql" : `${operationType} ${operation}`);
+    span.set("http.route", "/graphql");
+    span.set("tributary.lane", lane);
+    span.set("tributary.client", client);
+    span.set("graphql.operation.name", operation);
+    if (operationType !== undefined) span.set("graphql.operation.type", operationType);
+  }
+  if (status >= 500 || outcome === "failed") span.fail(codes[0] ?? String(status));
+  span.end();
+}

@@ -1,0 +1,67 @@
+import type { OperationDefinitionNode } from "graphql";
+import type { Span } from "@tributary/kit/telemetry/trace";
+
+/** The stages of a request as a trace shows them; `pipeline.ts` says what they are. */
+export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
+
+/** What has come of an operation: data; data and errors; errors alone; or nothing ran. */
+export type Outcome = "ok" | "partial" | "failed" | "refused";
+
+/** What an answer says of itself, where that is not data alone. */
+export interface Told {
+  readonly outcome: Outcome;
+  /** Of its `errors[]`. */
+  readonly codes: readonly string[];
+}
+
+const allIsWell: Told = { outcome: "ok", codes: [] };
+
+/** What is noted of a request for whoever watches; there are records only where somebody does. */
+export class RequestRecord {
+  /** Undefined for what is not asked of /graphql. */
+  lane: "fast" | "full" | undefined;
+  /** As the client named it: never for a label, a span or a log line as it is. */
+  operationName: string | undefined;
+  operationType: string | undefined;
+  outcome: Outcome = "refused";
+  /** Of the answer's `errors[]`. */
+  codes: readonly string[] = [];
+  /** Undefined when the request is not traced. */
+  readonly span: Span | undefined;
+  #stage: Span | undefined;
+  #stageName: Stage | undefined;
+
+  constructor(span: Span | undefined) {
+    this.span = span;
+  }
+
+  /** It is known what is asked. */
+  ask({ operation }: { readonly operation: OperationDefinitionNode }): void {
+    this.operationName = operation.name?.value;
+    this.operationType = operation.operation;
+  }
+
+  /** It is known what is answered. Without a word it is data alone. */
+  tell({ outcome, codes } = allIsWell): void {
+    this.outcome = outcome;
+    this.codes = codes;
+  }
+
+  /** One stage after the other: the one before ends. */
+  enter(stage: Stage): void {
+    if (this.span === undefined || this.#stageName === stage) return;
+    this.leave();
+    this.#stageName = stage;
+    this.#stage = this.span.child(stage);
+  }
+
+  /** The stage that is under way, for what belongs to it. */
+  get stage(): Span | undefined {
+    return this.#stage ?? this.span;
+  }
+
+  leave(): void {
+    this.#stage?.end();
+    this.#stage = undefined;
+  }
+}
