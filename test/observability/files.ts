@@ -1,0 +1,85 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8");
+export const readYaml = (path: string): unknown => parse(readText(path));
+export const listFiles = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
+
+export interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+export const ruleFiles = listFiles("infra/observability/rules/*.yml");
+const groups = ruleFiles.flatMap((path) => (readYaml(path) as RuleFile).groups);
+const rules = groups.flatMap((group) => group.rules);
+export const groupNames = groups.map(({ name }) => name);
+export const recordings = rules.filter((rule): rule is Rule & { readonly record: string } => rule.record !== undefined);
+export const alerts = rules.filter((rule): rule is Rule & { readonly alert: string } => rule.alert !== undefined);
+
+interface Target {
+  readonly refId: string;
+  readonly expr: string;
+  readonly legendFormat: string;
+  readonly datasource: { readonly type: string; readonly uid: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly Target[];
+}
+
+export interface Dashboard {
+  readonly uid: string;
+  readonly title: string;
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
+  readonly panels: readonly Panel[];
+}
+
+export const dashboards: readonly (readonly [string, Dashboard])[] = listFiles(
+  "infra/observability/grafana/dashboards/*.json",
+).map((path) => [basename(path), JSON.parse(readText(path)) as Dashboard]);
+
+/** A query, by where it stands, and the labels that the words beside it name. */
+export interface Asked {
+  readonly where: string;
+  readonly expr: string;
+  readonly told: readonly string[];
+}
+
+/** Every query that there is. */
+export const asked: readonly Asked[] = [
+  ...recordings.map(({ record, expr }) => ({ where: record, expr, told: [] })),
+  ...alerts.map(({ alert, expr, annotations = {} }) => ({
+    where: alert,
+    expr,
+    told: namesIn(Object.values(annotations).join(), /\$labels\.(\w+)/g),
+  })),
+  ...dashboards.flatMap(([file, { panels }]) =>
+    panels.flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr, legendFormat }) => ({
+        where: `${file}, ${title}`,
+        expr,
+        told: namesIn(legendFormat, /\{\{(\w+)\}\}/g),
+      })),
+    ),
+  ),
+];
+
+function namesIn(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(([, name]) => name ?? "");
+}

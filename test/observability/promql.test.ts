@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { readQuery } from "./promql.ts";
+
+test("a query is read into the series it asks for and the labels it groups them by", () => {
+  const query = readQuery(
+    'sum by (le, job) (rate(a_bucket{job=~"x|y", code!="Z"}[$__rate_interval])) / on (job) b > 0.5',
+  );
+  const a = {
+    metric: "a_bucket",
+    matchers: [
+      { label: "job", op: "=~", value: "x|y" },
+      { label: "code", op: "!=", value: "Z" },
+    ],
+  };
+  const b = { metric: "b", matchers: [] };
+  expect(query).toEqual({
+    selectors: [a, b],
+    groupings: [
+      { labels: ["le", "job"], selectors: [a] },
+      { labels: ["job"], selectors: [a, b] },
+    ],
+  });
+});
+
+test.each(["sum(rate(a[5m])", "rat(a[5m])", "sum by job (a)", "a{job=x}", "a >", "rate(a[5 fathoms])", ""])(
+  "%j is not PromQL",
+  (text) => {
+    expect(() => readQuery(text)).toThrow("not PromQL");
+  },
+);

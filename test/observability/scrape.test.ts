@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { readYaml } from "./files.ts";
+
+interface Compose {
+  readonly services: Readonly<
+    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly ports?: readonly string[] }>
+  >;
+}
+
+interface Scrape {
+  readonly job_name: string;
+  readonly dns_sd_configs?: readonly {
+    readonly names: readonly string[];
+    readonly type: string;
+    readonly port: number;
+  }[];
+}
+
+const units = ["users", "posts", "comments", "orders", "gateway", "rest-proxy"];
+const { services } = readYaml("docker-compose.yml") as Compose;
+const { scrape_configs: scrapes } = readYaml("infra/observability/prometheus.yml") as {
+  readonly scrape_configs: readonly Scrape[];
+};
+
+test("Prometheus asks every address of each unit's name, under the unit's name as its job", () => {
+  expect(scrapes.map(({ job_name: name }) => name)).toEqual(units);
+  for (const { job_name: name, dns_sd_configs: found } of scrapes) {
+    expect(services).toHaveProperty(name);
+    expect(found).toEqual([{ names: [name], type: "A", port: 9464, refresh_interval: "5s" }]);
+  }
+});
+
+test("in Kubernetes Prometheus asks the port that the pods' metrics are at, and names jobs and replicas as in compose", () => {
+  const { scrape_configs: inCluster } = readYaml("infra/observability/prometheus-kubernetes.yml") as {
+    readonly scrape_configs: readonly { readonly relabel_configs: readonly object[] }[];
+  };
+  expect(inCluster[0]?.relabel_configs).toEqual([
+    { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "admin", action: "keep" },
+    { source_labels: ["__meta_kubernetes_pod_label_app_kubernetes_io_name"], target_label: "job" },
+    { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
+  ]);
+});
+
+test("the collector has every part that its pipeline names, and takes what our processes send", () => {
+  const collector = readYaml("infra/observability/collector.yml") as {
+    readonly receivers: object;
+    readonly processors: object;
+    readonly exporters: object;
+    readonly service: {
+      readonly pipelines: Readonly<Record<string, Record<"receivers" | "processors" | "exporters", readonly string[]>>>;
+    };
+  };
+  for (const pipeline of Object.values(collector.service.pipelines))
+    for (const part of ["receivers", "processors", "exporters"] as const)
+      expect(Object.keys(collector[part])).toEqual(expect.arrayContaining([...pipeline[part]]));
+  expect(collector.receivers).toEqual({ otlp: { protocols: { http: { endpoint: "0.0.0.0:4318" } } } });
+});
