@@ -33,6 +33,7 @@ await once(child, "close");
 clearTimeout(tooLate);
 if (!isListening(said) && !said.includes("The data cannot be reached")) throw new Error(`It does not start:\n${said}`);
 
+/** On its door, that is; the listener for metrics comes first. */
 function isListening(log: string): boolean {
-  return log.includes('"msg":"listening"');
+  return /"url":"http:[^"]+"(?!,"msg":"showing metrics")/.test(log);
 }
