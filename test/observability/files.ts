@@ -5,7 +5,8 @@ import { parse } from "yaml";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8");
-export const readYaml = (path: string): unknown => parse(readText(path));
+/** With `<<` as compose has it. */
+export const readYaml = (path: string): unknown => parse(readText(path), { merge: true });
 export const listFiles = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
 export interface Rule {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { readYaml } from "./files.ts";
+import { readText, readYaml } from "./files.ts";
 
 interface Compose {
   readonly services: Readonly<
-    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly ports?: readonly string[] }>
+    Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly volumes?: readonly string[] }>
   >;
 }
 
@@ -18,6 +18,7 @@ interface Scrape {
 
 const units = ["users", "posts", "comments", "orders", "gateway", "rest-proxy"];
 const { services } = readYaml("docker-compose.yml") as Compose;
+const { services: observed } = readYaml("docker-compose.observability.yml") as Compose;
 const { scrape_configs: scrapes } = readYaml("infra/observability/prometheus.yml") as {
   readonly scrape_configs: readonly Scrape[];
 };
@@ -26,8 +27,25 @@ test("Prometheus asks every address of each unit's name, under the unit's name a
   expect(scrapes.map(({ job_name: name }) => name)).toEqual(units);
   for (const { job_name: name, dns_sd_configs: found } of scrapes) {
     expect(services).toHaveProperty(name);
+    expect(observed[name]?.environment).toMatchObject({
+      ADMIN_PORT: "9464",
+      ADMIN_HOST: "0.0.0.0",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+    });
     expect(found).toEqual([{ names: [name], type: "A", port: 9464, refresh_interval: "5s" }]);
   }
+});
+
+test("in compose the whole folder is where its files look for each other", () => {
+  expect(observed["prometheus"]?.volumes).toContain("./infra/observability:/etc/prometheus:ro");
+  expect(observed["grafana"]?.volumes).toContain("./infra/observability/grafana:/etc/tributary:ro");
+  expect(observed["grafana"]?.environment).toMatchObject({ GF_PATHS_PROVISIONING: "/etc/tributary/provisioning" });
+});
+
+test("in compose the collector has somewhere to pass traces on to", () => {
+  expect(observed["collector"]?.environment).toEqual({ TRACES_ENDPOINT: "${TRACES_ENDPOINT:-jaeger:4317}" });
+  expect(readText("infra/observability/collector.yml")).toContain("endpoint: ${env:TRACES_ENDPOINT:-jaeger:4317}");
+  expect(observed).toHaveProperty("jaeger");
 });
 
 test("in Kubernetes Prometheus asks the port that the pods' metrics are at, and names jobs and replicas as in compose", () => {
