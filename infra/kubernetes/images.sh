@@ -15,7 +15,8 @@ esac
 
 compose=(docker compose)
 docker compose version >/dev/null 2>&1 || compose=(docker-compose)
-export VERSION=$tag DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
+REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+export REVISION VERSION=$tag DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
 "${compose[@]}" --env-file infra/compose/development.env build "${units[@]}"
 
 for unit in "${units[@]}"; do

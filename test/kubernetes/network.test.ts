@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay, selectPods } from "./cluster.ts";
+import { root } from "./folders.ts";
 import { serviceNames, units } from "./units.ts";
 
 /** Of each process: kit/src/telemetry. */
@@ -75,7 +79,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     for (const { name, ...unit } of units) {
       const pod = getPod(cluster, name);
       expect(pod.container.ports).toContainEqual({ name: "admin", containerPort: adminPort });
-      if (unit.kind === "service") {
+      if (name !== "rest-proxy") {
         expect(unit.readConfig(environmentOf(cluster, pod))).toMatchObject({ adminPort, adminHost: "0.0.0.0" });
       }
       expect(pod.labels).toMatchObject(admitting[0]?.spec?.podSelector?.matchLabels ?? { nothing: "" });
@@ -99,6 +103,14 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     });
     expect(idle.map(({ metadata }) => metadata?.name)).toEqual([]);
   });
+});
+
+test("Prometheus looks for the port by the name that it has, in the namespace where it is", () => {
+  const text = readFileSync(join(root, "infra/observability/prometheus-kubernetes.yml"), "utf8");
+  const [{ kubernetes_sd_configs: places, relabel_configs: rules }] = parse(text).scrape_configs;
+  expect(places).toEqual([{ role: "pod", namespaces: { names: ["tributary"] } }]);
+  const kept = { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "admin", action: "keep" };
+  expect(rules).toContainEqual(kept);
 });
 
 describe("the routes of production", () => {
