@@ -1,7 +1,7 @@
 import type { Rule } from "../house.ts";
 import { isProductCode, refuseImports } from "../house.ts";
 
-/** Who may write a log. */
+/** Who may write a log, count and trace. */
 export const logRules: readonly Rule[] = [
   {
     name: "no-console",
@@ -22,6 +22,15 @@ export const logRules: readonly Rule[] = [
       refuseImports(
         modules.filter(({ path }) => isProductCode(path) && path !== "kit/src/log.ts"),
         ({ specifier, typeOnly }) => /^pino(?:-|\/|$)/.test(specifier) && !typeOnly,
+      ),
+  },
+  {
+    name: "one-telemetry",
+    sentence: "Only kit/src/telemetry knows the libraries that count and trace: nothing else depends on what they are.",
+    find: ({ modules }) =>
+      refuseImports(
+        modules.filter(({ path }) => isProductCode(path) && !path.startsWith("kit/src/telemetry/")),
+        ({ specifier }) => /^(?:prom-client|@opentelemetry)(?:\/|$)/.test(specifier),
       ),
   },
   {
