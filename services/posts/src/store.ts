@@ -15,6 +15,9 @@ import {
   type VisibleFilters,
 } from "./model.ts";
 
+/** Pages of so many posts are read whole: to weigh them costs half as much again, and they are no longer than eight megabytes. */
+const unweighedMax = 20;
+
 export type PostStore = ReturnType<typeof createPostStore>;
 
 const columns = `id, author_id as "authorId", title, body as "text", body_format as "format", status,
@@ -89,7 +92,7 @@ function createLists(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    const { bytesMax } = request;
+    const bytesMax = request.limit > unweighedMax ? request.bytesMax : undefined;
     const which = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
     const name = [`list-${what}`, ...which, bytesMax && "within"].filter(Boolean).join("-");
     const of = (some: string) =>

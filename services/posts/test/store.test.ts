@@ -43,11 +43,11 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
   ],
   "published posts within a size": [
     either,
-    (store) => store.listPosts({ status: "PUBLISHED" }, { ...next("300"), bytesMax: 1_048_576 }),
+    (store) => store.listPosts({ status: "PUBLISHED" }, { ...next("300"), limit: 100, bytesMax: 1_048_576 }),
   ],
   "published posts' versions within a size": [
     either,
-    (store) => store.listPostVersions({ status: "PUBLISHED" }, { ...prev("300"), bytesMax: 1_048_576 }),
+    (store) => store.listPostVersions({ status: "PUBLISHED" }, { ...prev("300"), limit: 100, bytesMax: 1_048_576 }),
   ],
   "all drafts": [/posts_by_status/, (store) => store.listPosts({ status: "DRAFT" }, { limit: 20 })],
   "an author's posts": [
