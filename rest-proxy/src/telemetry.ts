@@ -2,10 +2,12 @@ import type { Log } from "@tributary/kit/log";
 import type { PassageObservation } from "./passage/passage.ts";
 import type { UsageCount } from "./usage.ts";
 
-interface About {
+export interface About {
   readonly requestId: string;
   readonly method: string;
-  /** Without its query. */
+  /** As the table has it, such as `/things/:id`; `other` when none was found. */
+  readonly route: string;
+  /** Without its query. A path can hold anything: it stays out of the log. */
   readonly path: string;
 }
 
@@ -37,13 +39,17 @@ export type Observation =
 export type Observe = (observation: Observation) => void;
 
 export function createObserver(log: Log): Observe {
-  return (observation) => {
-    if (observation.kind === "answered") return log.debug(observation, "answered");
+  return (observed) => {
+    // The access log tells of these, where one is wanted; here they would cost each request.
+    if (observed.kind === "answered") return;
+    const observation = withoutCallersWords(observed);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
       return log.debug(observation, "a connection did not speak HTTP as it should");
     if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
+    if (observation.kind === "replica-leaving")
+      return log.info(observation, "a replica of a service is about to stop; it is left out");
     if (observation.kind === "replica-back") return log.info(observation, "a replica of a service answers again");
     if (observation.kind === "retried") return log.debug(observation, "a request was tried once more");
     const { cause, ...fields } = observation;
@@ -59,4 +65,14 @@ export function createObserver(log: Log): Observe {
     if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };
+}
+
+type Told = Exclude<Observation, { readonly kind: "answered" }>;
+
+/** A path or a key of the cache can hold anything: an address, a search. */
+function withoutCallersWords(observation: Told): Told {
+  const told: Record<string, unknown> = { ...observation };
+  delete told["path"];
+  delete told["key"];
+  return told as Told;
 }

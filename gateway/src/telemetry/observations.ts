@@ -95,6 +95,7 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
   "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
   "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
+  "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],
   "replica-back": ["info", "a replica of a subgraph answers again"],
   retried: ["debug", "a fetch was tried once more"],
   "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],

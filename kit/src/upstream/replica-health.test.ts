@@ -3,11 +3,12 @@ import { createReplicaHealth, type Verdict } from "./replica-health.ts";
 
 function setUp({ mayEject = true } = {}) {
   const clock = { nowMs: 0 };
-  const seen: (number | "back")[] = [];
+  const seen: (number | string)[] = [];
   const health = createReplicaHealth({
     nowMs: () => clock.nowMs,
     mayEject: () => mayEject,
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
+    onLeaving: ({ pauseMs }) => void seen.push(`leaving ${pauseMs}`),
     onBack: () => void seen.push("back"),
   });
   const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.end(health.begin(), verdict));
@@ -38,7 +39,7 @@ test("a replica that says twice in a row that it leaves is ejected, and back whe
   clock.nowMs = 3_000;
   run("good");
   expect(health.isEjected).toBe(false);
-  expect(seen).toEqual([1_000, "back"]);
+  expect(seen).toEqual(["leaving 1000", "back"]);
 });
 
 test("failures and words of leaving are not added up", () => {

@@ -35,6 +35,8 @@ export interface ReplicaHealthOptions {
   /** Asked at each failure from the fifth in a row on, and when the replica leaves. */
   mayEject(): boolean;
   onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
+  /** It takes its leave, and is ejected without having failed. */
+  onLeaving(about: { readonly pauseMs: number }): void;
   onBack(): void;
 }
 
@@ -42,7 +44,13 @@ export interface ReplicaHealthOptions {
  * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). One that
  * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
  */
-export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: ReplicaHealthOptions): ReplicaHealth {
+export function createReplicaHealth({
+  nowMs,
+  mayEject,
+  onEjected,
+  onLeaving,
+  onBack,
+}: ReplicaHealthOptions): ReplicaHealth {
   let failuresInARow = 0;
   let farewellsInARow = 0;
   let isEjected = false;
@@ -56,12 +64,11 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
     dueAtMs = nowMs() + pauseMs;
   }
 
-  function eject(cause: unknown): void {
+  function eject(): void {
     isEjected = true;
     // One that flaps is out for longer each time.
     if (nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
     pause();
-    onEjected({ pauseMs, cause });
   }
 
   function comeBack(): void {
@@ -81,7 +88,10 @@ export function createReplicaHealth({ nowMs, mayEject, onEjected, onBack }: Repl
     farewellsInARow = verdict === "leaving" ? farewellsInARow + 1 : 0;
     const isLeaving = farewellsInARow >= farewellsInARowMax;
     if (!isLeaving && failuresInARow < failuresInARowMax) return;
-    if (mayEject()) eject(isLeaving ? new Error("it lets go of its connections, as before it stops") : cause);
+    if (!mayEject()) return;
+    eject();
+    if (isLeaving) onLeaving({ pauseMs });
+    else onEjected({ pauseMs, cause });
   }
 
   return {

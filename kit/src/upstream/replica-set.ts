@@ -14,6 +14,8 @@ export interface Replica<Connection> {
 
 export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
+  /** It answers, and is about to stop. */
+  | { readonly kind: "replica-leaving"; readonly replica: string; readonly pauseMs: number }
   | { readonly kind: "replica-back"; readonly replica: string };
 
 export interface ReplicaSetOptions<Connection> {
@@ -55,6 +57,11 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     serving = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
+  function tell(observation: ReplicaObservation): void {
+    sortOut();
+    o.observe(observation);
+  }
+
   function open(address: ReplicaAddress): Member {
     const { name, path } = address;
     const replica: Member = {
@@ -65,14 +72,9 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       health: createReplicaHealth({
         nowMs: o.nowMs,
         mayEject: () => mayEject(replica),
-        onEjected(about) {
-          sortOut();
-          o.observe({ kind: "replica-ejected", replica: name, ...about });
-        },
-        onBack() {
-          sortOut();
-          o.observe({ kind: "replica-back", replica: name });
-        },
+        onEjected: (about) => tell({ kind: "replica-ejected", replica: name, ...about }),
+        onLeaving: (about) => tell({ kind: "replica-leaving", replica: name, ...about }),
+        onBack: () => tell({ kind: "replica-back", replica: name }),
       }),
     };
     return replica;

@@ -36,12 +36,12 @@ test("a replica that takes its leave is asked twice more at the most, then the o
   leaving.answer = sayFarewell;
   await stream(20, 1, () => upstream.send(write));
   expect([leaving.calls, staying.calls]).toEqual([2, 18]);
-  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
   await leaving.kill();
   await restart(leaving);
   clock.nowMs = 1_000;
   await stream(1, 1, () => upstream.send(read));
-  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected", "replica-back"]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving", "replica-back"]);
 });
 
 test("where all replicas take their leave, one of them is asked all the same", async () => {

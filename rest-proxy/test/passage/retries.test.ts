@@ -89,7 +89,7 @@ describe.each(ways)("%s", (way) => {
     const outcomes = await stream(20, 1, () => outcomeOf(passage[way](write)));
     expect(outcomes.filter(isNot("200 ok"))).toEqual([]);
     expect([leaving.calls, staying.calls]).toEqual([2, 18]);
-    expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
+    expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
   });
 
   test("a connection that does not come to stand is given up, and even a write goes elsewhere", async () => {
