@@ -2,12 +2,10 @@ import type { Log } from "@tributary/kit/log";
 import type { PassageObservation } from "./passage/passage.ts";
 import type { UsageCount } from "./usage.ts";
 
-export interface About {
+interface About {
   readonly requestId: string;
   readonly method: string;
-  /** As the table has it, such as `/things/:id`; `other` when none was found. */
-  readonly route: string;
-  /** Without its query. A path can hold anything: it stays out of the log. */
+  /** Without its query. */
   readonly path: string;
 }
 
@@ -39,10 +37,8 @@ export type Observation =
 export type Observe = (observation: Observation) => void;
 
 export function createObserver(log: Log): Observe {
-  return (observed) => {
-    // The access log tells of these, where one is wanted; here they would cost each request.
-    if (observed.kind === "answered") return;
-    const observation = withoutCallersWords(observed);
+  return (observation) => {
+    if (observation.kind === "answered") return log.debug(observation, "answered");
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
@@ -65,14 +61,4 @@ export function createObserver(log: Log): Observe {
     if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };
-}
-
-type Told = Exclude<Observation, { readonly kind: "answered" }>;
-
-/** A path or a key of the cache can hold anything: an address, a search. */
-function withoutCallersWords(observation: Told): Told {
-  const told: Record<string, unknown> = { ...observation };
-  delete told["path"];
-  delete told["key"];
-  return told as Told;
 }
