@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { runCommand, tryCommand } from "./command.ts";
+
+/** One container of a part. */
+export interface Container {
+  readonly id: string;
+  /** Such as "posts 2". */
+  readonly name: string;
+}
+
+const pollMs = 500;
+const healthyTimeoutMs = 60_000;
+/** Longer than the platform gives its parts: who ends later than that is killed by Docker, which is seen in the exit code. */
+const stopTimeoutSeconds = 30;
+
+/** The containers of one part, in their order, whichever Compose made them. */
+export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
+  const labels = { project, service: part };
+  const filters = Object.entries(labels).flatMap(([name, value]) => [
+    "--filter",
+    `label=com.docker.compose.${name}=${value}`,
+  ]);
+  const format = '{{.ID}} {{.Label "com.docker.compose.container-number"}}';
+  const out = await runCommand(["docker", "ps", "--all", "--format", format, ...filters]);
+  return out
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(" "))
+    .sort(([, a], [, b]) => Number(a) - Number(b))
+    .map(([id = "", number = ""]) => ({ id, name: `${part} ${number}` }));
+}
+
+/** @returns the process's exit code. */
+export async function stopContainer({ id }: Container): Promise<number> {
+  await runCommand(["docker", "stop", "--time", String(stopTimeoutSeconds), id]);
+  return Number(await runCommand(["docker", "inspect", "--format", "{{.State.ExitCode}}", id]));
+}
+
+/** kill -9. */
+export async function killContainer({ id }: Container): Promise<void> {
+  await runCommand(["docker", "kill", "--signal", "KILL", id]);
+}
+
+/** Resolves when its health check says that it is well. @throws Error with what it logged last when it does not within a minute. */
+export async function startContainer(container: Container): Promise<void> {
+  await runCommand(["docker", "start", container.id]);
+  await waitUntilHealthy(container);
+}
+
+export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
+  const deadline = performance.now() + healthyTimeoutMs;
+  while (performance.now() < deadline) {
+    const health = await runCommand(["docker", "inspect", "--format", "{{.State.Health.Status}}", id]);
+    if (health.trim() === "healthy") return;
+    await sleep(pollMs);
+  }
+  const { lastWords } = await tryCommand(["docker", "logs", "--tail", "20", id]);
+  throw new Error(`${name} does not become healthy:\n${lastWords}`);
+}
+
+/** Where this machine reaches a port of a container that is published. */
+export async function readUrl({ id }: Container, port: number): Promise<string> {
+  const [first = ""] = (await runCommand(["docker", "port", id, String(port)])).split("\n");
+  return `http://${first.trim()}`;
+}
+
+/** Bytes that came over the network since the container started, the loopback left out. */
+export async function readReceivedBytes({ id }: Container): Promise<number> {
+  const table = await runCommand(["docker", "exec", id, "cat", "/proc/net/dev"]);
+  const counts = table.split("\n").map((line) => /^\s*eth\d+:\s*(\d+)/.exec(line)?.[1]);
+  return counts.reduce((total, count) => total + Number(count ?? 0), 0);
+}
