@@ -1,5 +1,6 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 import { readListenerConfig } from "@tributary/kit/listener-config";
+import { readTelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
 import { readRetirements, type Retirement } from "./retirement.ts";
 
 type Profile = "development" | "production";
@@ -38,6 +39,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         why: "the documents that composition made, from the working directory; /docs is empty where there are none",
       }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
+      ...readTelemetryConfig(env, { name: "rest-proxy" }),
       addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {
         fallback: 1,
@@ -101,7 +103,7 @@ const knownClientsMax = 100;
 function readKnownClients(env: EnvironmentReader): readonly string[] {
   const names = env.list("KNOWN_CLIENTS", {
     fallback: [],
-    why: "client names, 100 at most, whose use of old versions is counted by itself; all others are one",
+    why: "client names, 100 at most, that are counted by themselves; all others are one",
   });
   if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   return names;

@@ -6,7 +6,9 @@ import { abandonBody, ClientGone } from "./body.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen } from "./problems.ts";
 import { readTarget } from "./target.ts";
-import type { Observe } from "./telemetry.ts";
+import type { About, Observe } from "./telemetry.ts";
+import type { RequestObserver } from "./watch/request-observer.ts";
+import { RequestRecord } from "./watch/request-record.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -17,18 +19,27 @@ export interface Exchange {
   readonly url: string;
   readonly requestId: string;
   readonly own: OwnHead;
+  readonly record: RequestRecord;
 }
 
 /** Names the request, and tells when its answer is over. */
-export function openExchange(request: IncomingMessage, response: ServerResponse, observe: Observe): Exchange {
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  observe: Observe,
+  watch?: RequestObserver,
+): Exchange {
   const { method = "", url = "", headers } = request;
   const own = createOwnHead();
   const requestId = readRequestId(headers["x-request-id"]);
   own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
-  const exchange = { request, response, method, url, requestId, own };
+  const record = new RequestRecord(watch?.begin(request, requestId));
+  const exchange = { request, response, method, url, requestId, own, record };
   const begin = performance.now();
   response.on("close", () => {
-    const milliseconds = Math.round(performance.now() - begin);
+    const exactly = performance.now() - begin;
+    watch?.end({ record, request, response, requestId, milliseconds: exactly });
+    const milliseconds = Math.round(exactly);
     const { statusCode: status, writableFinished: finished } = response;
     observe({ kind: "answered", status, finished, milliseconds, ...aboutExchange(exchange) });
   });
@@ -38,12 +49,13 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
 /** Whatever was thrown becomes a problem document. */
 export function refuse(error: unknown, exchange: Exchange, observe: Observe): void {
   if (error instanceof ClientGone) return;
-  const { request, response, requestId, url, own } = exchange;
+  const { request, response, requestId, url, own, record } = exchange;
   const known = error instanceof AppError;
   if (!known) observe({ kind: "bug", cause: error, ...aboutExchange(exchange) });
   if (!isOpen(response)) return void response.destroy();
   abandonBody(request, response);
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  record.code = told.code;
   if (told.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
   setOwnHead(response, own);
   writeProblem(response, told, { instance: instanceOf(url), requestId });
@@ -71,11 +83,8 @@ export function createReadingLimit(responseTimeoutMs: number, observe: Observe):
   };
 }
 
-/** For the log: without the query, and not longer than a line should be. */
-export function aboutExchange({ requestId, method, url }: Exchange): {
-  readonly requestId: string;
-  readonly method: string;
-  readonly path: string;
-} {
-  return { requestId, method, path: (url.split("?", 1)[0] ?? "").slice(0, 256) };
+/** Whom what is told is about: the path without the query, and not longer than it should be. */
+export function aboutExchange({ requestId, method, url, record }: Exchange): About {
+  const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
+  return { requestId, method, route: record.route?.path ?? "other", path };
 }

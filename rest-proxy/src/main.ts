@@ -1,19 +1,20 @@
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
-import { createLog } from "@tributary/kit/log";
 import { runMain } from "@tributary/kit/run-main";
 import { readConfig, readRoutesFile } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route-table.ts";
 import { loadRoutes } from "./routes.ts";
 import { createRestProxy } from "./server.ts";
-import { createObserver } from "./telemetry.ts";
+import { createProxyTelemetry } from "./watch/proxy-telemetry.ts";
 
 await runMain(async () => {
   const table = createRouteTable(loadRoutes(readRoutesFile(process.env)));
   const config = readConfig(process.env, table.services);
-  const log = createLog({ name: "rest-proxy", level: config.logLevel });
+  const telemetry = await createProxyTelemetry(config, table.versions.at(-1) ?? 1);
+  const { log, observe, watchers } = telemetry;
   const documents = loadDocuments(config.openApiFolder);
-  const proxy = createRestProxy({ ...config, table, documents, observe: createObserver(log) });
+  const proxy = createRestProxy({ ...config, table, documents, observe, watchers });
+  const admin = await telemetry.startAdmin();
   const server = await startServer({
     ...config,
     name: "rest-proxy",
@@ -21,7 +22,11 @@ await runMain(async () => {
     prepare: proxy.prepare,
     log,
     isReady: () => true,
-    close: () => proxy.close(),
+    about: () => config.build,
+    async close() {
+      await proxy.close();
+      await Promise.all([admin?.drain(), telemetry.stop()]);
+    },
   });
   stopOnSignals([server], log);
   log.info({ url: server.url, routesFile: config.routesFile, services: config.addresses }, "listening");

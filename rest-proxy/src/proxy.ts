@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import type { Span } from "@tributary/kit/telemetry/trace";
 import { ClientGone } from "./body.ts";
 import type { AskOrigin } from "./cache/origin.ts";
 import type { CacheLookup, CompleteHead, SharedCache } from "./cache/shared-cache.ts";
@@ -7,7 +8,8 @@ import { type Coding, createCompression } from "./compression.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
 import { isOpen, toServiceError } from "./problems.ts";
-import type { Observe } from "./telemetry.ts";
+import type { About, Observe } from "./telemetry.ts";
+import type { ServiceObserver } from "./watch/service-observer.ts";
 
 export interface ProxyOptions {
   /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
@@ -20,6 +22,8 @@ export interface ProxyOptions {
   readonly responseTimeoutMs: number;
   readonly cache: SharedCache;
   readonly observe: Observe;
+  /** Undefined where nobody watches. */
+  readonly services?: ((service: string) => ServiceObserver) | undefined;
 }
 
 /** Where a request goes and what goes there; nothing else of the client's own request reaches a service. */
@@ -37,7 +41,9 @@ interface Forwarding {
   /** What the proxy itself says on the answer. */
   readonly complete: CompleteHead;
   /** For the log. */
-  readonly about: { readonly requestId: string; readonly method: string; readonly path: string };
+  readonly about: About;
+  /** Undefined when the request is not traced. */
+  readonly span: Span | undefined;
 }
 
 export interface Proxy {
@@ -64,15 +70,17 @@ export function createProxy(o: ProxyOptions): Proxy {
     const urls = o.addresses[service];
     if (urls === undefined) throw new Error(`There is no address for the service ${service}.`);
     const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
-    const passage = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe });
+    const watch = o.services?.(service);
+    const passage = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, watch });
     passages.set(service, passage);
     return passage;
   }
 
   /** One request's way: it knows where to and with which body; the cache says which conditions. */
-  function wayBy(ask: Ask, { path: target, takesIdempotencyKey, body, service, about, coding }: Forwarding): AskOrigin {
+  function wayBy(ask: Ask, forwarding: Forwarding): AskOrigin {
+    const { path: target, takesIdempotencyKey, body, service, about, coding, span } = forwarding;
     const plain: AskOrigin = ({ method, headers, signal }) =>
-      ask({ method, target, headers, body, signal, takesIdempotencyKey });
+      ask({ method, target, headers, body, signal, takesIdempotencyKey, span });
     const packed = withCompression(plain, coding);
     return async (request) => {
       const answer = await packed(request);

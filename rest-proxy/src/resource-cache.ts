@@ -2,11 +2,14 @@ import { createKeysOf } from "./cache-keys.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "./cache/shared-cache.ts";
 import type { RouteTable } from "./route-table.ts";
 import type { Observe } from "./telemetry.ts";
+import type { CacheObserver } from "./watch/cache-counts.ts";
 
 export interface ResourceCacheOptions {
   readonly table: RouteTable;
   readonly nowMs: () => number;
   readonly observe: Observe;
+  /** Undefined where nobody watches. */
+  readonly watch?: CacheObserver | undefined;
 }
 
 /** What it holds at the most. */
@@ -16,15 +19,19 @@ export type CacheLimits = Pick<
 >;
 
 /** The shared cache in front of the services; they speak to it in `CDN-Cache-Control` where it may keep longer than others. */
-export function createResourceCache(limits: CacheLimits, { table, nowMs, observe }: ResourceCacheOptions): SharedCache {
-  return createSharedCache({
+export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions): SharedCache {
+  const { table, nowMs, observe, watch } = o;
+  const cache = createSharedCache({
     ...limits,
     name: "tributary",
     targetedFields: ["cdn-cache-control"],
     nowMs,
     keysOf: createKeysOf(table),
-    observe: (observation) => {
+    observe(observation) {
+      watch?.count(observation);
       if (observation.kind === "refresh-failed") observe(observation);
     },
   });
+  watch?.watch(() => cache.size, limits.bytesMax);
+  return cache;
 }

@@ -21,6 +21,8 @@ import { createRetirements, type Retirement, type Retirements } from "./retireme
 import { type RouteTable, upstreamPath } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import type { Observe } from "./telemetry.ts";
+import type { Watchers } from "./watch/proxy-telemetry.ts";
+import { noteCache } from "./watch/request-record.ts";
 import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
 import { tellLocation, tellVersion } from "./version-head.ts";
 import { type Asked, createVersions, type Found } from "./versions.ts";
@@ -46,6 +48,8 @@ export interface RestProxyOptions {
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly nowMs?: () => number;
   readonly observe: Observe;
+  /** Nobody unless given. */
+  readonly watchers?: Watchers;
 }
 
 export interface RestProxy {
@@ -88,7 +92,8 @@ interface Parts {
 /** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
 export function createRestProxy(o: RestProxyOptions): RestProxy {
   const { observe, table, nowMs = Date.now } = o;
-  const cache = createResourceCache(o.cacheLimits, { table, nowMs, observe });
+  const { requests, services, cache: watch } = { ...o.watchers };
+  const cache = createResourceCache(o.cacheLimits, { table, nowMs, observe, watch });
   const parts: Parts = {
     table,
     cors: createResourceCors(o.corsOrigins),
@@ -100,20 +105,27 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     chooseCoding: createCodingChooser(),
     cache,
     readBody: createBodyReader(o),
-    proxy: createProxy({ ...o, cache }),
+    proxy: createProxy({ ...o, cache, services }),
     limitReading: createReadingLimit(o.responseTimeoutMs, observe),
   };
   const stopTelling = tellUsage(parts.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
 
+  function serve(exchange: Exchange): void {
+    try {
+      const visit = receive(exchange, parts);
+      if (visit) answer(visit, parts).catch((error: unknown) => refuse(error, visit, observe));
+    } catch (error) {
+      refuse(error, exchange, observe);
+    }
+  }
+
   return {
     handler(request, response) {
-      const exchange = openExchange(request, response, observe);
-      try {
-        const visit = receive(exchange, parts);
-        if (visit) answer(visit, parts).catch((error: unknown) => refuse(error, visit, observe));
-      } catch (error) {
-        refuse(error, exchange, observe);
-      }
+      const exchange = openExchange(request, response, observe, requests);
+      const { span } = exchange.record;
+      // Log lines of a traced request bear its trace.
+      if (requests && span) requests.run(span, () => serve(exchange));
+      else serve(exchange);
     },
     prepare: (server) => prepareServer(server, observe),
     usage: () => parts.usage.read(),
@@ -129,7 +141,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 /** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
 function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   const { cors, destinations, documents, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
-  const { request, response, method, url, own } = exchange;
+  const { request, response, method, url, own, record } = exchange;
   const { headers } = request;
   // CORS first: refusals carry it too.
   own.lines.push(...cors.headersFor(headers.origin));
@@ -145,6 +157,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   const found = known?.found ?? findVersion({ method, path: target.path, accept: headers.accept });
   tellVersion(found, own, retirements, table);
   const { place, version } = found;
+  record.version = version;
   if (method === "OPTIONS") {
     answerOptions(exchange, place.allow, cors);
     return undefined;
@@ -152,6 +165,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   // Before the cache: from its sunset on nothing of a version is answered, however fresh.
   retirements.check(version);
   const route = known?.route ?? findRoute(place, method, response);
+  record.route = route;
   usage.count(version, route.id, headers);
   const resource = known?.resource ?? withQuery(place.path, readQuery(target.query, route.query));
   if (!known) destinations.remember(method, url, headers.accept, { target, found, route, resource });
@@ -162,6 +176,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   const fresh = announcesBody(request) ? undefined : cache.findFresh(lookup);
   if (!fresh) return { ...exchange, host, route, version, resource, coding, lookup };
   response.writeHead(fresh.status, addOwnHead(fresh.headers, own));
+  noteCache(record, fresh.headers);
   endWith(response, fresh.body);
   parts.limitReading(exchange);
   return undefined;
@@ -169,7 +184,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
 
 /** What has to be waited for. */
 async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): Promise<void> {
-  const { request, response, requestId, own, host, route, version, resource, coding, lookup } = visit;
+  const { request, response, requestId, own, host, route, version, resource, coding, lookup, record } = visit;
   // The body before the place at the service: a slow sender must not hold one.
   const body = await readBody(request, response);
   const isOfRead = isRead(request);
@@ -188,8 +203,12 @@ async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): P
     takesIdempotencyKey: takesIdempotencyKey(route, version),
     coding,
     lookup,
-    complete: (head) => addOwnHead(head, own),
+    complete(head) {
+      noteCache(record, head);
+      return addOwnHead(head, own);
+    },
     about: aboutExchange(visit),
+    span: record.span,
   });
   limitReading(visit);
 }

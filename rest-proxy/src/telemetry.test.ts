@@ -3,7 +3,7 @@ import { createLog } from "@tributary/kit/log";
 import { expect, test } from "vitest";
 import { createObserver } from "./telemetry.ts";
 
-const about = { requestId: "r-1", method: "GET", path: "/v1/things/1" };
+const about = { requestId: "r-1", method: "GET", route: "/things/:id", path: "/v1/things/ada@example.com" };
 
 test("what needs somebody is loud, what anybody can cause is not", () => {
   const lines: Record<string, unknown>[] = [];
@@ -27,10 +27,12 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });
   observe({ kind: "bug", cause: new Error("broken"), ...about });
   expect(lines.map(({ level }) => level)).toEqual([
-    ...["debug", "debug", "warn", "warn"],
+    ...["debug", "warn", "warn"],
     ...["debug", "warn", "info", "warn"],
     ...["warn", "info", "error"],
   ]);
-  expect(lines[9]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
-  expect(lines[3]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
+  expect(lines[8]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
+  expect(lines[2]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
+  expect(lines[2]).toMatchObject({ route: "/things/:id" });
+  expect(JSON.stringify(lines)).not.toContain("/v1/");
 });

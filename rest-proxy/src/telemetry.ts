@@ -2,10 +2,12 @@ import type { Log } from "@tributary/kit/log";
 import type { PassageObservation } from "./passage/passage.ts";
 import type { UsageCount } from "./usage.ts";
 
-interface About {
+export interface About {
   readonly requestId: string;
   readonly method: string;
-  /** Without its query. */
+  /** As the table has it, such as `/things/:id`; `other` when none was found. */
+  readonly route: string;
+  /** Without its query. A path can hold anything: it stays out of the log. */
   readonly path: string;
 }
 
@@ -37,8 +39,10 @@ export type Observation =
 export type Observe = (observation: Observation) => void;
 
 export function createObserver(log: Log): Observe {
-  return (observation) => {
-    if (observation.kind === "answered") return log.debug(observation, "answered");
+  return (observed) => {
+    // The access log tells of these, where one is wanted; here they would cost each request.
+    if (observed.kind === "answered") return;
+    const observation = withoutCallersWords(observed);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
@@ -61,4 +65,14 @@ export function createObserver(log: Log): Observe {
     if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };
+}
+
+type Told = Exclude<Observation, { readonly kind: "answered" }>;
+
+/** A path or a key of the cache can hold anything: an address, a search. */
+function withoutCallersWords(observation: Told): Told {
+  const told: Record<string, unknown> = { ...observation };
+  delete told["path"];
+  delete told["key"];
+  return told as Told;
 }

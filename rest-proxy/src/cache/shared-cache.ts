@@ -56,6 +56,8 @@ export interface SharedCache {
   answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
   /** Forgets at once; what was asked for before this is neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
+  /** What is stored now. */
+  readonly size: { readonly bytes: number; readonly entries: number };
   /** Breaks off what is under way without a client, and waits for it. */
   close(): Promise<void>;
 }
@@ -104,6 +106,10 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
       }
     },
     invalidate,
+    get size() {
+      const { bytes, entries } = store;
+      return { bytes, entries };
+    },
     close: () => flights.close(),
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { Span } from "@tributary/kit/telemetry/trace";
 import type { CallerSignal } from "@tributary/kit/upstream";
 
 /** A request for the service. */
@@ -14,6 +15,8 @@ export interface PassageRequest {
   readonly signal: CallerSignal;
   /** The route takes an `Idempotency-Key` in this version: with one, a `POST` may be sent twice. */
   readonly takesIdempotencyKey?: boolean;
+  /** Each attempt becomes a span below it, whose trace the service gets; undefined when the request is not traced. */
+  readonly span?: Span | undefined;
 }
 
 /** The head of the answer, of whatever status, without what was for the service's connection or is not for clients. */

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { Span } from "@tributary/kit/telemetry/trace";
 import { deadlineHeader } from "@tributary/kit/deadline";
 import { isHopByHop, namesInConnection } from "../headers.ts";
 import type { PassageRequest } from "./ask.ts";
@@ -11,17 +12,20 @@ export interface Outgoing {
   readonly isIdempotent: boolean;
   /** Its body can be read only once, so it is not even sent again where nobody took it. */
   readonly isOneShot: boolean;
+  /** Undefined when it is not traced. */
+  readonly span: Span | undefined;
 }
 
 /** Said by whoever sends: the address, the length of the message and the time that is left. */
 const saidAnew: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
 
 export function toOutgoing(from: PassageRequest): Outgoing {
-  const { method, target, body } = from;
+  const { method, target, body, span } = from;
   return {
     request: { method, target, body, headers: endToEnd(from.headers) },
     isIdempotent: isIdempotent(from),
     isOneShot: body instanceof Readable,
+    span,
   };
 }
 
@@ -54,4 +58,11 @@ function endToEnd(headers: readonly string[]): readonly string[] {
 /** With the time that is left; what each attempt gets is the same but for that. */
 export function withDeadline({ headers, ...request }: AttemptRequest, remainingMs: number): AttemptRequest {
   return { ...request, headers: [...headers, deadlineHeader, String(Math.max(1, Math.floor(remainingMs)))] };
+}
+
+/** Below that span. */
+export function withTrace({ headers, ...request }: AttemptRequest, { traceParent }: Span): AttemptRequest {
+  const at = headers.indexOf("traceparent");
+  const others = at === -1 ? headers : headers.toSpliced(at, 2);
+  return { ...request, headers: [...others, "traceparent", traceParent] };
 }

@@ -6,6 +6,7 @@ import { hasFarewell } from "@tributary/kit/upstream/farewell";
 import { createReplicaPicker, type ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
 import type { RetryBudgetLimits } from "@tributary/kit/upstream/retry-budget";
 import { toClientHeaders } from "../headers.ts";
+import type { ServiceObserver } from "../watch/service-observer.ts";
 import { watchBody } from "./answer-body.ts";
 import type { Ask, PassageAnswer, PassageRequest } from "./ask.ts";
 import type { Attempt } from "./attempt.ts";
@@ -49,6 +50,8 @@ export interface PassageOptions {
   /** In [0, 1). */
   readonly random?: () => number;
   readonly observe?: (observation: PassageObservation) => void;
+  /** Undefined where nobody watches. */
+  readonly watch?: ServiceObserver | undefined;
 }
 
 /**
@@ -57,7 +60,7 @@ export interface PassageOptions {
  * retries and the bound.
  */
 export function createPassage(o: PassageOptions): Passage {
-  const { service, requestsMax, timeoutMs, nowMs = () => performance.now(), observe } = o;
+  const { service, requestsMax, timeoutMs, nowMs = () => performance.now(), observe, watch } = o;
   const limits = { connectionsMax: requestsMax, connectTimeoutMs: o.connectTimeoutMs ?? 1_000 };
   const picker = createReplicaPicker<ReplicaConnection>({
     ...o,
@@ -71,17 +74,20 @@ export function createPassage(o: PassageOptions): Passage {
   let underWay = 0;
 
   async function ask(request: PassageRequest, attempt: Attempt): Promise<PassageAnswer> {
-    if (underWay >= requestsMax) throw tooMuch();
+    if (underWay >= requestsMax) throw tooMuch(watch);
     underWay++;
+    const watched = watch?.begin();
     const endsAtMs = nowMs() + timeoutMs;
     const deadline = createDeadline(timeoutMs, request.signal);
     try {
       const lookup = picker.refresh();
       if (lookup && !deadline.ended) await endOf(lookup, deadline);
-      const asking = { picker, attempt, deadline, remainingMs: () => endsAtMs - nowMs() };
+      const asking = { service, picker, attempt, deadline, remainingMs: () => endsAtMs - nowMs() };
       const { answer, end } = await askReplicas(toOutgoing(request), asking);
+      watched?.answered(answer.status);
       const onClosed: typeof end = (verdict, cause) => {
         underWay--;
+        watched?.closed();
         end(verdict === "good" && hasFarewell(answer.headers) ? "leaving" : verdict, cause);
       };
       const { status, body } = answer;
@@ -93,6 +99,8 @@ export function createPassage(o: PassageOptions): Passage {
       return { status, headers: toClientHeaders(answer.headers), body };
     } catch (error) {
       underWay--;
+      watched?.failed(error);
+      watched?.closed();
       deadline.clear();
       throw error;
     }
@@ -106,6 +114,8 @@ export function createPassage(o: PassageOptions): Passage {
   };
 }
 
-function tooMuch(): AppError {
-  return new AppError("SERVICE_UNAVAILABLE", "Too much is under way. Try again.", { retryAfterSeconds: 1 });
+function tooMuch(watch: ServiceObserver | undefined): AppError {
+  const error = new AppError("SERVICE_UNAVAILABLE", "Too much is under way. Try again.", { retryAfterSeconds: 1 });
+  watch?.refuse(error);
+  return error;
 }

@@ -1,14 +1,16 @@
 import { Readable } from "node:stream";
+import type { Span } from "@tributary/kit/telemetry/trace";
 import type { Deadline } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import type { AttemptFailure, Replica, ReplicaPicker } from "@tributary/kit/upstream/replica-picker";
 import { ClientGone } from "../body.ts";
 import { serviceDown, serviceLate } from "../problems.ts";
-import type { Attempt, AttemptResult } from "./attempt.ts";
-import { type Outgoing, withDeadline } from "./outgoing.ts";
+import type { Attempt, AttemptRequest, AttemptResult } from "./attempt.ts";
+import { type Outgoing, withDeadline, withTrace } from "./outgoing.ts";
 import type { ReplicaConnection } from "./replica-connection.ts";
 
 export interface Asking {
+  readonly service: string;
   readonly picker: ReplicaPicker<ReplicaConnection>;
   readonly attempt: Attempt;
   readonly deadline: Deadline;
@@ -55,18 +57,40 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
   throw toError(deadline, cause);
 }
 
-async function askOne(replica: Replica<ReplicaConnection>, { request }: Outgoing, asking: Asking): Promise<Tried> {
+async function askOne(replica: Replica<ReplicaConnection>, outgoing: Outgoing, asking: Asking): Promise<Tried> {
   const { picker, attempt, deadline, remainingMs } = asking;
+  const { request, span } = outgoing;
   const begun = picker.begin(replica);
   const end: Answered["end"] = (verdict, cause) => picker.end(replica, begun, verdict, cause);
   try {
-    return {
-      result: readStatus(await attempt(replica.connection, withDeadline(request, remainingMs()), deadline)),
-      end,
-    };
+    const timed = withDeadline(request, remainingMs());
+    const send = (sent: AttemptRequest) => attempt(replica.connection, sent, deadline);
+    const result = await (span ? traced(span, replica, asking.service, timed, send) : send(timed));
+    return { result: readStatus(result), end };
   } catch (error) {
     end("neither", error);
     throw error;
+  }
+}
+
+/** A span from the sending to the head of the answer. */
+async function traced(
+  parent: Span,
+  { name }: Replica<ReplicaConnection>,
+  service: string,
+  request: AttemptRequest,
+  send: (request: AttemptRequest) => Promise<AttemptResult>,
+): Promise<AttemptResult> {
+  const attributes = { "http.request.method": request.method, "tributary.service": service, "server.address": name };
+  const span = parent.child(`ask ${service}`, { kind: "client", attributes });
+  try {
+    const result = await send(withTrace(request, span));
+    if (result.kind === "failed") span.fail(result.reason);
+    else span.set("http.response.status_code", result.status);
+    if (result.kind === "answered" && result.status >= 500) span.fail(String(result.status));
+    return result;
+  } finally {
+    span.end();
   }
 }
 

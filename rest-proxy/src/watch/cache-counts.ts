@@ -1,0 +1,47 @@
+import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import type { CacheObservation } from "../cache/cache-observation.ts";
+
+/** What the cache holds. */
+export interface CacheSize {
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+/** Counts what the cache does, and shows how full it is; there is none where nobody asks for it. */
+export interface CacheObserver {
+  count(observation: CacheObservation): void;
+  watch(size: () => CacheSize, bytesMax: number): void;
+}
+
+export function createCacheObserver(metrics: Metrics<typeof restMetrics>): CacheObserver | undefined {
+  if (!metrics.isOn) return undefined;
+  const results = new Map<string, CounterSeries>();
+  const requests = metrics.counter("tributary_rest_cache_requests_total");
+  const invalidated = metrics.counter("tributary_rest_cache_invalidated_total");
+  const evicted = metrics.counter("tributary_rest_cache_evicted_bytes_total");
+  const failures = metrics.counter("tributary_rest_cache_refresh_failures_total");
+
+  function countResult(result: string): void {
+    const known = results.get(result) ?? requests.of({ result });
+    results.set(result, known);
+    known.add();
+  }
+
+  return {
+    count(observation) {
+      const { kind } = observation;
+      if (kind === "stale") countResult(`stale-${observation.because}`);
+      else if (kind === "invalidated") invalidated.add({}, observation.entries);
+      else if (kind === "evicted") evicted.add({}, observation.bytes);
+      else if (kind === "refresh-failed") failures.add({});
+      // A refresh that is left out is no request.
+      else if (kind !== "refresh-skipped") countResult(kind);
+    },
+    watch(size, bytesMax) {
+      metrics.gauge("tributary_rest_cache_bytes_max").set({}, bytesMax);
+      metrics.gauge("tributary_rest_cache_bytes").onScrape((gauge) => gauge.set({}, size().bytes));
+      metrics.gauge("tributary_rest_cache_entries").onScrape((gauge) => gauge.set({}, size().entries));
+    },
+  };
+}

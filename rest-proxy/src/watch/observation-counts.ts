@@ -1,0 +1,26 @@
+import { createEjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
+import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Observe } from "../telemetry.ts";
+
+/** Counts what rooms tell of replicas and of answers that broke off; requests, services and the cache have observers of their own. */
+export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
+  const retries = metrics.counter("tributary_rest_service_retries_total");
+  const ejections = metrics.counter("tributary_rest_replica_ejections_total");
+  const lookups = metrics.counter("tributary_rest_lookup_failures_total");
+  const cut = metrics.counter("tributary_rest_answers_cut_total");
+  const ejected = createEjectedReplicas();
+  metrics.gauge("tributary_rest_replicas_ejected").onScrape((gauge) => {
+    for (const [service, count] of ejected.counts()) gauge.set({ service }, count);
+  });
+
+  return (observation) => {
+    if (observation.kind === "answer-cut") cut.add({ side: observation.service === undefined ? "client" : "service" });
+    if (observation.kind === "retried") retries.add({ service: observation.service });
+    if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
+    if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
+    if (observation.kind !== "replica-ejected") return;
+    ejections.add({ service: observation.service });
+    ejected.eject(observation.service, observation.replica, observation.pauseMs);
+  };
+}

@@ -1,0 +1,70 @@
+import type { RunningServer } from "@tributary/kit/lifecycle";
+import type { Log } from "@tributary/kit/log";
+import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
+import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import { createObserver, type Observe } from "../telemetry.ts";
+import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
+import { createObservationCounts } from "./observation-counts.ts";
+import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
+import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
+
+/** Who watches; undefined: nobody, and it costs nothing. */
+export interface Watchers {
+  readonly requests?: RequestObserver | undefined;
+  readonly services?: ((service: string) => ServiceObserver) | undefined;
+  readonly cache?: CacheObserver | undefined;
+}
+
+/** What the proxy's process shows of itself, put together from its configuration. */
+export interface ProxyTelemetry {
+  readonly log: Log;
+  readonly observe: Observe;
+  readonly watchers: Watchers;
+  /** The listener for /metrics, if there is to be one. */
+  startAdmin(): Promise<RunningServer | undefined>;
+  /** Sends what is recorded. */
+  stop(): Promise<void>;
+}
+
+export interface ProxyTelemetryConfig extends TelemetryConfig {
+  readonly logLevel: string;
+  readonly knownClients: readonly string[];
+}
+
+/** @param newestVersion of the route table. */
+export async function createProxyTelemetry(
+  config: ProxyTelemetryConfig,
+  newestVersion: number,
+): Promise<ProxyTelemetry> {
+  const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
+  const { log, metrics, trace } = telemetry;
+  return {
+    log,
+    observe: combine(telemetry),
+    watchers: {
+      requests: createRequestObserver({ ...config, ...telemetry, newestVersion }),
+      services: createServiceObservers(metrics),
+      cache: createCacheObserver(metrics),
+    },
+    async startAdmin() {
+      if (config.adminPort === undefined) return undefined;
+      const address = { host: config.adminHost, port: config.adminPort };
+      const admin = await startAdminServer({ ...address, write: () => metrics.write(), isReady: () => true });
+      log.info({ url: `${admin.url}/metrics` }, "showing metrics");
+      return admin;
+    },
+    stop: () => trace.stop(),
+  };
+}
+
+function combine({ log, metrics }: Telemetry<typeof metricsOf.rest>): Observe {
+  const tell = createObserver(log);
+  if (!metrics.isOn) return tell;
+  const count = createObservationCounts(metrics);
+  return (observation) => {
+    count(observation);
+    tell(observation);
+  };
+}

@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
+import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Settled } from "./request-observer.ts";
+
+export interface RequestCountsOptions {
+  readonly metrics: Metrics<typeof restMetrics>;
+  readonly knownClients: readonly string[];
+  readonly newestVersion: number;
+}
+
+/** Counts requests at their end. A hit of the cache takes 20 µs in all, so this has to take less than one. */
+export function createRequestCounts({ metrics, knownClients, newestVersion }: RequestCountsOptions) {
+  if (!metrics.isOn) return () => {};
+  const requests = metrics.counter("tributary_rest_requests_total");
+  const clients = metrics.counter("tributary_rest_client_requests_total");
+  const oldVersions = metrics.counter("tributary_rest_old_version_requests_total");
+  const refused = metrics.counter("tributary_rest_refused_total");
+  const secondsOf = keepSeries(metrics);
+  const clientOf = createKnownValues(knownClients);
+
+  return ({ record, request, milliseconds }: Settled, method: string, status: number): void => {
+    const { code } = record;
+    const route = record.route?.path ?? "other";
+    const version = record.version ?? "none";
+    requests.add({ route, version, method, status });
+    secondsOf(route, version).observe(milliseconds / 1_000);
+    if (code !== undefined) refused.add({ code });
+    if (record.version === undefined) return;
+    const client = readClient(request.headers, clientOf);
+    clients.add({ client, version });
+    if (record.version < newestVersion) oldVersions.add({ client, version, route });
+  };
+}
+
+/** By route, then by version. */
+function keepSeries(
+  metrics: RequestCountsOptions["metrics"],
+): (route: string, version: string | number) => HistogramSeries {
+  const seconds = metrics.histogram("tributary_rest_request_duration_seconds");
+  const byRoute = new Map<string, Map<string | number, HistogramSeries>>();
+  return (route, version) => {
+    const ofRoute = byRoute.get(route) ?? new Map<string | number, HistogramSeries>();
+    const known = ofRoute.get(version);
+    if (known) return known;
+    const made = seconds.of({ route, version });
+    byRoute.set(route, ofRoute.set(version, made));
+    return made;
+  };
+}
+
+function readClient(headers: IncomingHttpHeaders, clientOf: KnownValues): string {
+  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
+  return clientOf(Array.isArray(name) ? name.join() : name);
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "@tributary/kit/log";
+import { createKnownValues } from "@tributary/kit/telemetry/known-values";
+import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import { createRequestCounts } from "./request-counts.ts";
+import type { RequestRecord } from "./request-record.ts";
+
+/** Counts, traces and logs requests; there is none where nobody asks for any of it. */
+export interface RequestObserver {
+  /** Undefined when the request is not traced. */
+  begin(request: IncomingMessage, requestId: string): Span | undefined;
+  end(settled: Settled): void;
+  /** Runs `work` so that its log lines bear the request's trace. */
+  run(span: Span | undefined, work: () => void): void;
+}
+
+/** A request whose answer is over. */
+export interface Settled {
+  readonly record: RequestRecord;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly milliseconds: number;
+}
+
+export interface RequestObserverOptions {
+  readonly log: Log;
+  readonly metrics: Metrics<typeof restMetrics>;
+  readonly trace: Trace;
+  readonly accessLog: TelemetryConfig["accessLog"];
+  /** Names that are counted by themselves. */
+  readonly knownClients: readonly string[];
+  /** The version that nobody has to leave. */
+  readonly newestVersion: number;
+}
+
+/** Of a request whose client left before its answer; nginx' number for it. */
+const clientGone = 499;
+const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
+
+export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
+  const { metrics, trace } = o;
+  if (!metrics.isOn && !trace.isOn && o.accessLog !== "all") return undefined;
+  const count = createRequestCounts(o);
+  let underWay = 0;
+  metrics.gauge("tributary_rest_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
+
+  return {
+    begin(request, requestId) {
+      underWay++;
+      return trace.isOn ? beginSpan(trace, request, requestId) : undefined;
+    },
+    end(settled) {
+      underWay--;
+      const { record, request, response } = settled;
+      const status = response.writableFinished ? response.statusCode : clientGone;
+      const method = methodOf(request.method);
+      count(settled, method, status);
+      if (record.span) endSpan(record, method, status);
+      tell(o, settled, method, status);
+    },
+    run: (span, work) => trace.run(span, work),
+  };
+}
+
+function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string): Span | undefined {
+  const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
+  return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+}
+
+function endSpan({ span, route, version, code }: RequestRecord, method: string, status: number): void {
+  if (!span) return;
+  const path = route?.path ?? "other";
+  span.rename(`${method} ${path}`);
+  span.set("http.route", path);
+  span.set("http.response.status_code", status);
+  if (version !== undefined) span.set("tributary.version", version);
+  if (status >= 500) span.fail(code ?? String(status));
+  span.end();
+}
+
+function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string, status: number): void {
+  const { record, requestId, milliseconds } = settled;
+  const { route, version, span, code } = record;
+  const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
+  if (accessLog !== "all" && !isSampled) return;
+  const ids = { requestId, ...(span ? { trace_id: span.traceId, span_id: span.spanId } : {}) };
+  const about = { route: route?.path ?? "other", version, method, status, code };
+  log.info({ ...ids, ...about, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
+}

@@ -1,0 +1,24 @@
+import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Route } from "../routes.ts";
+
+/** What becomes known of a request on its way, in words of ours: for what is counted, traced and logged. */
+export class RequestRecord {
+  route: Route | undefined = undefined;
+  version: number | undefined = undefined;
+  /** Of the proxy's own refusal. */
+  code: string | undefined = undefined;
+  /** Undefined when the request is not traced. */
+  readonly span: Span | undefined;
+
+  constructor(span: Span | undefined) {
+    this.span = span;
+  }
+}
+
+/** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
+export function noteCache({ span }: RequestRecord, headers: readonly string[]): void {
+  if (span === undefined) return;
+  const at = headers.lastIndexOf("Cache-Status");
+  const said = at === -1 ? undefined : headers[at + 1]?.split("; ")[1];
+  if (said !== undefined) span.set("tributary.cache", said);
+}
