@@ -37,6 +37,15 @@ export async function startObservedService(service: string, o: ObservedOptions):
   return { ...running, query: (statement) => query(databaseUrl, statement) };
 }
 
+/** The gateway or the REST proxy, with what it needs to find the services. */
+export function startObservedDoor(
+  door: "gateway" | "rest-proxy",
+  collectorUrl: string,
+  environment: Environment,
+): Promise<Omit<ObservedProcess, "query">> {
+  return startObserved(`${door}/src/main.ts`, { ...everythingOn(collectorUrl), ...environment });
+}
+
 async function query(databaseUrl: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -67,8 +76,10 @@ async function startObserved(main: string, environment: Environment): Promise<Om
   const listening = Promise.withResolvers<void>();
   const read = (chunk: Buffer) => {
     text += chunk.toString();
-    for (const [, url, message] of text.matchAll(/"url":"([^"]+)","msg":"([^"]+)"/g))
-      addresses.set(message ?? "", url ?? "");
+    for (const line of text.split("\n").slice(0, -1)) {
+      const { url, msg } = readLine(line);
+      if (url !== undefined && msg !== undefined) addresses.set(msg, url);
+    }
     if (addresses.has("listening")) listening.resolve();
   };
   child.stdout?.on("data", read);
@@ -88,8 +99,19 @@ async function startObserved(main: string, environment: Environment): Promise<Om
   };
 }
 
+function readLine(line: string): { readonly url?: string; readonly msg?: string } {
+  try {
+    return JSON.parse(line) as object;
+  } catch {
+    return {}; // standard error is for people
+  }
+}
+
 function spawnMain(main: string, environment: Environment, args: readonly string[] = []): ChildProcess {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const env = { PATH: process.env["PATH"], ...environment };
-  return spawn(process.execPath, [main, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [main, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  // A test that failed stops nobody.
+  process.once("exit", () => child.kill("SIGKILL"));
+  return child;
 }
