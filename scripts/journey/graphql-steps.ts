@@ -1,6 +1,5 @@
-import type { Journey, Voice } from "./journey.ts";
 import { limitAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
-import { createStep, type Expected, type Step } from "./step.ts";
+import { createStep, type Expected, type Step, type Steps, type Voice } from "./step.ts";
 
 interface Operation extends Expected {
   readonly name: string;
@@ -10,7 +9,7 @@ interface Operation extends Expected {
 }
 
 /** Each service is asked and told something through the gateway. */
-export function createGraphqlSteps(voice: Voice): Journey["graphql"] {
+export function createGraphqlSteps(voice: Voice): Steps {
   const toStep = ({ document: query, variables, at, ...o }: Operation): Step =>
     createStep({
       ...o,

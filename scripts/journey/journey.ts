@@ -1,16 +1,11 @@
 import { createGraphqlSteps } from "./graphql-steps.ts";
 import { createRestSteps } from "./rest-steps.ts";
-import type { Step } from "./step.ts";
+import type { Steps, Voice } from "./step.ts";
 
 /** The platform's journey, by door: each service is read and written through each. */
 export interface Journey {
   readonly graphql: Steps;
   readonly rest: Steps;
-}
-
-interface Steps {
-  readonly reads: readonly Step[];
-  readonly writes: readonly Step[];
 }
 
 /** What the writer's token has to allow. */
@@ -22,15 +17,6 @@ export interface JourneyOptions {
   /** Tells what this run writes from what others wrote: letters, digits and hyphens, 20 at most. */
   readonly run: string;
   /** Told the text of each comment that was confirmed. */
-  confirm(text: string): void;
-}
-
-/** What the steps say of themselves. */
-export interface Voice {
-  readonly headers: Readonly<Record<string, string>>;
-  /** No two writes of a run say the same. */
-  textAt(door: "graphql" | "rest", count: number): string;
-  keyAt(door: "graphql" | "rest", count: number): string;
   confirm(text: string): void;
 }
 

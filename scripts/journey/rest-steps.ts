@@ -1,6 +1,5 @@
-import type { Journey, Voice } from "./journey.ts";
 import { limitAt, postAt, skuAt, userAt } from "./seeded.ts";
-import { createStep, type Expected, type Step } from "./step.ts";
+import { createStep, type Expected, type Step, type Steps, type Voice } from "./step.ts";
 
 interface Read extends Expected {
   readonly name: string;
@@ -16,7 +15,7 @@ interface Write extends Expected {
 }
 
 /** Each service is asked and told something through the REST proxy. */
-export function createRestSteps(voice: Voice): Journey["rest"] {
+export function createRestSteps(voice: Voice): Steps {
   const toRead = ({ path, ...o }: Read): Step =>
     createStep({
       ...o,

@@ -8,6 +8,21 @@ export interface Step {
   judge(answer: HttpAnswer, count: number): string | undefined;
 }
 
+/** What is done through one door. */
+export interface Steps {
+  readonly reads: readonly Step[];
+  readonly writes: readonly Step[];
+}
+
+/** What the steps say of themselves. */
+export interface Voice {
+  readonly headers: Readonly<Record<string, string>>;
+  /** No two writes of a run say the same. */
+  textAt(door: "graphql" | "rest", count: number): string;
+  keyAt(door: "graphql" | "rest", count: number): string;
+  confirm(text: string): void;
+}
+
 /** What has to be where in the answer. */
 export interface Expected {
   readonly at: readonly (string | number)[];
