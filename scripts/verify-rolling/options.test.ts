@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-test("eighty a second, unless said otherwise", () => {
-  expect(readOptions([])).toEqual({ perSecond: 80, control: false, logs: undefined });
+test("forty a second, unless said otherwise", () => {
+  expect(readOptions([])).toEqual({ perSecond: 40, control: false, logs: undefined });
   expect(readOptions(["--per-second", "8", "--control", "--logs", "a"])).toEqual({
     perSecond: 8,
     control: true,

@@ -9,7 +9,7 @@ export interface VerifyOptions {
   readonly logs: string | undefined;
 }
 
-const perSecondUsual = 80;
+const perSecondUsual = 40;
 const perSecondMax = 1_000;
 
 export const usage = `Usage: npm run verify:rolling -- [options]

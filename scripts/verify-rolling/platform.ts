@@ -50,7 +50,6 @@ export interface Platform {
 const probeEveryMs = 200;
 /** Longer than a balancer takes to see that a door is not ready, and long enough for each client's next request. */
 const drainDelayMs = 2_000;
-const shutdownGraceMs = 8_000;
 const tokenTtlSeconds = 3_600;
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
 
@@ -93,12 +92,12 @@ const patience = {
   UPSTREAM_TIMEOUT_MS: "60000",
   PLAN_TIMEOUT_MS: "60000",
   REQUEST_TIMEOUT_MS: "60000",
+  SHUTDOWN_GRACE_MS: "60000",
 };
 
 const usual = {
   ...patience,
   DRAIN_DELAY_MS: String(drainDelayMs),
-  SHUTDOWN_GRACE_MS: String(shutdownGraceMs),
   LOG_LEVEL: "warn",
 };
 

@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type AgentOptions } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { ReplicaAddress } from "@tributary/kit/upstream/address-book";
 import { createFixedLookup } from "@tributary/kit/upstream/fixed-lookup";
+import { idleMsMax } from "@tributary/kit/upstream/pool";
 import { openStreamingPool, type StreamingPool } from "@tributary/kit/upstream/streaming-pool";
 
 /** The two ways to one replica: the middleware sends by an agent of Node's, what goes aside by a pool. */
@@ -22,9 +23,6 @@ export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
 }
 
-/** A connection that idles so long is closed by us, before the service does it in the moment that the next request goes out. */
-const idleMs = 60_000;
-
 export function openConnection(address: ReplicaAddress, limits: ConnectionLimits): ReplicaConnection {
   const { protocol, host, hostname, port } = new URL(address.origin);
   const options: AgentOptions = {
@@ -32,7 +30,7 @@ export function openConnection(address: ReplicaAddress, limits: ConnectionLimits
     // How many sockets there are is bounded by what is under way; the agent must not queue by itself.
     maxFreeSockets: limits.connectionsMax,
     // Also what makes the agent believe a service that says a shorter time in `Keep-Alive`.
-    timeout: idleMs,
+    timeout: idleMsMax,
     ...(address.addresses.length > 0 ? { lookup: createFixedLookup(address.addresses) } : {}),
   };
   return {

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
+import { idleMsMax } from "@tributary/kit/upstream/pool";
 import { describe, expect, test } from "vitest";
 import type { AskOrigin } from "../../src/cache/origin.ts";
 import {
@@ -39,6 +41,23 @@ describe.each(ways)("%s", (way) => {
     await expect.poll(() => before === (before = sent.bytes)).toBe(true);
     expect(sent.bytes).toBeLessThan(size / 2);
     expect((await buffer(toStream(body))).length).toBe(size);
+  });
+
+  test("an answer may take longer than a connection may idle, and an idle connection is not kept", async () => {
+    const sockets = new Set<Socket>();
+    let quick = false;
+    const replica = await startReplica((response, { socket }) => {
+      sockets.add(socket);
+      setTimeout(() => response.end("ok"), quick ? 0 : idleMsMax + 300);
+    });
+    const { passage } = open([replica.url]);
+    const ask = () => outcomeOf(passage[way](read));
+    expect(await ask()).toBe("200 ok");
+    quick = true;
+    // Closed by the proxy: the service keeps it for five seconds.
+    await Promise.all([...sockets].map((socket) => once(socket, "close")));
+    const before = sockets.size;
+    expect([await ask(), sockets.size]).toEqual(["200 ok", before + 1]);
   });
 
   test("an answer keeps its repeated headers, and loses what was for one connection or is not for clients", async () => {
