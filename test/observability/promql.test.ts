@@ -16,10 +16,15 @@ test("a query is read into the series it asks for and the labels it groups them 
   expect(query).toEqual({
     selectors: [a, b],
     groupings: [
-      { labels: ["le", "job"], selectors: [a] },
-      { labels: ["job"], selectors: [a, b] },
+      { isExcluding: false, labels: ["le", "job"], selectors: [a] },
+      { isExcluding: false, labels: ["job"], selectors: [a, b] },
     ],
   });
+});
+
+test("what is left out is told from what is kept", () => {
+  expect(readQuery("a / ignoring (state) b").groupings.map(({ isExcluding }) => isExcluding)).toEqual([true]);
+  expect(readQuery("sum without (le) (a)").groupings.map(({ isExcluding }) => isExcluding)).toEqual([true]);
 });
 
 test.each(["sum(rate(a[5m])", "rat(a[5m])", "sum by job (a)", "a{job=x}", "a >", "rate(a[5 fathoms])", ""])(

@@ -13,8 +13,10 @@ export interface Selector {
   readonly matchers: readonly Matcher[];
 }
 
-/** Labels of `by`, `without`, `on`, `ignoring` or `group_left`, and the series that they are about. */
+/** Labels of `by`, `without`, `on` or `ignoring`, and the series that they are about. */
 export interface Grouping {
+  /** Of `without` and `ignoring`: what they name need not be there. */
+  readonly isExcluding: boolean;
   readonly labels: readonly string[];
   readonly selectors: readonly Selector[];
 }
@@ -65,7 +67,8 @@ function readGrouping(node: SyntaxNode, text: string): Grouping {
   while (about && about.name !== "AggregateExpr" && about.name !== "BinaryExpr") about = about.parent;
   if (!about) throw new Error(`labels of nothing: ${text}`);
   const labels = node.getChildren("LabelName").map((label) => textOf(label, text));
-  return { labels, selectors: selectorsOf(about, text) };
+  const isExcluding = ["Without", "Ignoring"].some((name) => node.parent?.getChild(name));
+  return { isExcluding, labels, selectors: selectorsOf(about, text) };
 }
 
 function find(node: SyntaxNode, name: string): readonly SyntaxNode[] {

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
+import { asked } from "./files.ts";
+import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
+import { readQuery } from "./promql.ts";
+import { type RunningUnits, startUnits } from "./running-units.ts";
+
+let issuer: TestIssuer;
+let units: RunningUnits;
+let known: ReadonlyMap<string, KnownSeries>;
+
+beforeAll(async () => {
+  issuer = await startTestIssuer();
+  units = await startUnits({ postgresUrl: inject("postgresUrl"), issuer });
+  await makeTraffic();
+  known = listKnownSeries(await units.read());
+}, 120_000);
+afterAll(async () => {
+  await units?.stop();
+  await issuer?.stop();
+});
+
+const queries = asked.map(({ where, expr, told }) => ({ where, told, ...readQuery(expr) }));
+
+test("every metric that is asked for is exported by a running process", () => {
+  const unknown = queries.flatMap(({ where, selectors }) =>
+    selectors.filter(({ metric }) => !known.has(metric)).map(({ metric }) => `${where}: ${metric}`),
+  );
+  expect(unknown).toEqual([]);
+  expect(queries.length).toBeGreaterThan(100);
+});
+
+test("every metric that is asked for is counted by a running process, and not only announced", () => {
+  const names = new Set(queries.flatMap(({ selectors }) => selectors.map(({ metric }) => metric)));
+  const announced = [...names].filter((name) => known.get(name)?.isCounted !== true);
+  expect(announced).toEqual([]);
+});
+
+test("every label that a query selects by is one of the metric's", () => {
+  const wrong = queries.flatMap(({ where, selectors }) =>
+    selectors.flatMap(({ metric, matchers }) =>
+      matchers.filter(({ label }) => !has(metric, label)).map(({ label }) => `${where}: ${metric} has no ${label}`),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every label that a query groups or joins by is one of each metric that it is about", () => {
+  const wrong = queries.flatMap(({ where, groupings }) =>
+    groupings.flatMap(({ isExcluding, labels, selectors }) => {
+      const metrics = selectors.map(({ metric }) => metric);
+      const isThere = (label: string) =>
+        isExcluding ? metrics.some((metric) => has(metric, label)) : metrics.every((metric) => has(metric, label));
+      return labels.filter((label) => !isThere(label)).map((label) => `${where}: ${label} of ${metrics.join()}`);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every label that a legend or an alert's text names is one of the query's", () => {
+  const wrong = queries.flatMap(({ where, told, selectors }) =>
+    told.filter((label) => !selectors.some(({ metric }) => has(metric, label))).map((label) => `${where}: ${label}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every value that a query selects by is one that the label has", () => {
+  const wrong = queries.flatMap(({ where, selectors }) =>
+    selectors.flatMap(({ metric, matchers }) =>
+      matchers.flatMap((matcher) =>
+        valuesOf(matcher)
+          .filter((value) => known.get(metric)?.hasValue(matcher.label, value) !== true)
+          .map((value) => `${where}: ${metric}{${matcher.label}="${value}"}`),
+      ),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+const has = (metric: string, label: string) => known.get(metric)?.labels.has(label) ?? false;
+
+/** Whatever there is to be counted: answers, refusals, and every way in which a service can fail. */
+async function makeTraffic(): Promise<void> {
+  const token = await issuer.token("1", ["users:write:all"]);
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}`, "x-client-name": "web" };
+  const post = (url: string, body: unknown) => send(url, { method: "POST", headers, body: JSON.stringify(body) });
+  await post(`${units.usersUrl}/rest/v1/users`, { name: "Ada", email: "ada@example.org" });
+  await post(`${units.usersUrl}/graphql`, { query: "{ nothing }" });
+  const graphql = (query: string) => post(`${units.gatewayUrl}/graphql`, { query });
+  const fields = ["users { nodes { name } }", "posts { nodes { title } }", "products { nodes { sku } }"];
+  for (const query of [...fields.map((field) => `query Known { ${field} }`), "{ users {", "{ nothing }"])
+    await graphql(query);
+  const rest = (path: string) => send(`${units.restUrl}${path}`, { headers: { "x-client-name": "web" } });
+  for (const path of [
+    "/v1/users",
+    "/v1/users",
+    "/v2/users",
+    "/v1/posts",
+    "/v1/products",
+    "/v1/nothing",
+    "/v1/users?odd=1",
+  ])
+    await rest(path);
+  // What is not to be stored is passed on as it comes, and so breaks off in the middle.
+  await expect(post(`${units.restUrl}/v1/comments`, { postId: "1", body: "Yes." })).rejects.toThrow();
+  // One of two replicas of users is silent: five failures of it in a row, and it is left out.
+  for (let index = 0; index < 30; index++) {
+    await graphql(`query Users { users(first: ${index + 1}) { nodes { name } } }`);
+    await rest(`/v1/users?limit=${index + 1}`);
+  }
+  await post(`${units.restUrl}/v1/users`, { name: "Grace", email: "grace@example.org" });
+}
+
+async function send(url: string, o: RequestInit): Promise<void> {
+  await (await fetch(url, o)).text();
+}

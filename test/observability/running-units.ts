@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pickFreePort } from "../../kit/src/free-port.ts";
+import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
+import { type Service, type ServiceFolder, startProcess } from "../../scripts/processes/service.ts";
+import { startObservedService } from "../telemetry/observed-process.ts";
+import { type Exposition, readExposition } from "./exposition.ts";
+
+/**
+ * A service and both doors, as processes of their own that show their metrics. Of users a second replica is silent, as posts is; comments
+ * breaks off in its answers, and the name of orders is nobody's.
+ */
+export interface RunningUnits {
+  readonly usersUrl: string;
+  readonly gatewayUrl: string;
+  readonly restUrl: string;
+  /** What each shows now. */
+  read(): Promise<readonly Exposition[]>;
+  stop(): Promise<void>;
+}
+
+export interface UnitsOptions {
+  readonly postgresUrl: string;
+  readonly issuer: TestIssuer;
+}
+
+export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise<RunningUnits> {
+  // No collector listens there: traces are another test's matter.
+  const users = await startObservedService("users", { postgresUrl, issuer, collectorUrl: "http://127.0.0.1:9" });
+  const broken = await startBrokenService();
+  const silent = `http://127.0.0.1:${await pickFreePort()}`;
+  const addresses = {
+    USERS: [users.url, silent],
+    POSTS: [silent],
+    COMMENTS: [broken.url],
+    ORDERS: ["http://orders.invalid:4004"],
+  };
+  const gateway = await startDoor("gateway", {
+    SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+    ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
+  });
+  const rest = await startDoor(
+    "rest-proxy",
+    variables(addresses, (name) => `${name}_URL`, ""),
+  );
+  const admins = [users.adminUrl, gateway.adminUrl, rest.adminUrl];
+  return {
+    usersUrl: users.url,
+    gatewayUrl: gateway.process.url,
+    restUrl: rest.process.url,
+    read: () => Promise.all(admins.map(async (url) => readExposition(await (await fetch(`${url}/metrics`)).text()))),
+    stop: async () =>
+      void (await Promise.all([users.stop(), gateway.process.stop(), rest.process.stop(), broken.stop()])),
+  };
+}
+
+function variables(
+  addresses: Readonly<Record<string, readonly string[]>>,
+  toName: (service: string) => string,
+  path: string,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(addresses);
+  return Object.fromEntries(
+    entries.map(([name, urls]) => [toName(name), urls.map((url) => `${url}${path}`).join(",")]),
+  );
+}
+
+/** Promises a long answer, sends a part of it, and goes. */
+async function startBrokenService() {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
+    response.write('{"data":', () => response.socket?.end());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+interface Door {
+  readonly process: Service;
+  readonly adminUrl: string;
+}
+
+async function startDoor(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<Door> {
+  const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
+  const environment = {
+    ...addresses,
+    LOG_LEVEL: "warn",
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    KNOWN_CLIENTS: "web",
+  };
+  const process = await startProcess(folder, `http://127.0.0.1:${port}`, environment);
+  return { process, adminUrl: `http://127.0.0.1:${adminPort}` };
+}
