@@ -79,9 +79,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     for (const { name, ...unit } of units) {
       const pod = getPod(cluster, name);
       expect(pod.container.ports).toContainEqual({ name: "admin", containerPort: adminPort });
-      if (name !== "rest-proxy") {
-        expect(unit.readConfig(environmentOf(cluster, pod))).toMatchObject({ adminPort, adminHost: "0.0.0.0" });
-      }
+      expect(unit.readConfig(environmentOf(cluster, pod))).toMatchObject({ adminPort, adminHost: "0.0.0.0" });
       expect(pod.labels).toMatchObject(admitting[0]?.spec?.podSelector?.matchLabels ?? { nothing: "" });
     }
   });

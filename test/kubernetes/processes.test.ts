@@ -8,8 +8,8 @@ const foreignVariables = new Set(["APOLLO_TELEMETRY_DISABLED"]);
 /** By name patterns, which no list of a configuration's variables can hold. */
 const variablePatterns = [/^SUBGRAPH_URL_(USERS|POSTS|COMMENTS|ORDERS)$/];
 
-/** What closing takes after the last request: threads, statements and connections. */
-const closeMsMax = 6_000;
+/** What closing takes after the last request: statements under way (6 s), then the last traces (2 s), and a rest. */
+const closeMsMax = 9_000;
 /** How long cluster DNS may go on naming a pod that has left: kubeadm's CoreDNS answers with a time to live of 30 s. */
 const dnsTtlMs = 30_000;
 /** How often the doors look names up: `resolveEveryMs` of kit/src/upstream.ts. */
