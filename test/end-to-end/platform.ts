@@ -5,12 +5,16 @@ import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
+import { watchGateway, watchProxy } from "./watchers.ts";
+import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/watch/proxy-telemetry.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
 import { seed } from "../../scripts/seed/seed.ts";
+import { createTestTelemetry } from "../../kit/src/testing/telemetry.ts";
+import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createApp as createComments } from "../../services/comments/src/app.ts";
 import { createApp as createOrders } from "../../services/orders/src/app.ts";
 import { createApp as createPosts } from "../../services/posts/src/app.ts";
@@ -55,13 +59,17 @@ interface RestAnswer {
   readonly body: any;
 }
 
-/** The whole platform in this process, over seeded databases of its own and the committed supergraph: real servers on free ports. */
-export async function startPlatform(postgresUrl: string): Promise<Platform> {
+/**
+ * The whole platform in this process, over seeded databases of its own and the committed supergraph: real servers on free ports.
+ * @param collector gets the spans of all that happens; without one nobody watches.
+ */
+export async function startPlatform(postgresUrl: string, collector?: SpanCollector): Promise<Platform> {
   const issuer = await startTestIssuer();
   const started = await Promise.all(
     Object.entries(apps).map(async ([name, createApp]) => {
       const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
-      return [name, await startTestService(postgresUrl, migrations, createApp, issuer)] as const;
+      const observed = collector && (await createTestTelemetry(name, collector));
+      return [name, await startTestService(postgresUrl, migrations, createApp, issuer, observed)] as const;
     }),
   );
   const services = Object.fromEntries(started) as Record<ServiceName, TestService>;
@@ -72,9 +80,11 @@ export async function startPlatform(postgresUrl: string): Promise<Platform> {
     environment: Object.fromEntries(
       started.map(([name, { url }]) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${url}/graphql`]),
     ),
+    watchers: collector && (await watchGateway(collector)),
   });
   const proxy = await startProxy(
     Object.fromEntries(started.map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),
+    collector && (await watchProxy(collector)),
   );
 
   return {
@@ -93,7 +103,7 @@ export async function startPlatform(postgresUrl: string): Promise<Platform> {
   };
 }
 
-async function startProxy(addresses: Readonly<Record<string, string>>) {
+async function startProxy(addresses: Readonly<Record<string, string>>, watchers: ProxyWatchers = {}) {
   const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
   const table = createRouteTable(loadRoutes(routesFile));
   const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
@@ -102,6 +112,7 @@ async function startProxy(addresses: Readonly<Record<string, string>>) {
     table,
     documents: loadDocuments(config.openApiFolder),
     observe: () => {},
+    watchers,
   });
   return startServer({
     ...config,

@@ -9,6 +9,7 @@ import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createPlanner } from "../../src/plan/planner/planner.ts";
 import { createGateway } from "../../src/server.ts";
+import type { Watchers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { Observation } from "../../src/telemetry/observations.ts";
 import { watchLane } from "./lanes.ts";
 import { createTwins, type Twin } from "./twins.ts";
@@ -51,6 +52,7 @@ export interface GatewayTestOptions {
   readonly graphiqlFolder?: string;
   /** Undoes what one request has changed in the subgraphs, where it changes anything. */
   readonly reset?: () => void;
+  readonly watchers?: Watchers | undefined;
 }
 
 /** Whether each request is also sent through both lanes of twins; see twins.ts. */
@@ -68,7 +70,8 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const recorder = createRecorder();
   const twins = comparesLanes && source.SUPERGRAPH_FILE ? await startTwins(o, about, recorder.supergraphId) : undefined;
   let tookFastLane = () => false;
-  const { server, isReady } = await listen(about, recorder.observe, (handler) => {
+  const watchers = o.watchers ? { watchers: o.watchers } : {};
+  const { server, isReady } = await listen({ ...about, ...watchers }, recorder.observe, (handler) => {
     const watched = watchLane(handler);
     ({ tookFastLane } = watched);
     return twins ? twins.watch(watched.handler) : watched.handler;
@@ -93,6 +96,7 @@ interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
+  readonly watchers?: Watchers;
 }
 
 async function listen(

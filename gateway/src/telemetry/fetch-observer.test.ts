@@ -1,0 +1,57 @@
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { createSpanCollector } from "@tributary/kit/testing/trace";
+import { expect, test } from "vitest";
+import { createFetchObserver } from "./fetch-observer.ts";
+import { RequestRecord } from "./request-record.ts";
+
+async function setUp() {
+  const collector = createSpanCollector();
+  const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
+  const observer = createFetchObserver(metrics, trace);
+  if (!observer) throw new Error("somebody watches");
+  const record = new RequestRecord(trace.begin("request", undefined));
+  return { observer, record, collector, write: () => metrics.write() };
+}
+
+test("a fetch is counted by its subgraph and by what has come of it, and under way until then", async () => {
+  const { observer, record, write } = await setUp();
+  const first = observer.begin("users", record);
+  observer.begin("users", record).end({ kind: "graphql", errors: [] });
+  observer.begin("users", record).end({ kind: "graphql", errors: [{}] });
+  observer.begin("users", undefined).end({ kind: "failed", code: "SUBGRAPH_TIMEOUT" });
+  expect(await write()).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 1');
+  first.end({ kind: "unusable", code: "SUBGRAPH_BAD_ANSWER" });
+  const text = await write();
+  for (const outcome of ["ok", "errors", "SUBGRAPH_TIMEOUT", "SUBGRAPH_BAD_ANSWER"])
+    expect(text).toContain(`tributary_gateway_subgraph_fetches_total{subgraph="users",outcome="${outcome}"} 1`);
+  expect(text).toContain('tributary_gateway_subgraph_fetch_duration_seconds_count{subgraph="users"} 4');
+  expect(text).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 0');
+});
+
+test("a fetch belongs to the stage that began it, and hands its own span on", async () => {
+  const { observer, record, collector } = await setUp();
+  record.enter("run");
+  const fetch = observer.begin("users", record);
+  fetch.end({ kind: "graphql", errors: [] });
+  record.enter("shape");
+  record.leave();
+  record.span?.end();
+  expect(collector.paths()).toEqual(["request > run > fetch users", "request > shape"]);
+  const span = collector.spans().find(({ name }) => name === "fetch users");
+  expect(fetch.traceParent).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
+});
+
+test("who takes another's answer waits for it, and fetches nothing", async () => {
+  const { observer, record, collector, write } = await setUp();
+  const answer = Promise.withResolvers<void>();
+  observer.join("users", record, answer.promise);
+  observer.join("users", new RequestRecord(undefined), answer.promise);
+  expect(collector.spans()).toEqual([]);
+  answer.resolve();
+  await answer.promise;
+  expect(collector.spans()).toMatchObject([{ name: "await users", attributes: { "tributary.shared": true } }]);
+  const text = await write();
+  expect(text).toContain('tributary_gateway_subgraph_fetches_shared_total{subgraph="users"} 2');
+  expect(text).not.toContain("tributary_gateway_subgraph_fetches_total{");
+});

@@ -1,0 +1,43 @@
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { expect, test } from "vitest";
+import { createObservationCounts } from "./observation-counts.ts";
+
+test("what rooms report is counted by what it is about", async () => {
+  const metrics = await createPrometheus(metricsOf.gateway);
+  const count = createObservationCounts(metrics);
+  const cause = new Error("refused");
+  const replica = "http://users:4001/ (10.0.0.7)";
+  count({ kind: "client-gone", requestId: "r" });
+  count({ kind: "answer-cut", requestId: "r" });
+  count({ kind: "plan-cache-hit" });
+  count({ kind: "plan-cache-miss" });
+  count({ kind: "plan-built", tookMs: 30, jsonCharacters: 100 });
+  count({ kind: "plan-failed", reason: "bug", operationHash: "a", cause });
+  count({ kind: "planner-replaced", reason: "died", cause });
+  count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });
+  count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
+  count({ kind: "lookup-failed", service: "users", host: "users", cause });
+  count({ kind: "supergraph-loaded", id: "a", subgraphs: [], tookMs: 3 });
+  count({ kind: "supergraph-refused", id: "b", cause });
+  const text = await metrics.write();
+  const lines = [
+    "clients_gone_total 1",
+    "answers_cut_total 1",
+    ...["hit", "miss", "built", "failed"].map((result) => `plans_total{result="${result}"} 1`),
+    'plan_duration_seconds_bucket{le="0.025"} 0',
+    'plan_duration_seconds_bucket{le="0.05"} 1',
+    "planners_replaced_total 1",
+    'subgraph_retries_total{subgraph="users"} 1',
+    'replica_ejections_total{subgraph="users"} 1',
+    'replicas_ejected{subgraph="users"} 1',
+    'lookup_failures_total{subgraph="users"} 1',
+    'supergraph_loads_total{result="loaded"} 1',
+    'supergraph_loads_total{result="refused"} 1',
+  ];
+  const missing = lines.filter((line) => !text.includes(`\ntributary_gateway_${line}\n`));
+  expect(missing).toEqual([]);
+  expect(text).toMatch(/\ntributary_gateway_supergraph_loaded_timestamp_seconds 1[.\d]+\n/);
+  count({ kind: "replica-back", service: "users", replica });
+  expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 0');
+});

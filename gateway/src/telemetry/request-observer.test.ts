@@ -1,0 +1,78 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "@tributary/kit/log";
+import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/trace";
+import { expect, test } from "vitest";
+import { createRequestObserver } from "./request-observer.ts";
+import type { RequestRecord } from "./request-record.ts";
+
+type Asked = Partial<Pick<RequestRecord, "lane" | "operationName" | "outcome" | "codes">> & {
+  readonly client?: string;
+  readonly status?: number;
+};
+
+async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
+  const lines: unknown[] = [];
+  const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Log;
+  const metrics = await createPrometheus(metricsOf.gateway);
+  const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
+  const observer = createRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
+  const ask = ({ client, status = 200, ...noted }: Asked) => {
+    const headers = client === undefined ? {} : { "apollographql-client-name": client };
+    const response = Object.assign(new EventEmitter(), { statusCode: status, writableFinished: true });
+    const request = { method: "POST", headers } as unknown as IncomingMessage;
+    const record = observer?.begin(request, response as unknown as ServerResponse, "r-1");
+    Object.assign(record ?? {}, { lane: "fast", outcome: "ok", ...noted });
+    response.emit("close");
+  };
+  return { ask, lines, write: () => metrics.write() };
+}
+
+test("a thousand names of operations and clients are as many series as one", async () => {
+  const { ask, write } = await setUp();
+  ask({ client: "x", operationName: "x" });
+  const seriesOf = async () =>
+    (await write()).split("\n").filter((line) => line.startsWith("tributary_gateway")).length;
+  const before = await seriesOf();
+  for (let i = 0; i < 1_000; i++) ask({ client: `client-${i}`, operationName: `Operation${i}` });
+  expect(await seriesOf()).toBe(before);
+  expect(await write()).toContain('tributary_gateway_operations_total{operation="other",outcome="ok"} 1001');
+});
+
+test("known operations and clients are counted by themselves, and those without a name too", async () => {
+  const { ask, write } = await setUp();
+  ask({ client: "shop", operationName: "Feed" });
+  ask({});
+  const text = await write();
+  for (const name of ["Feed", "unnamed"])
+    expect(text).toContain(`tributary_gateway_operations_total{operation="${name}",outcome="ok"} 1`);
+  for (const client of ["shop", "unnamed"])
+    expect(text).toContain(`tributary_gateway_requests_total{lane="fast",client="${client}",status="200"} 1`);
+});
+
+test("what is refused is counted by its code, and what is not asked of /graphql by that alone", async () => {
+  const { ask, write } = await setUp();
+  ask({ lane: undefined, outcome: "refused", codes: ["NOT_FOUND"], status: 404 });
+  const text = await write();
+  expect(text).toContain('tributary_gateway_refused_total{code="NOT_FOUND"} 1');
+  expect(text).not.toContain("tributary_gateway_requests_total{");
+});
+
+test("the sampled access log tells of what is our fault, and not of what is the client's", async () => {
+  const { ask, lines } = await setUp("sampled");
+  ask({});
+  ask({ outcome: "refused", codes: ["GRAPHQL_VALIDATION_FAILED"] });
+  ask({ outcome: "partial", codes: ["FORBIDDEN"] });
+  ask({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], operationName: "secret" });
+  expect(lines).toMatchObject([{ requestId: "r-1", outcome: "partial", operation: "other", status: 200 }]);
+});
+
+test("where nobody asks for anything nothing is noted", () => {
+  const metrics = createNoMetrics<typeof metricsOf.gateway>();
+  const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], knownOperations: [] };
+  expect(createRequestObserver({ ...about, accessLog: "sampled" })).toBeUndefined();
+  expect(createRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
+});

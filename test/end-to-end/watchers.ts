@@ -1,0 +1,30 @@
+import { silentLog } from "../../kit/src/log.ts";
+import { metricsOf } from "../../kit/src/telemetry/metric-declarations.ts";
+import { createPrometheus } from "../../kit/src/telemetry/prometheus.ts";
+import type { SpanCollector } from "../../kit/src/testing/trace.ts";
+import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
+import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
+import { createRequestObserver as createGatewayObserver } from "../../gateway/src/telemetry/request-observer.ts";
+import { createCacheObserver } from "../../rest-proxy/src/watch/cache-counts.ts";
+import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/watch/proxy-telemetry.ts";
+import { createRequestObserver as createProxyObserver } from "../../rest-proxy/src/watch/request-observer.ts";
+import { createServiceObservers } from "../../rest-proxy/src/watch/service-observer.ts";
+
+const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
+
+/** Whoever watches the gateway in a test; its spans go to the collector. */
+export async function watchGateway(collector: SpanCollector): Promise<GatewayWatchers> {
+  const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
+  const requests = createGatewayObserver({ ...about, metrics, trace, knownOperations: ["Feed"] });
+  return { requests, fetches: createFetchObserver(metrics, trace) };
+}
+
+/** The same for the REST proxy. */
+export async function watchProxy(collector: SpanCollector): Promise<ProxyWatchers> {
+  const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.rest), collector.createTrace("rest-proxy")]);
+  return {
+    requests: createProxyObserver({ ...about, metrics, trace, newestVersion: 2 }),
+    services: createServiceObservers(metrics),
+    cache: createCacheObserver(metrics),
+  };
+}
