@@ -69,7 +69,7 @@ COPY infra/images/compile.ts infra/images/
 RUN install --directory --owner=node .compile-cache
 ENTRYPOINT ["/app/infra/images/start"]
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=3s --timeout=5s --start-period=60s --retries=5 CMD ["/app/infra/images/healthy"]
+HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=5 CMD ["/app/infra/images/healthy"]
 
 FROM process AS service
 ARG SERVICE
