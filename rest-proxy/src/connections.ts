@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { codeOfParserError, rawProblem } from "./problems.ts";
-import type { Observe } from "./telemetry.ts";
+import type { Observe } from "./telemetry/observations.ts";
 
 /** How long a refused connection is kept, so that its client can read why before the reset that unread bytes bring. */
 const lingerMs = 1_000;

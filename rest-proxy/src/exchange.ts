@@ -6,9 +6,9 @@ import { abandonBody, ClientGone } from "./body.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen } from "./problems.ts";
 import { readTarget } from "./target.ts";
-import type { About, Observe } from "./telemetry.ts";
-import type { RequestObserver } from "./watch/request-observer.ts";
-import { RequestRecord } from "./watch/request-record.ts";
+import type { About, Observe } from "./telemetry/observations.ts";
+import type { RequestObserver } from "./telemetry/request-observer.ts";
+import { RequestRecord } from "./telemetry/request-record.ts";
 
 /** One request and its answer. */
 export interface Exchange {

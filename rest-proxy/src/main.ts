@@ -5,7 +5,7 @@ import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route-table.ts";
 import { loadRoutes } from "./routes.ts";
 import { createRestProxy } from "./server.ts";
-import { createProxyTelemetry } from "./watch/proxy-telemetry.ts";
+import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
 await runMain(async () => {
   const table = createRouteTable(loadRoutes(readRoutesFile(process.env)));

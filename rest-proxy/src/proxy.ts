@@ -8,8 +8,8 @@ import { type Coding, createCompression } from "./compression.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
 import { isOpen, toServiceError } from "./problems.ts";
-import type { About, Observe } from "./telemetry.ts";
-import type { ServiceObserver } from "./watch/service-observer.ts";
+import type { About, Observe } from "./telemetry/observations.ts";
+import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 export interface ProxyOptions {
   /** Scheme, host and port of each replica, or of a name with several addresses; by service. */

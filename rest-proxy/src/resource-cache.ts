@@ -1,8 +1,8 @@
 import { createKeysOf } from "./cache-keys.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "./cache/shared-cache.ts";
 import type { RouteTable } from "./route-table.ts";
-import type { Observe } from "./telemetry.ts";
-import type { CacheObserver } from "./watch/cache-counts.ts";
+import type { Observe } from "./telemetry/observations.ts";
+import type { CacheObserver } from "./telemetry/cache-counts.ts";
 
 export interface ResourceCacheOptions {
   readonly table: RouteTable;

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import { createRouteTable } from "../src/route-table.ts";
 import type { Route } from "../src/routes.ts";
 import { createRestProxy, type RestProxy, type RestProxyOptions } from "../src/server.ts";
-import type { Observation } from "../src/telemetry.ts";
+import type { Observation } from "../src/telemetry/observations.ts";
 
 /** A small table of two services, of the shape of supergraph/routes.json. */
 export const routes: readonly Route[] = [

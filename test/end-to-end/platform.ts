@@ -6,7 +6,7 @@ import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.t
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { watchGateway, watchProxy } from "./watchers.ts";
-import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/watch/proxy-telemetry.ts";
+import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { createRouteTable } from "../../rest-proxy/src/route-table.ts";

@@ -5,10 +5,10 @@ import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
 import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createRequestObserver as createGatewayObserver } from "../../gateway/src/telemetry/request-observer.ts";
-import { createCacheObserver } from "../../rest-proxy/src/watch/cache-counts.ts";
-import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/watch/proxy-telemetry.ts";
-import { createRequestObserver as createProxyObserver } from "../../rest-proxy/src/watch/request-observer.ts";
-import { createServiceObservers } from "../../rest-proxy/src/watch/service-observer.ts";
+import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
+import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
+import { createRequestObserver as createProxyObserver } from "../../rest-proxy/src/telemetry/request-observer.ts";
+import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-observer.ts";
 
 const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 

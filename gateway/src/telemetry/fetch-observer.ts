@@ -4,7 +4,7 @@ import type { Span, Trace } from "@tributary/kit/telemetry/trace";
 import type { RequestRecord } from "./request-record.ts";
 
 /** What has come of a fetch, as far as it is counted. */
-export type FetchOutcome =
+type FetchOutcome =
   | { readonly kind: "graphql"; readonly errors: readonly unknown[] }
   | { readonly kind: "failed" | "unusable"; readonly code: string };
 
@@ -16,7 +16,7 @@ export interface FetchObserver {
   join(service: string, record: RequestRecord | undefined, answer: Promise<unknown>): void;
 }
 
-export interface FetchRecord {
+interface FetchRecord {
   /** For the fetch's headers; undefined when it is not traced. */
   readonly traceParent: string | undefined;
   end(outcome: FetchOutcome): void;

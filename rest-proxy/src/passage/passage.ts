@@ -6,7 +6,7 @@ import { hasFarewell } from "@tributary/kit/upstream/farewell";
 import { createReplicaPicker, type ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
 import type { RetryBudgetLimits } from "@tributary/kit/upstream/retry-budget";
 import { toClientHeaders } from "../headers.ts";
-import type { ServiceObserver } from "../watch/service-observer.ts";
+import type { ServiceObserver } from "../telemetry/service-observer.ts";
 import { watchBody } from "./answer-body.ts";
 import type { Ask, PassageAnswer, PassageRequest } from "./ask.ts";
 import type { Attempt } from "./attempt.ts";

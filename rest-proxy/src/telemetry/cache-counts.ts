@@ -3,7 +3,7 @@ import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { CacheObservation } from "../cache/cache-observation.ts";
 
 /** What the cache holds. */
-export interface CacheSize {
+interface CacheSize {
   readonly bytes: number;
   readonly entries: number;
 }

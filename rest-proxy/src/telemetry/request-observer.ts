@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Log } from "@tributary/kit/log";
 import { createKnownValues } from "@tributary/kit/telemetry/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
@@ -6,7 +6,7 @@ import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/trace";
 import { createRequestCounts } from "./request-counts.ts";
-import type { RequestRecord } from "./request-record.ts";
+import type { RequestRecord, Settled } from "./request-record.ts";
 
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
 export interface RequestObserver {
@@ -15,15 +15,6 @@ export interface RequestObserver {
   end(settled: Settled): void;
   /** Runs `work` so that its log lines bear the request's trace. */
   run(span: Span | undefined, work: () => void): void;
-}
-
-/** A request whose answer is over. */
-export interface Settled {
-  readonly record: RequestRecord;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly milliseconds: number;
 }
 
 export interface RequestObserverOptions {

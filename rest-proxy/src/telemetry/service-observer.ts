@@ -10,7 +10,7 @@ export interface ServiceObserver {
   refuse(error: AppError): void;
 }
 
-export interface AskedService {
+interface AskedService {
   /** The head of the answer is there. */
   answered(status: number): void;
   /** There is no answer. */

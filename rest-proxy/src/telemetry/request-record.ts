@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Span } from "@tributary/kit/telemetry/trace";
 import type { Route } from "../routes.ts";
 
@@ -13,6 +14,15 @@ export class RequestRecord {
   constructor(span: Span | undefined) {
     this.span = span;
   }
+}
+
+/** A request whose answer is over. */
+export interface Settled {
+  readonly record: RequestRecord;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly milliseconds: number;
 }
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */

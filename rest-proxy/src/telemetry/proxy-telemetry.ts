@@ -4,7 +4,7 @@ import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
-import { createObserver, type Observe } from "../telemetry.ts";
+import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createRequestObserver, type RequestObserver } from "./request-observer.ts";

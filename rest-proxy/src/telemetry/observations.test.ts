@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { createLog } from "@tributary/kit/log";
 import { expect, test } from "vitest";
-import { createObserver } from "./telemetry.ts";
+import { createObserver } from "./observations.ts";
 
 const about = { requestId: "r-1", method: "GET", route: "/things/:id", path: "/v1/things/ada@example.com" };
 

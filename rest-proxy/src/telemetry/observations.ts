@@ -1,6 +1,6 @@
 import type { Log } from "@tributary/kit/log";
-import type { PassageObservation } from "./passage/passage.ts";
-import type { UsageCount } from "./usage.ts";
+import type { PassageObservation } from "../passage/passage.ts";
+import type { UsageCount } from "../usage.ts";
 
 export interface About {
   readonly requestId: string;

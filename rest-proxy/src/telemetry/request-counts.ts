@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
-import type { Settled } from "./request-observer.ts";
+import type { Settled } from "./request-record.ts";
 
 export interface RequestCountsOptions {
   readonly metrics: Metrics<typeof restMetrics>;

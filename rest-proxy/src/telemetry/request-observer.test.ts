@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "@tributary/kit/log";
+import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
+import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/trace";
+import { expect, test } from "vitest";
+import type { Route } from "../routes.ts";
+import { createRequestObserver } from "./request-observer.ts";
+import { RequestRecord } from "./request-record.ts";
+
+const route = { id: "getThing", path: "/things/:id" } as Route;
+
+interface Asked extends Partial<Pick<RequestRecord, "route" | "version" | "code">> {
+  readonly client?: string;
+  readonly method?: string;
+  readonly status?: number;
+  readonly finished?: boolean;
+}
+
+async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
+  const lines: unknown[] = [];
+  const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Log;
+  const metrics = await createPrometheus(metricsOf.rest);
+  const about = { knownClients: ["shop"], newestVersion: 2, accessLog };
+  const observer = createRequestObserver({ log, metrics, trace: noTrace, ...about });
+  const ask = ({ client, method = "GET", status = 200, finished = true, ...noted }: Asked) => {
+    const headers = client === undefined ? {} : { "x-client-name": client };
+    const request = { method, headers } as unknown as IncomingMessage;
+    const record = Object.assign(new RequestRecord(observer?.begin(request, "r-1")), noted);
+    const response = { statusCode: status, writableFinished: finished } as ServerResponse;
+    observer?.end({ record, request, response, requestId: "r-1", milliseconds: 7 });
+  };
+  return { ask, lines, write: () => metrics.write() };
+}
+
+test("a request is counted by its route, version, method and status", async () => {
+  const { ask, write } = await setUp();
+  ask({ route, version: 2 });
+  ask({ route, version: 2, method: "HEAD", finished: false });
+  ask({ code: "NOT_FOUND", status: 404 });
+  const text = await write();
+  const counted = (labels: string) => expect(text).toContain(`tributary_rest_requests_total{${labels}} 1`);
+  counted('route="/things/:id",version="2",method="GET",status="200"');
+  counted('route="/things/:id",version="2",method="HEAD",status="499"');
+  counted('route="other",version="none",method="GET",status="404"');
+  expect(text).toContain('tributary_rest_refused_total{code="NOT_FOUND"} 1');
+  expect(text).toContain('request_duration_seconds_bucket{le="0.01",route="/things/:id",version="2"} 2');
+  expect(text).toContain("\ntributary_rest_requests_in_flight 0\n");
+});
+
+test("who calls an old version is counted, by the names that are known", async () => {
+  const { ask, write } = await setUp();
+  ask({ route, version: 1, client: "shop" });
+  ask({ route, version: 2, client: "shop" });
+  const text = await write();
+  expect(text).toContain('old_version_requests_total{client="shop",version="1",route="/things/:id"} 1');
+  expect(text).not.toContain('old_version_requests_total{client="shop",version="2"');
+  expect(text).toContain('client_requests_total{client="shop",version="2"} 1');
+});
+
+test("a thousand names of clients and methods are as many series as one", async () => {
+  const { ask, write } = await setUp();
+  const countSeries = async () =>
+    (await write()).split("\n").filter((line) => line.startsWith("tributary_rest")).length;
+  ask({ route, version: 1, client: "x", method: "PURGE" });
+  const before = await countSeries();
+  for (let i = 0; i < 1_000; i++) ask({ route, version: 1, client: `client-${i}`, method: `M${i}` });
+  expect(await countSeries()).toBe(before);
+});
+
+test("the sampled access log tells of what is our fault, and not of what is the client's", async () => {
+  const { ask, lines } = await setUp("sampled");
+  ask({ route, version: 1 });
+  ask({ code: "NOT_FOUND", status: 404 });
+  ask({ route, version: 1, code: "BAD_GATEWAY", status: 502 });
+  expect(lines).toEqual([
+    {
+      requestId: "r-1",
+      route: "/things/:id",
+      version: 1,
+      method: "GET",
+      status: 502,
+      code: "BAD_GATEWAY",
+      milliseconds: 7,
+    },
+  ]);
+});
+
+test("where nobody asks for anything nothing is noted", () => {
+  const metrics = createNoMetrics<typeof metricsOf.rest>();
+  const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], newestVersion: 1 };
+  expect(createRequestObserver({ ...about, accessLog: "sampled" })).toBeUndefined();
+  expect(createRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
+});
