@@ -135,6 +135,7 @@ test("every problem of the proxy is a document that nobody stores, with the id t
       milliseconds: expect.any(Number),
       requestId: "r-1",
       method: "GET",
+      route: "other",
       path: "/v1/nothing",
     },
   ]);
