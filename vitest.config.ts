@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,6 +10,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**"],
     globalSetup: ["kit/src/testing/postgres-global-setup.ts"],
     pool: "forks",
+    // By itself one core of two would stay idle: most tests wait for processes and databases.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     coverage: {
