@@ -22,7 +22,7 @@ interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-export const ruleFiles = listFiles("infra/observability/rules/*.yml");
+const ruleFiles = listFiles("infra/observability/rules/*.yml");
 const groups = ruleFiles.flatMap((path) => (readYaml(path) as RuleFile).groups);
 const rules = groups.flatMap((group) => group.rules);
 export const groupNames = groups.map(({ name }) => name);

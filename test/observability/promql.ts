@@ -8,13 +8,13 @@ export interface Matcher {
 }
 
 /** A series that a query asks for. */
-export interface Selector {
+interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
 }
 
 /** Labels of `by`, `without`, `on` or `ignoring`, and the series that they are about. */
-export interface Grouping {
+interface Grouping {
   /** Of `without` and `ignoring`: what they name need not be there. */
   readonly isExcluding: boolean;
   readonly labels: readonly string[];

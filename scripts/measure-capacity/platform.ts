@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pickFreePort } from "@tributary/kit/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
+import { journeyScopes } from "../journey/journey.ts";
+import { writerId } from "../journey/seeded.ts";
+import { migrateService, type ServiceFolder, startProcess } from "../processes/service.ts";
+import { seed } from "../seed/seed.ts";
+
+export interface Unit {
+  readonly url: string;
+  readonly adminUrl: string;
+}
+
+/** One process of each part, over seeded databases, with metrics on as in production. */
+export interface Platform {
+  readonly units: ReadonlyMap<string, Unit>;
+  readonly token: string;
+}
+
+const serviceNames = ["users", "posts", "comments", "orders"] as const;
+const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
+const tokenTtlSeconds = 86_400;
+
+type Ends = (() => unknown)[];
+type Environment = Readonly<Record<string, string>>;
+
+/** @param ends what has to be ended, to be called last one first. */
+export async function startPlatform(ends: Ends, say: (line: string) => void): Promise<Platform> {
+  const issuer = await startTestIssuer();
+  ends.push(() => issuer.stop());
+  const urls = await startDatabases(ends);
+  const units = new Map<string, Unit>();
+  for (const name of serviceNames) {
+    const environment = { ...identityOf(issuer), DATABASE_URL: urls[name] };
+    await migrateService(`services/${name}`, environment);
+    units.set(name, await startUnit(`services/${name}`, environment, ends));
+  }
+  await seed({ urls, scale: 1, progress: () => {} });
+  for (const [name, environment] of Object.entries(doors(units)))
+    units.set(name, await startUnit(name as ServiceFolder, environment, ends));
+  say("one process of each part runs, over seeded databases");
+  const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
+  return { units, token: await issuer.token(writerId, journeyScopes, { exp }) };
+}
+
+async function startDatabases(ends: Ends): Promise<Record<(typeof serviceNames)[number], string>> {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-capacity-"));
+  const directory = join(folder, "postgres");
+  ends.push(
+    () => rmSync(folder, { recursive: true, force: true }),
+    () => removeLocalPostgres(directory),
+  );
+  const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
+  ends.push(() => postgres.stop());
+  const [users, posts, comments, orders] = await Promise.all(
+    serviceNames.map((name) => ensureDatabase(postgres.superuserUrl, { name, role: name, password: name })),
+  );
+  return { users: users ?? "", posts: posts ?? "", comments: comments ?? "", orders: orders ?? "" };
+}
+
+function doors(units: ReadonlyMap<string, Unit>): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
+  const addresses = (toName: (name: string) => string, path: string) =>
+    Object.fromEntries([...units].map(([name, { url }]) => [toName(name.toUpperCase()), `${url}${path}`]));
+  return {
+    gateway: {
+      SUPERGRAPH_FILE: join(supergraphFolder, "supergraph.graphql"),
+      ...addresses((name) => `SUBGRAPH_URL_${name}`, "/graphql"),
+    },
+    "rest-proxy": {
+      ROUTES_FILE: join(supergraphFolder, "routes.json"),
+      OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
+      ...addresses((name) => `${name}_URL`, ""),
+    },
+  };
+}
+
+async function startUnit(folder: ServiceFolder, environment: Environment, ends: Ends): Promise<Unit> {
+  const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" };
+  const process = await startProcess(folder, url, { ...environment, ...ports });
+  ends.push(() => process.end("SIGKILL"));
+  return { url, adminUrl: `http://127.0.0.1:${adminPort}` };
+}
+
+function identityOf({ issuer, audience, jwksUrl }: TestIssuer): Environment {
+  return { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
+}
