@@ -63,7 +63,7 @@ function describeRecording(record: string): KnownSeries {
 
 /** What our processes say for a reason, whether or not they were given one. */
 const isCode = (label: string, value: string) =>
-  label === "code" && (Object.hasOwn(codes, value) || Object.hasOwn(statusOf, value));
+  (label === "code" || label === "outcome") && (Object.hasOwn(codes, value) || Object.hasOwn(statusOf, value));
 const isOfScrape = (label: string, value: string) => label === "job" && units.has(value);
 
 /** The values that a matcher names one by one: not those of a dashboard's variable, nor whole classes such as `5..`. */
