@@ -103,12 +103,23 @@ async function makeTraffic(): Promise<void> {
     await rest(path);
   // What is not to be stored is passed on as it comes, and so breaks off in the middle.
   await expect(post(`${units.restUrl}/v1/comments`, { postId: "1", body: "Yes." })).rejects.toThrow();
+  await leave(`${units.restUrl}/v1/comments/1`, { method: "DELETE", headers });
   // One of two replicas of users is silent: five failures of it in a row, and it is left out.
   for (let index = 0; index < 30; index++) {
     await graphql(`query Users { users(first: ${index + 1}) { nodes { name } } }`);
     await rest(`/v1/users?limit=${index + 1}`);
   }
   await post(`${units.restUrl}/v1/users`, { name: "Grace", email: "grace@example.org" });
+}
+
+/** A client that has no more patience once its request is with the service. */
+async function leave(url: string, o: RequestInit): Promise<void> {
+  const leaving = new AbortController();
+  const waiting = units.keepsWaiting();
+  const answer = fetch(url, { ...o, signal: leaving.signal });
+  await Promise.race([waiting, answer]);
+  leaving.abort();
+  await expect(answer).rejects.toThrow();
 }
 
 async function send(url: string, o: RequestInit): Promise<void> {

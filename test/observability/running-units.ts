@@ -9,12 +9,14 @@ import { type Exposition, readExposition } from "./exposition.ts";
 
 /**
  * A service and both doors, as processes of their own that show their metrics. Of users a second replica is silent, as posts is; comments
- * breaks off in its answers, and the name of orders is nobody's.
+ * breaks off in its answers or gives none, and the name of orders is nobody's.
  */
 export interface RunningUnits {
   readonly usersUrl: string;
   readonly gatewayUrl: string;
   readonly restUrl: string;
+  /** Resolves when the service of comments has a request that it will not answer. */
+  keepsWaiting(): Promise<unknown>;
   /** What each shows now. */
   read(): Promise<readonly Exposition[]>;
   stop(): Promise<void>;
@@ -49,6 +51,7 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     usersUrl: users.url,
     gatewayUrl: gateway.process.url,
     restUrl: rest.process.url,
+    keepsWaiting: broken.keepsWaiting,
     read: () => Promise.all(admins.map(async (url) => readExposition(await (await fetch(`${url}/metrics`)).text()))),
     stop: async () =>
       void (await Promise.all([users.stop(), gateway.process.stop(), rest.process.stop(), broken.stop()])),
@@ -66,9 +69,10 @@ function variables(
   );
 }
 
-/** Promises a long answer, sends a part of it, and goes. */
+/** Promises a long answer, sends a part of it, and goes. Whoever deletes gets none at all. */
 async function startBrokenService() {
-  const server = createServer((_request, response) => {
+  const server = createServer((request, response) => {
+    if (request.method === "DELETE") return void server.emit("kept waiting");
     response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
     response.write('{"data":', () => response.socket?.end());
   });
@@ -76,6 +80,7 @@ async function startBrokenService() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keepsWaiting: () => once(server, "kept waiting"),
     async stop() {
       server.closeAllConnections();
       server.close();
