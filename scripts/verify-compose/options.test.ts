@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-test("twenty-four a second, unless said otherwise", () => {
-  expect(readOptions([])).toEqual({ perSecond: 24, control: false });
+test("sixteen a second, unless said otherwise", () => {
+  expect(readOptions([])).toEqual({ perSecond: 16, control: false });
   expect(readOptions(["--per-second", "8", "--control"])).toEqual({ perSecond: 8, control: true });
 });
 

@@ -7,7 +7,7 @@ export interface VerifyOptions {
   readonly control: boolean;
 }
 
-const perSecondUsual = 24;
+const perSecondUsual = 16;
 const perSecondMax = 1_000;
 
 export const usage = `Usage: npm run verify:compose -- [options]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { Balancer } from "../processes/balancer.ts";
-import { describeStep, type Step, stepsHead } from "../verify-rolling/steps.ts";
+import { countFailures, describeStep, type Step, stepsHead } from "../verify-rolling/steps.ts";
 import { tryCommand } from "./command.ts";
 import { type Container, killContainer, listContainers, readUrl, startContainer, stopContainer } from "./containers.ts";
 import { describeImage, readImages } from "./images.ts";
@@ -32,6 +32,7 @@ const lookUpMs = 6_000;
 const deadMs = 3_000;
 const rampMs = 3_000;
 const calmMs = 3_000;
+const calmTriesMax = 10;
 const seenInTimeoutMs = 10_000;
 const seenInMs = 50;
 /** Longer than any deadline of the platform. */
@@ -118,8 +119,7 @@ async function roll(o: Rolling): Promise<readonly Step[]> {
   say(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
-  await sleep(calmMs);
-  tell({ kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 });
+  tell(await awaitCalm(traffic, say));
   for (const container of inTurn(replicas)) tell(await restart(container, undefined, o));
   for (const [index, door] of doors.entries()) {
     for (const container of entries.get(door) ?? []) tell(await restart(container, balancers[index], o));
@@ -128,6 +128,16 @@ async function roll(o: Rolling): Promise<readonly Step[]> {
   if (!control && posts) tell(await kill(posts, traffic));
   if (!control && another) tell(await takeAway(o));
   return steps;
+}
+
+/** Before anything is restarted nothing may fail; a machine that has just started all of it, or does something else, is given time. */
+async function awaitCalm(traffic: Traffic, say: Say): Promise<Step> {
+  for (let tries = 1; ; tries++) {
+    await sleep(calmMs);
+    const step: Step = { kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 };
+    if (countFailures(step.report) === 0 || tries >= calmTriesMax) return step;
+    say(describeStep(step));
+  }
 }
 
 /**
