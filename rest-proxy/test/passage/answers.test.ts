@@ -171,7 +171,7 @@ describe.each(ways)("%s", (way) => {
 
   test("a reader who holds an answer up has longer than the service, and is cut in the end; no replica is blamed", async () => {
     const [replica, other] = await startTwo((response) => void response.end(Buffer.alloc(20_000_000)));
-    const { passage, seen } = open([replica.url, other.url], { timeoutMs: 400, readTimeoutMs: 450, random: () => 0 });
+    const { passage, seen } = open([replica.url, other.url], { timeoutMs: 2_000, readTimeoutMs: 2_100, random: () => 0 });
     const readNothing = async () => {
       const body = toStream((await passage[way](read)).body);
       await new Promise((resolve) => body.once("close", resolve));
@@ -184,9 +184,9 @@ describe.each(ways)("%s", (way) => {
 
   test("a reader who is slower than the service's deadline and quicker than their own gets it all", async () => {
     const replica = await startReplica((response) => void response.end(Buffer.alloc(20_000_000)));
-    const { passage } = open([replica.url], { timeoutMs: 400 });
+    const { passage } = open([replica.url], { timeoutMs: 2_000 });
     const { body } = await passage[way](read);
-    await new Promise((resolve) => setTimeout(resolve, 450)); // The service's deadline has to pass.
+    await new Promise((resolve) => setTimeout(resolve, 2_050)); // The service's deadline has to pass.
     expect((await buffer(toStream(body))).length).toBe(20_000_000);
   });
 
@@ -231,10 +231,10 @@ describe.each(ways)("%s", (way) => {
 
   test("a caller that goes while its slow reading is waited for takes the answer along", async () => {
     const replica = await startReplica((response) => void response.end(Buffer.alloc(20_000_000)));
-    const { passage } = open([replica.url], { timeoutMs: 400 });
+    const { passage } = open([replica.url], { timeoutMs: 2_000 });
     const caller = new AbortController();
     const body = toStream((await passage[way]({ ...read, signal: caller.signal })).body);
-    await new Promise((resolve) => setTimeout(resolve, 450)); // The service's deadline has to pass.
+    await new Promise((resolve) => setTimeout(resolve, 2_050)); // The service's deadline has to pass.
     const closed = new Promise((resolve) => body.once("close", resolve));
     caller.abort();
     await closed;
