@@ -147,7 +147,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_subgraph_fetches_total: {
     kind: "counter",
-    help: "Fetches by subgraph and outcome: ok, errors, misshapen, or the code of what failed.",
+    help: "Fetches by subgraph and outcome: ok, errors, or the code of what failed.",
     labels: ["subgraph", "outcome"],
   },
   tributary_gateway_subgraph_fetch_duration_seconds: {
@@ -238,7 +238,7 @@ export const restMetrics = {
   },
   tributary_rest_service_requests_total: {
     kind: "counter",
-    help: "Requests to services by outcome: ok, or the code of what failed.",
+    help: "Requests to services by outcome: ok, 5xx, or the code of what failed.",
     labels: ["service", "outcome"],
   },
   tributary_rest_service_request_duration_seconds: {
