@@ -22,7 +22,7 @@ test("of two replicas at random the one with less under way is chosen", async ()
 
 test("load spreads: of a slow and two quick replicas the slow one gets the least", async () => {
   const [slow, ...quick] = await start(3);
-  slow.answer = (response) => void setTimeout(() => response.end(), 20);
+  slow.answer = (response) => void setTimeout(() => response.end(), 100);
   const { upstream } = open([slow, ...quick].map(({ url }) => url));
   await stream(600, 16, () => upstream.send(read));
   const [first = 0, second = 0] = quick.map(({ calls }) => calls);
