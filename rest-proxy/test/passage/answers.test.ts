@@ -171,7 +171,11 @@ describe.each(ways)("%s", (way) => {
 
   test("a reader who holds an answer up has longer than the service, and is cut in the end; no replica is blamed", async () => {
     const [replica, other] = await startTwo((response) => void response.end(Buffer.alloc(20_000_000)));
-    const { passage, seen } = open([replica.url, other.url], { timeoutMs: 2_000, readTimeoutMs: 2_100, random: () => 0 });
+    const { passage, seen } = open([replica.url, other.url], {
+      timeoutMs: 2_000,
+      readTimeoutMs: 2_100,
+      random: () => 0,
+    });
     const readNothing = async () => {
       const body = toStream((await passage[way](read)).body);
       await new Promise((resolve) => body.once("close", resolve));
