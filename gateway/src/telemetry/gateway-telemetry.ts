@@ -1,6 +1,6 @@
 import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
-import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
+import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
@@ -37,13 +37,7 @@ export async function createGatewayTelemetry(
     observe: combine(telemetry),
     requests: createRequestObserver({ ...config, ...telemetry }),
     fetches: createFetchObserver(metrics, trace),
-    async startAdmin(isReady) {
-      if (config.adminPort === undefined) return undefined;
-      const address = { host: config.adminHost, port: config.adminPort };
-      const admin = await startAdminServer({ ...address, write: () => metrics.write(), isReady });
-      log.info({ url: `${admin.url}/metrics` }, "showing metrics");
-      return admin;
-    },
+    startAdmin: (isReady) => showMetrics(config, telemetry, isReady),
     stop: () => trace.stop(),
   };
 }

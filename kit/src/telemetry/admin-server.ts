@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type RunningServer, startServer } from "../lifecycle.ts";
-import { silentLog } from "../log.ts";
+import { type Log, silentLog } from "../log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { TelemetryConfig } from "./telemetry-config.ts";
 
 export interface AdminServerOptions {
   readonly host: string;
@@ -28,6 +30,18 @@ export function startAdminServer({ host, port, write, isReady }: AdminServerOpti
     drainDelayMs: 0,
     shutdownGraceMs: 1_000,
   });
+}
+
+/** That listener as a process's configuration asks for it; undefined when there is to be none. */
+export async function showMetrics(
+  { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,
+  { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics<never>, "write"> },
+  isReady: AdminServerOptions["isReady"],
+): Promise<RunningServer | undefined> {
+  if (adminPort === undefined) return undefined;
+  const admin = await startAdminServer({ host: adminHost, port: adminPort, write: () => metrics.write(), isReady });
+  log.info({ url: `${admin.url}/metrics` }, "showing metrics");
+  return admin;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, write: () => Promise<string>): Promise<void> {

@@ -1,7 +1,7 @@
 import type { RunningServer } from "../lifecycle.ts";
 import type { Log } from "../log.ts";
 import type { PooledDatabase } from "../postgres.ts";
-import { startAdminServer } from "./admin-server.ts";
+import { showMetrics } from "./admin-server.ts";
 import { metricsOf } from "./metric-declarations.ts";
 import { createRequestRecords, recordFields } from "./request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "./service-observer.ts";
@@ -49,12 +49,6 @@ export async function createServiceTelemetry(
         gauge.set({ state: "used" }, total - idle);
       });
     },
-    async startAdmin(isReady) {
-      if (config.adminPort === undefined) return undefined;
-      const address = { host: config.adminHost, port: config.adminPort };
-      const admin = await startAdminServer({ ...address, write: () => metrics.write(), isReady });
-      log.info({ url: `${admin.url}/metrics` }, "showing metrics");
-      return admin;
-    },
+    startAdmin: (isReady) => showMetrics(config, { log, metrics }, isReady),
   };
 }

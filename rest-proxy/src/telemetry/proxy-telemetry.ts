@@ -1,6 +1,6 @@
 import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
-import { startAdminServer } from "@tributary/kit/telemetry/admin-server";
+import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
@@ -48,13 +48,7 @@ export async function createProxyTelemetry(
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
     },
-    async startAdmin() {
-      if (config.adminPort === undefined) return undefined;
-      const address = { host: config.adminHost, port: config.adminPort };
-      const admin = await startAdminServer({ ...address, write: () => metrics.write(), isReady: () => true });
-      log.info({ url: `${admin.url}/metrics` }, "showing metrics");
-      return admin;
-    },
+    startAdmin: () => showMetrics(config, telemetry, () => true),
     stop: () => trace.stop(),
   };
 }
