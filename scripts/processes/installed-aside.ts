@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join, relative } from "node:path";
 
 /**
  * Installs what a folder's own package.json names, when it is missing: programs of others that nothing of ours is built on.
@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
  */
 export function installAside(folder: string): string | undefined {
   if (isInstalled(folder)) return undefined;
-  const what = `npm ci in tools/${basename(folder)}`;
+  const what = `npm ci in ${relative(join(import.meta.dirname, "../.."), folder)}`;
   console.log(`Installing by ${what}.`);
   const { status, error } = spawnSync("npm", ["ci", "--loglevel=error"], { cwd: folder, stdio: "inherit" });
   return status === 0 ? undefined : `${what} failed (${error?.message ?? `exit code ${status}`})`;
