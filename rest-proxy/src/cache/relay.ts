@@ -20,7 +20,7 @@ export interface RelayOptions {
  */
 export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buffer | undefined> {
   if (body instanceof Readable) return relayStream(body, o);
-  if (o.client && !o.client.destroyed) endWith(o.client, body);
+  if (o.client) endWith(o.client, body);
   if (o.bytesMax === 0) return Promise.resolve(undefined);
   if (body.length <= o.bytesMax) return Promise.resolve(toOwnBuffer([body], body.length));
   o.onTooLong?.();
