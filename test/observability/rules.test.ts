@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alerts, groupNames, listFiles, readText, readYaml, recordings } from "./files.ts";
+import { alerts, asked, groupNames, listFiles, readText, readYaml, recordings } from "./files.ts";
 
 test("no two alerts and no two groups have one name", () => {
   expect(alerts.length).toBeGreaterThan(20);
@@ -13,9 +13,10 @@ test("no two recordings make the same series", () => {
 });
 
 test.each(alerts.map((rule) => [rule.alert, rule] as const))(
-  "%s says how urgent it is, for whom, and what to read",
+  "%s says how urgent it is, which unit it is about, and what to read",
   (_, rule) => {
     expect(["page", "ticket"]).toContain(rule.labels?.["severity"]);
+    expect(rule.labels?.["unit"]).toMatch(/^\{\{.*(job|door|subgraph|service)|^(gateway|rest-proxy)$/);
     expect(rule.for).toMatch(/^\d+[mh]$/);
     expect(rule.annotations?.["summary"]).toMatch(/^[A-Z{]/);
     expect(pageOf(rule.annotations)).toBeDefined();
@@ -87,14 +88,24 @@ test.each([
 });
 
 test.each(["prometheus.yml", "prometheus-kubernetes.yml"])(
-  "%s reads the rules, and says where the pages are",
+  "%s reads the rules, says where the pages are by a variable, and has somebody to tell",
   (name) => {
     expect(readYaml(`infra/observability/${name}`)).toMatchObject({
-      global: { external_labels: { runbooks: expect.stringMatching(/^https:.*\/docs\/runbooks$/) } },
+      global: { external_labels: { runbooks: "${RUNBOOKS_URL}" } },
       rule_files: ["rules/*.yml"],
+      alerting: {
+        alertmanagers: [{ static_configs: [{ targets: [expect.stringMatching(/^alertmanager\b.*:9093$/)] }] }],
+      },
     });
   },
 );
+
+test("a bucket is asked for by a limit that Prometheus 2 and 3 write alike", () => {
+  // Version 3 makes 1.0 of 1.
+  const limits = asked.flatMap(({ expr }) => [...expr.matchAll(/\ble="([^"]*)"/g)].map(([, limit]) => limit));
+  expect(limits).toContain("0.5");
+  for (const limit of limits) expect(limit).toMatch(/^\d+\.\d+$|^\+Inf$/);
+});
 
 /** The file of a page, as an alert's address ends with it. */
 function pageOf(annotations: Readonly<Record<string, string>> = {}): string | undefined {
