@@ -111,49 +111,6 @@ test("Prometheus looks for the port by the name that it has, in the namespace wh
   expect(rules).toContainEqual(kept);
 });
 
-describe("the routes of production", () => {
-  const cluster = renderOverlay("production");
-
-  test.each([
-    ["graphql", "gateway", ["/graphql", "/schema.graphql", "/graphiql"], "REQUEST_TIMEOUT_MS"],
-    ["rest", "rest-proxy", ["/"], "UPSTREAM_TIMEOUT_MS"],
-  ])("%s leads to the %s, and waits longer than it", (route, door, paths) => {
-    const { spec } = cluster.get("HTTPRoute", route);
-    const [rule, ...others] = spec?.rules ?? [];
-    expect(others).toEqual([]);
-    expect(rule?.matches?.map(({ path }) => path?.value)).toEqual(paths);
-    const port = cluster.get("Service", door).spec?.ports?.[0]?.port;
-    expect(rule?.backendRefs).toEqual([{ name: door, port }]);
-    expect(spec?.hostnames).toHaveLength(1);
-    const unit = units.find(({ name }) => name === door)!;
-    const environment = environmentOf(cluster, getPod(cluster, door));
-    const { responseTimeoutMs } = unit.readConfig(environment) as unknown as { responseTimeoutMs: number };
-    const seconds = Number(rule?.timeouts?.request?.replace(/s$/, ""));
-    expect(seconds * 1_000).toBeGreaterThan(unit.answerMsMax(environment) + responseTimeoutMs);
-  });
-
-  test("come in by a listener that is there, whose host is theirs", () => {
-    for (const { spec } of cluster.all("HTTPRoute")) {
-      const [parent] = spec?.parentRefs ?? [];
-      const gateway = cluster.get("Gateway", parent?.name ?? "");
-      expect(gateway.metadata?.namespace).toBe(parent?.namespace);
-      const listener = gateway.spec.listeners.find(({ name }) => name === parent?.sectionName);
-      const suffix = listener?.hostname?.replace("*", "") ?? "none";
-      expect(spec?.hostnames?.every((host) => host.endsWith(suffix))).toBe(true);
-      expect(listener?.protocol).toBe("HTTPS");
-    }
-  });
-
-  test("reach the doors through their policies", () => {
-    const { spec } = cluster.get("NetworkPolicy", "public");
-    expect(spec?.ingress?.[0]?.ports?.map(({ port }) => port)).toEqual([4000, 4010]);
-    const namespace = cluster.all("Gateway")[0]?.metadata?.namespace;
-    expect(spec?.ingress?.[0]?.from).toEqual([
-      { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } },
-    ]);
-  });
-});
-
 interface Labelled {
   readonly labels: Readonly<Record<string, string>>;
 }
