@@ -11,6 +11,7 @@ import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
 import { deriveFrom } from "./run/take.ts";
 import type { SubgraphClient } from "./run/subgraph-client.ts";
+import { createTellPath } from "./run/told-path.ts";
 import { writeAnswerBody } from "./shape/answer.ts";
 import type { EngineTimings } from "./shape/developer.ts";
 import { createIntrospect } from "./shape/introspect.ts";
@@ -72,12 +73,14 @@ export function createEngine(o: EngineOptions): Engine {
   const planning = createPlanStage({ ...o, compile, onCompiled });
   const isObjectTypeName = (name: unknown) =>
     typeof name === "string" && isObjectType(o.supergraphSchema.getType(name));
+  const tellPath = createTellPath(o.supergraphSchema);
   const run = createRunStage({
     clientOf: o.clientOf,
     sharing: o.fetchSharing ? createSharing() : undefined,
     fetches: o.fetches,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
     observe: o.observe,
+    tellPath,
   });
   const introspect = createIntrospect(o.apiSchema);
 
@@ -93,7 +96,10 @@ export function createEngine(o: EngineOptions): Engine {
     const ranMs = scope.isTimed ? performance.now() : 0;
     record?.enter("shape");
     const { body, problems, told } = writeResult(compiled, result);
-    if (problems.length > 0) o.observe({ kind: "values-refused", requestId: scope.requestId, problems });
+    if (problems.length > 0) {
+      const told = problems.map(({ path, code }) => ({ path: tellPath(path), code }));
+      o.observe({ kind: "values-refused", requestId: scope.requestId, problems: told });
+    }
     if (!scope.isTimed) return { status: 200, body, told };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };
     return { status: 200, body, told, timings };

@@ -78,7 +78,7 @@ export type ClientCode = keyof typeof codes;
 
 /**
  * Codes that a subgraph says on purpose to the client: its message and problems pass through. Any other error of a subgraph is
- * masked as SUBGRAPH_ERROR and goes whole to the log.
+ * masked as SUBGRAPH_ERROR; the log is told of its kind.
  */
 export const clientFacingSubgraphCodes: ReadonlySet<string> = new Set<ClientCode>([
   "BAD_USER_INPUT",

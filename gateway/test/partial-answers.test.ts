@@ -113,7 +113,7 @@ describe.each(faults)("a subgraph that %s", (_, code, fault) => {
     expect(library.books.requests.length).toBe(before + 1);
   });
 
-  test("is reported whole to the log", async () => {
+  test("is reported to the log, once", async () => {
     library.people.fault = fault;
     await gateway.ask("{ person(id: 1) { name } }");
     const kinds = gateway.observations.map(({ kind }) => kind).filter((kind) => kind !== "retried");

@@ -53,7 +53,7 @@ test("an error meant for the client keeps its message, its code and its problems
   });
 });
 
-test("any other error is masked and goes whole to the log", async () => {
+test("any other error is masked, and the log is told of its place and not of its words", async () => {
   const error = {
     message: "relation users does not exist",
     path: ["person"],
@@ -70,7 +70,13 @@ test("any other error is masked and goes whole to the log", async () => {
   ]);
   expect(text).not.toContain("relation");
   expect(gateway.observations).toEqual([
-    { kind: "subgraph-errors", requestId: "r-1", service: "people", count: 1, errors: [error] },
+    {
+      kind: "subgraph-errors",
+      requestId: "r-1",
+      service: "people",
+      count: 1,
+      errors: [{ code: "other", path: "person", messageCharacters: error.message.length }],
+    },
   ]);
 });
 

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
+import { expect, vi } from "vitest";
 import { ensureDatabase } from "../../kit/src/local-postgres.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
 
@@ -37,13 +38,15 @@ export async function startObservedService(service: string, o: ObservedOptions):
   return { ...running, query: (statement) => query(databaseUrl, statement) };
 }
 
-/** The gateway or the REST proxy, with what it needs to find the services. */
-export function startObservedDoor(
+/** The gateway or the REST proxy, with what it needs to find the services; ready to answer. */
+export async function startObservedDoor(
   door: "gateway" | "rest-proxy",
   collectorUrl: string,
   environment: Environment,
 ): Promise<Omit<ObservedProcess, "query">> {
-  return startObserved(`${door}/src/main.ts`, { ...everythingOn(collectorUrl), ...environment });
+  const running = await startObserved(`${door}/src/main.ts`, { ...everythingOn(collectorUrl), ...environment });
+  await vi.waitFor(async () => expect((await fetch(`${running.url}/health/ready`)).status).toBe(200), 30_000);
+  return running;
 }
 
 async function query(databaseUrl: string, statement: string): Promise<void> {

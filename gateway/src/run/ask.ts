@@ -84,7 +84,7 @@ async function ask(
   const fetch = fetches?.begin(client.name, scope.record);
   const headers = listHeaders(scope, fetch?.traceParent);
   const reply = await client.post(body, { headers, isIdempotent, signal });
-  const answer = reply.kind === "failed" ? reply : readSubgraphAnswer(reply.status, reply.body);
+  const answer = reply.kind === "failed" ? reply : readSubgraphAnswer(reply);
   fetch?.end(answer);
   return answer;
 }

@@ -1,29 +1,51 @@
-// Stage 4 of 5: fetch it. What the log is told of one fetch that went wrong: whole, up to a bound.
-import type { Observe } from "../telemetry/observations.ts";
+// Stage 4 of 5: fetch it. What the log is told of one fetch that went wrong: what kind of wrong and where, and nothing of what was said.
+import { isClientCode } from "../errors.ts";
+import type { Observe, ToldSubgraphError } from "../telemetry/observations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { AskedAnswer, Path, SubgraphError } from "./subgraph-answer.ts";
+import type { TellPath } from "./told-path.ts";
 
 export type FailedAnswer = Exclude<AskedAnswer, { kind: "graphql" }>;
+
+export interface ReportOptions {
+  readonly observe: Observe;
+  readonly tellPath: TellPath;
+}
 
 /** Errors, and places, of one answer that the log is told of. */
 const reportedMax = 20;
 
-export function createReport(observe: Observe, service: string, { requestId, signal }: RequestScope) {
+export function createReport(
+  { observe, tellPath }: ReportOptions,
+  service: string,
+  { requestId, signal }: RequestScope,
+) {
   return {
     errors(errors: readonly SubgraphError[]): void {
       if (errors.length === 0) return;
-      const some = errors.slice(0, reportedMax);
+      const some = errors.slice(0, reportedMax).map((error) => tellError(error, tellPath));
       observe({ kind: "subgraph-errors", requestId, service, count: errors.length, errors: some });
     },
     misshapen(paths: readonly Path[]): void {
       if (paths.length === 0) return;
-      const some = paths.slice(0, reportedMax).map((path) => path.join("."));
+      const some = paths.slice(0, reportedMax).map(tellPath);
       observe({ kind: "subgraph-answer-misshapen", requestId, service, count: paths.length, paths: some });
     },
     failure(answer: FailedAnswer): void {
       if (signal.reason === "gone") return;
-      const cause = answer.kind === "failed" ? answer.cause : new Error(answer.why);
-      observe({ kind: "subgraph-fetch-failed", requestId, service, code: answer.code, cause });
+      const about = { kind: "subgraph-fetch-failed", requestId, service, code: answer.code } as const;
+      if (answer.kind === "failed") observe({ ...about, cause: answer.cause });
+      else observe({ ...about, answer: answer.why });
     },
+  };
+}
+
+/** Its message may quote a row, its code and its path may be anything: only what we know by name is told. */
+function tellError({ message, path, extensions }: SubgraphError, tellPath: TellPath): ToldSubgraphError {
+  const { code } = extensions;
+  return {
+    code: isClientCode(code) ? code : code === undefined ? "none" : "other",
+    path: path && tellPath(path),
+    messageCharacters: message.length,
   };
 }

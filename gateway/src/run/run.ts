@@ -78,9 +78,9 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
 }
 
 /** Once for each request, whatever it brings. */
-function report(answer: AskedAnswer, service: string, { scope }: Run, { observe }: RunOptions): void {
-  if (answer.kind !== "graphql") createReport(observe, service, scope).failure(answer);
-  else if (answer.errors.length > 0) createReport(observe, service, scope).errors(answer.errors);
+function report(answer: AskedAnswer, service: string, { scope }: Run, o: RunOptions): void {
+  if (answer.kind !== "graphql") createReport(o, service, scope).failure(answer);
+  else if (answer.errors.length > 0) createReport(o, service, scope).errors(answer.errors);
 }
 
 /** A nested fetch of root fields needs an object to belong to. */

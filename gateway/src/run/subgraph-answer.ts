@@ -4,7 +4,7 @@ import type { FetchFailureCode, SubgraphReply } from "./subgraph-client.ts";
 
 export type Path = readonly (string | number)[];
 
-/** An entry of a subgraph's `errors[]`: what it said, and where, in its own terms. Whole: for the log and for masking. */
+/** An entry of a subgraph's `errors[]`: what it said, and where, in its own terms. Whole: for masking, and never for the log. */
 export interface SubgraphError {
   readonly message: string;
   readonly path: Path | undefined;
@@ -17,7 +17,16 @@ export type SubgraphAnswer =
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
     }
-  | { readonly kind: "unusable"; readonly code: FetchFailureCode; readonly why: string };
+  | { readonly kind: "unusable"; readonly code: FetchFailureCode; readonly why: UnusableAnswer };
+
+/** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
+export interface UnusableAnswer {
+  readonly defect: "said not now" | "no JSON object" | "data is no object" | "errors are no list of errors" | "no data";
+  readonly status: number;
+  readonly bodyBytes: number;
+  /** Without its parameters; undefined when there is none, or none that can be one. */
+  readonly contentType: string | undefined;
+}
 
 /** All that can become of one request to a subgraph. */
 export type AskedAnswer = (Extract<SubgraphReply, { kind: "failed" }> | SubgraphAnswer) & Source;
@@ -31,18 +40,20 @@ const unavailableStatuses = new Set([429, 502, 503, 504]);
 /** Leaves a byte order mark out. */
 const utf8 = new TextDecoder();
 
+type Answered = Extract<SubgraphReply, { kind: "answered" }>;
+
 /** Other than 2xx counts only when it brings errors: a refusal of the subgraph's own. Never throws. */
-export function readSubgraphAnswer(status: number, bytes: Buffer): SubgraphAnswer {
-  const text = utf8.decode(bytes);
-  if (unavailableStatuses.has(status)) return unusable("SUBGRAPH_UNAVAILABLE", status, text);
-  const body = parseObject(text);
-  if (body === undefined) return unusable("SUBGRAPH_BAD_ANSWER", status, text);
+export function readSubgraphAnswer(reply: Answered): SubgraphAnswer {
+  const { status } = reply;
+  if (unavailableStatuses.has(status)) return unusable("said not now", reply, "SUBGRAPH_UNAVAILABLE");
+  const body = parseObject(utf8.decode(reply.body));
+  if (body === undefined) return unusable("no JSON object", reply);
   const data = body["data"] ?? null;
   const errors = readErrors(body["errors"] ?? []);
-  if (typeof data !== "object" || Array.isArray(data) || errors === undefined)
-    return unusable("SUBGRAPH_BAD_ANSWER", status, text);
+  if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
+  if (errors === undefined) return unusable("errors are no list of errors", reply);
   const ok = status >= 200 && status < 300;
-  if (errors.length === 0 && (!ok || data === null)) return unusable("SUBGRAPH_BAD_ANSWER", status, text);
+  if (errors.length === 0 && (!ok || data === null)) return unusable("no data", reply);
   return { kind: "graphql", data: data as Record<string, unknown> | null, errors };
 }
 
@@ -83,6 +94,16 @@ function isStep(raw: unknown): raw is string | number {
   return typeof raw === "string" || Number.isInteger(raw);
 }
 
-function unusable(code: FetchFailureCode, status: number, text: string): SubgraphAnswer {
-  return { kind: "unusable", code, why: `status ${status}, body ${JSON.stringify(text.slice(0, 500))}` };
+function unusable(
+  defect: UnusableAnswer["defect"],
+  { status, body, contentType }: Answered,
+  code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
+): SubgraphAnswer {
+  const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
+  return { kind: "unusable", code, why };
+}
+
+/** `type/subtype` (RFC 9110, section 8.3.1), which is all of the header that the log is told. */
+function readMediaType(contentType: string | undefined): string | undefined {
+  return /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i.exec(contentType ?? "")?.[0].toLowerCase();
 }

@@ -19,7 +19,12 @@ interface PostOptions {
 }
 
 export type SubgraphReply =
-  | { readonly kind: "answered"; readonly status: number; readonly body: Buffer }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly contentType: string | undefined;
+      readonly body: Buffer;
+    }
   | { readonly kind: "failed"; readonly code: FetchFailureCode; readonly cause: unknown };
 
 export type FetchFailureCode =
@@ -78,8 +83,9 @@ function toReply(result: UpstreamResult): SubgraphReply {
   const { status, headers, body } = result;
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    return failed("SUBGRAPH_BAD_ANSWER", new Error(`content-encoding ${String(encoding)} was not asked for`));
-  return { kind: "answered", status, body };
+    return failed("SUBGRAPH_BAD_ANSWER", new Error("a packed answer was not asked for"));
+  const contentType = headers["content-type"];
+  return { kind: "answered", status, contentType: typeof contentType === "string" ? contentType : undefined, body };
 }
 
 function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): SubgraphReply {

@@ -1,13 +1,12 @@
 // Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compiled-plan.ts";
-import type { Observe } from "../telemetry/observations.ts";
 import { derive, type Source } from "./derivations.ts";
 import { readEntities } from "./entities.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
 import { createLossRecorder, type FieldLoss, type LossRecorder } from "./losses.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
-import { createReport, type FailedAnswer } from "./report.ts";
+import { createReport, type FailedAnswer, type ReportOptions } from "./report.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { AskedAnswer, Path, SubgraphAnswer, SubgraphError } from "./subgraph-answer.ts";
@@ -28,9 +27,8 @@ export interface RunData {
   isShared: boolean;
 }
 
-export interface TakeOptions {
+export interface TakeOptions extends ReportOptions {
   readonly mergeRules: MergeRules;
-  readonly observe: Observe;
 }
 
 export interface Fetched {
@@ -75,7 +73,7 @@ function takeInPart(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOp
   const losses = createLossRecorder(fetch, { ...run, position: run.plan.root }, representations);
   if (answer.kind === "graphql") {
     recordErrors(answer, fetched, losses);
-    const report = createReport(o.observe, fetch.service, run.scope);
+    const report = createReport(o, fetch.service, run.scope);
     const rest = answer.data && readRest(answer.data, fetched, run.joins, losses, report);
     if (rest) place(rest, fetch, run, o);
   } else losses.loseAll({ kind: "fetch-failed", code: answer.code });

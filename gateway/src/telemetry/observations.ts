@@ -27,24 +27,32 @@ export type Observation =
   | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
 
 /** A fetch gave nothing that can be used. `cause` may name hosts: it is for the log, never for a client. */
-interface SubgraphFetchFailed {
+type SubgraphFetchFailed = {
   readonly kind: "subgraph-fetch-failed";
   readonly requestId: string;
   readonly service: string;
   readonly code: string;
-  readonly cause: unknown;
-}
+} & ({ readonly cause: unknown } | { readonly answer: object });
 
 /** What happens to the replicas of a subgraph. They are named by URL and address: for the log, never for a client. */
 type SubgraphReplicas = UpstreamObservation & { readonly service: string };
 
-/** What a subgraph said in `errors[]`, whole, at most `errorsMax` of them. Clients see a masked form. */
+/** What a subgraph said in `errors[]`, as far as the log may hold it: what it really said is in its own log, by the request's id. */
 interface SubgraphErrors {
   readonly kind: "subgraph-errors";
   readonly requestId: string;
   readonly service: string;
   readonly count: number;
-  readonly errors: readonly unknown[];
+  /** The first few of them. */
+  readonly errors: readonly ToldSubgraphError[];
+}
+
+export interface ToldSubgraphError {
+  /** A published one, else `other` or `none`. */
+  readonly code: string;
+  /** In that answer, see told-path.ts. */
+  readonly path: string | undefined;
+  readonly messageCharacters: number;
 }
 
 /** Values of a subgraph's answer that do not fit the schema, or are missing, by their path in that answer; each became null. */
@@ -80,7 +88,7 @@ interface PlanCompiled {
 interface ValuesRefused {
   readonly kind: "values-refused";
   readonly requestId: string;
-  readonly problems: readonly { readonly path: readonly (string | number)[]; readonly code: string }[];
+  readonly problems: readonly { readonly path: string; readonly code: string }[];
 }
 
 export type Observe = (observation: Observation) => void;

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FakeCollector, startCollector } from "./collector.ts";
+import { type LoudSubgraph, startLoudSubgraph } from "./loud-subgraph.ts";
+import { startObservedDoor } from "./observed-process.ts";
+
+let collector: FakeCollector;
+let subgraphs: readonly LoudSubgraph[];
+beforeAll(async () => {
+  [collector, subgraphs] = await Promise.all([startCollector(), Promise.all(answers.map(startLoudSubgraph))]);
+});
+afterAll(() => Promise.all([collector, ...subgraphs].map((one) => one.stop())));
+
+/** In every secret that is planted, and nowhere else. */
+const mark = `plum${randomBytes(6).toString("hex")}`;
+
+const json = { "content-type": "application/json" };
+const error = {
+  message: `duplicate key: (name)=(${mark})`,
+  path: [mark, 0, "name"],
+  locations: [{ line: 1, column: 1, [mark]: mark }],
+  extensions: { code: mark, [mark]: mark, stacktrace: [mark], problems: [{ pointer: mark, detail: mark }] },
+  [mark]: mark,
+};
+/** In the order of `names`. */
+const answers: readonly ((response: ServerResponse) => void)[] = [
+  (response) =>
+    response
+      .writeHead(500, { "content-type": `text/html; charset="${mark}"`, "x-secret": mark })
+      .end(`<h1>${mark}</h1>`),
+  (response) => response.writeHead(200, json).end(`{"data": {"posts": "${mark}`),
+  (response) => response.writeHead(200, json).end(JSON.stringify({ data: null, errors: [error] })),
+  (response) => response.writeHead(200, json).end(JSON.stringify({ data: { [mark]: { stock: mark } } })),
+];
+const names = ["USERS", "POSTS", "COMMENTS", "ORDERS"];
+
+test("the gateway tells nobody what subgraphs say, whether it can be used or not", async () => {
+  const urls = names.map((name, index) => [`SUBGRAPH_URL_${name}`, subgraphs[index]?.url ?? ""]);
+  const gateway = await startObservedDoor("gateway", collector.url, {
+    SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
+    ...Object.fromEntries(urls),
+  });
+  const fields = [
+    "user(id: 1) { name }",
+    "post(id: 1) { title }",
+    "comment(id: 1) { body }",
+    'product(sku: "a") { stock }',
+  ];
+  for (const field of fields) {
+    const body = JSON.stringify({ query: `{ ${mark}: ${field} }` });
+    await (await fetch(`${gateway.url}/graphql`, { method: "POST", headers: json, body })).text();
+  }
+  const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
+  expect(await gateway.stop()).toBe(0);
+
+  const told = gateway
+    .written()
+    .split("\n")
+    .filter((line) => /"observation":"(?:subgraph|values)-/.test(line));
+  expect(told.map((line) => (JSON.parse(line) as Told).observation)).toEqual([
+    "subgraph-fetch-failed",
+    "subgraph-fetch-failed",
+    "subgraph-errors",
+    "values-refused",
+  ]);
+  expect(told.map((line) => JSON.parse(line) as Told)).toMatchObject([
+    { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", status: 500, contentType: "text/html" } },
+    { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", contentType: "application/json" } },
+    { errors: [{ code: "other", path: "*.0.name", messageCharacters: error.message.length }] },
+    { problems: [{ path: "*" }] },
+  ]);
+  for (const text of [gateway.written(), metrics, ...collector.received()])
+    expect(text.split("\n").filter((line) => line.includes(mark))).toEqual([]);
+});
+
+interface Told {
+  readonly observation: string;
+}
