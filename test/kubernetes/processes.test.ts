@@ -87,7 +87,9 @@ describe.each(["local", "production"])("in %s", (overlay) => {
   test.each(listPods(cluster).map((pod) => [pod.name, pod] as const))("%s has no rights", (_, { spec, container }) => {
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(spec.serviceAccountName).toBeDefined();
-    expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
+    // As a number: of `node`, the images' user, the kubelet could not know that it is not root, and would start nothing.
+    const identity = { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000 };
+    expect(spec.securityContext).toEqual({ ...identity, seccompProfile: { type: "RuntimeDefault" } });
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
