@@ -2,7 +2,8 @@
 # Brings an overlay into the cluster that kubectl is set to: the first time, and each time after that.
 #   infra/kubernetes/deploy.sh local
 #   infra/kubernetes/deploy.sh production
-# The order is the point: databases, their migrations, the services, and last the supergraph that offers what the services can answer.
+# The order is the point: databases, their migrations, the services, and last what offers to clients what the services can answer: the
+# supergraph, and the doors with REST's routes in their image.
 # Whatever fails ends it there; what runs goes on running. Safe to call again at any time.
 set -euo pipefail
 
@@ -40,7 +41,7 @@ require_keys() {
     in_namespace create secret generic "$secret" --from-literal="keys=$(openssl rand -hex 32)"
   done
   if [[ $overlay != local && ${#missing[@]} -gt 0 ]]; then
-    printf 'Secrets are missing, each with the key `keys`: %s\n' "${missing[*]}" >&2
+    printf 'Secrets are missing, each with the key "keys": %s\n' "${missing[*]}" >&2
     exit 1
   fi
 }
@@ -80,11 +81,11 @@ if [[ -d $folder/seed ]]; then
   in_namespace wait job/seed --for=condition=Complete --timeout=10m
 fi
 
-step "Services and doors"
-kubectl apply -k "$folder" --selector 'app.kubernetes.io/component!=supergraph'
+step "Services"
+kubectl apply -k "$folder" --selector 'app.kubernetes.io/component notin (supergraph,door)'
 for service in "${services[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done
 
-step "Supergraph"
+step "Supergraph and doors"
 kubectl apply -k "$folder"
 for door in gateway rest-proxy; do in_namespace rollout status "deployment/$door" --timeout=15m; done
 

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { kubernetes } from "./folders.ts";
+import { renderFolder } from "./kustomize.ts";
+import { nameOf } from "./manifest.ts";
 
 let bin: string;
 beforeEach(() => void (bin = mkdtempSync(join(tmpdir(), "kubectl-"))));
@@ -12,7 +14,7 @@ afterEach(() => rmSync(bin, { recursive: true, force: true }));
 const allComplete = "Complete Complete Complete Complete";
 const everythingThere = { crd: true, secrets: true, jobs: allComplete };
 
-test("databases come first, then their migrations, the services, and last the supergraph", () => {
+test("databases come first, then their migrations, the services, and last the supergraph with the doors", () => {
   const { status, calls } = deploy("production", everythingThere);
   expect(status).toBe(0);
   const order = [
@@ -21,7 +23,7 @@ test("databases come first, then their migrations, the services, and last the su
     "delete job --selector app.kubernetes.io/component=migration --ignore-not-found",
     "apply -k overlays/production/migrations",
     "get job --selector app.kubernetes.io/component=migration",
-    "apply -k overlays/production --selector app.kubernetes.io/component!=supergraph",
+    "apply -k overlays/production --selector app.kubernetes.io/component notin (supergraph,door)",
     "rollout status deployment/users",
     "rollout status deployment/orders",
     "apply -k overlays/production",
@@ -33,6 +35,15 @@ test("databases come first, then their migrations, the services, and last the su
     at = calls.findIndex((call, index) => index > at && call.includes(step));
     expect(at, `${step}, in its place`).toBeGreaterThan(-1);
   }
+});
+
+test("what is kept for last is the supergraph, and each door's Deployment", () => {
+  const manifests = renderFolder(join(kubernetes, "overlays/production"));
+  const last = manifests.filter(({ metadata }) => {
+    const { "app.kubernetes.io/component": component = "" } = (metadata["labels"] ?? {}) as Record<string, string>;
+    return ["supergraph", "door"].includes(component);
+  });
+  expect(last.map(nameOf).sort()).toEqual(["ConfigMap supergraph", "Deployment gateway", "Deployment rest-proxy"]);
 });
 
 test("when a migration fails nothing is rolled out, and its log is shown", () => {
@@ -51,7 +62,7 @@ test("a database that does not come up in time keeps everything as it is", () =>
   expect(calls.at(-1)).toContain("wait clusters.postgresql.cnpg.io");
 });
 
-test("services that do not become ready keep the supergraph as it is", () => {
+test("services that do not become ready keep the supergraph and the doors as they are", () => {
   const { status, calls } = deploy("production", { ...everythingThere, fails: "rollout status deployment/orders" });
   expect(status).not.toBe(0);
   expect(calls.at(-1)).toContain("rollout status deployment/orders");
