@@ -44,13 +44,6 @@ test("the local overlay's seed is compose's", () => {
   expect(getPod(local, "seed").container.image).toBe(withDefaults(compose["seed"]!.image));
 });
 
-test("images.sh builds and delivers every image that a cluster runs", () => {
-  const script = read("infra/kubernetes/images.sh");
-  const [, running = ""] = /^units=\((.*)\)$/m.exec(script) ?? [];
-  expect(running.split(" ")).toEqual(units.map(({ name }) => name));
-  expect(script).toContain("units+=(issuer seed)");
-});
-
 /** What its last stage says it listens on. */
 function portOfTarget(target: string): number {
   const [, stage = ""] = dockerfile.split(new RegExp(`^FROM \\S+ AS ${target}$`, "m"));
