@@ -1,6 +1,8 @@
 import pg from "pg";
 import { ConfigError } from "./env.ts";
 import { AppError } from "./errors.ts";
+import { type ClientOptions, openClient } from "./postgres/client.ts";
+import { ConnectionPool, NoConnection } from "./postgres/connection-pool.ts";
 
 /** What a store needs: named statements with values, rows out. A statement's name is its prepared name and its name in telemetry. */
 export interface Queryable {
@@ -19,23 +21,15 @@ export interface PooledDatabase extends Database {
   readPool(): PoolState;
 }
 
-/** Connections, and who waits for one, at this moment. */
+/** Connections that stand, and who waits for one, at this moment. */
 export interface PoolState {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
 }
 
-export interface DatabaseOptions {
-  readonly url: string;
-  readonly applicationName: string;
+export interface DatabaseOptions extends ClientOptions {
   readonly connectionsMax: number;
-  /** After this PostgreSQL ends a statement. */
-  readonly statementTimeoutMs: number;
-  /** After this PostgreSQL gives up waiting for a lock. */
-  readonly lockTimeoutMs: number;
-  /** How long a request waits for a free connection. */
-  readonly acquireTimeoutMs: number;
   /** Told of every statement sent, by name. */
   readonly onStatement?: (name: string) => void;
   /**
@@ -43,7 +37,7 @@ export interface DatabaseOptions {
    * `commit` or `rollback`.
    */
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
-  /** Told of connections that break while idle. */
+  /** Told of each connection that breaks, idle or in use. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -54,35 +48,42 @@ const deadlocksMax = 2;
  * any other failure is a bug and stays as it is.
  */
 export function createDatabase(o: DatabaseOptions): PooledDatabase {
-  const pool = new pg.Pool({
-    connectionString: o.url,
-    application_name: o.applicationName,
-    max: o.connectionsMax,
-    connectionTimeoutMillis: o.acquireTimeoutMs,
-    statement_timeout: o.statementTimeoutMs,
-    lock_timeout: o.lockTimeoutMs,
-    idle_in_transaction_session_timeout: o.statementTimeoutMs * 2,
-    // A server that is gone without a word does not hold a request for longer than a statement may take.
-    query_timeout: o.statementTimeoutMs + 1_000,
-    keepAlive: true,
+  const pool: ConnectionPool<pg.Client> = new ConnectionPool({
+    ...o,
+    open: (signal) => openClient(o, signal, drop),
+    close: (client) => void client.end(),
   });
   const around = o.aroundStatement ?? ((_, run) => run());
-  const report = o.onError ?? (() => {});
-  pool.on("error", report);
-  // A client that is checked out has no listener of its own, and a dying server would end the process.
-  pool.on("connect", (client) => void client.on("error", report));
+  function drop(client: pg.Client, error: Error): void {
+    if (pool.discard(client)) o.onError?.(error);
+  }
 
-  const on = (client: pg.Pool | pg.PoolClient): Queryable => ({
+  async function use<T>(client: pg.Client, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (isConnectionLost(error)) drop(client, error);
+      throw error;
+    } finally {
+      pool.release(client);
+    }
+  }
+
+  const on = (acquired?: pg.Client): Queryable => ({
     async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
       o.onStatement?.(name);
-      const result = await around(name, () => client.query({ name, text, values: [...values] }));
+      const query = { name, text, values: [...values] };
+      const result = await around(name, async () => {
+        if (acquired) return acquired.query(query);
+        const client = await pool.acquire();
+        return use(client, () => client.query(query));
+      });
       return result.rows as readonly Row[];
     },
   });
 
   async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
-    const client = await around("acquire", () => pool.connect());
-    let broken: Error | undefined;
+    const client = await around("acquire", () => pool.acquire());
     try {
       await around("begin", () => client.query("begin"));
       const result = await work(on(client));
@@ -91,24 +92,28 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     } catch (error) {
       // The connection goes back to the pool only when it is known to be out of the transaction. One that has broken or fallen silent
       // is not asked again: the caller would wait as long as for the statement before.
-      if (isBroken(error)) broken = error;
-      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (broken = reason));
+      if (isConnectionLost(error)) drop(client, error);
+      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => drop(client, reason));
       throw error;
     } finally {
-      client.release(broken ?? false);
+      pool.release(client);
     }
   }
 
   return {
-    rows: (name, text, values) => translated(() => on(pool).rows(name, text, values)),
+    rows: (name, text, values) => translated(() => on().rows(name, text, values)),
     transaction: (work) => translated(() => retryingDeadlocks(() => runTransaction(work))),
-    isReachable: () =>
-      pool.query("select 1").then(
-        () => true,
-        () => false,
-      ),
-    readPool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    async isReachable() {
+      try {
+        const client = await pool.acquire();
+        await use(client, () => client.query("select 1"));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    readPool: () => pool.readState(),
+    close: () => pool.close(),
   };
 }
 
@@ -168,8 +173,14 @@ function isPassing(error: unknown): boolean {
   return /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/.test(error.code ?? "");
 }
 
+/** Whether the connection is of no more use after this: it failed, or PostgreSQL has ended the session (57P, 25P03, 08). */
+function isConnectionLost(error: unknown): error is Error {
+  return error instanceof pg.DatabaseError ? /^(08|57P|25P03)/.test(error.code ?? "") : isBroken(error);
+}
+
 /** Whether it was the connection that failed, not a statement. */
 function isBroken(error: unknown): error is Error {
+  if (error instanceof NoConnection) return true;
   if (error instanceof AppError || error instanceof pg.DatabaseError || !(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return (

@@ -76,6 +76,7 @@ test("a statement that takes too long is ended and said to be passing", async ()
 
 test("a lock that does not come, and a pool that is empty, are passing too", async () => {
   const small = createDatabase({ ...limits(test_.url), connectionsMax: 1, lockTimeoutMs: 50, acquireTimeoutMs: 50 });
+  await expect.poll(() => small.isReachable()).toBe(true);
   await database.transaction(async (transaction) => {
     await transaction.rows("hold", "select from things where id = 1 for update");
     const blocked = small.rows("take", "update things set amount = 0 where id = 1");
@@ -140,7 +141,7 @@ test("a transaction whose server falls silent ends with the statement that waite
 test("a database that only reads, as a former primary does, is passing", async () => {
   const writing = database.transaction(async (transaction) => {
     await transaction.rows("read-only", "set transaction read only");
-    await transaction.rows("take", "update things set amount = 0");
+    await transaction.rows("empty", "update things set amount = 0");
   });
   await expect(writing).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
