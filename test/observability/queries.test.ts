@@ -87,7 +87,12 @@ async function makeTraffic(): Promise<void> {
   await post(`${units.usersUrl}/rest/v1/users`, { name: "Ada", email: "ada@example.org" });
   await post(`${units.usersUrl}/graphql`, { query: "{ nothing }" });
   const graphql = (query: string) => post(`${units.gatewayUrl}/graphql`, { query });
-  const fields = ["users { nodes { name } }", "posts { nodes { title } }", "products { nodes { sku } }"];
+  const fields = [
+    "users { nodes { name } }",
+    "users { nodes { comments { id } } }",
+    "posts { nodes { title } }",
+    "products { nodes { sku } }",
+  ];
   for (const query of [...fields.map((field) => `query Known { ${field} }`), "{ users {", "{ nothing }"])
     await graphql(query);
   const rest = (path: string) => send(`${units.restUrl}${path}`, { headers: { "x-client-name": "web" } });

@@ -9,7 +9,7 @@ import { type Exposition, readExposition } from "./exposition.ts";
 
 /**
  * A service and both doors, as processes of their own that show their metrics. Of users a second replica is silent, as posts is; comments
- * breaks off in its answers or gives none, and the name of orders is nobody's.
+ * breaks off in its answers or gives none, or others than were asked for, and the name of orders is nobody's.
  */
 export interface RunningUnits {
   readonly usersUrl: string;
@@ -73,6 +73,7 @@ function variables(
 async function startBrokenService() {
   const server = createServer((request, response) => {
     if (request.method === "DELETE") return void server.emit("kept waiting");
+    if (request.url === "/graphql") return void response.end('{"data":{"_entities":{}}}');
     response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
     response.write('{"data":', () => response.socket?.end());
   });

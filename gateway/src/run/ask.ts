@@ -5,7 +5,7 @@ import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Sharing } from "./in-flight.ts";
 import type { RequestScope } from "./request-scope.ts";
 import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-answer.ts";
-import type { SubgraphClient } from "./subgraph-client.ts";
+import { endedReply, type SubgraphClient } from "./subgraph-client.ts";
 
 interface Question {
   readonly service: string;
@@ -52,7 +52,7 @@ export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: Req
   }
 
   return (question) => {
-    if (scope.signal.aborted) return Promise.resolve(notSent(scope.signal));
+    if (scope.signal.aborted) return Promise.resolve(endedReply(scope.signal.reason));
     if (!isReadOnly || question.isMutation) return send(question, scope.signal);
     if (!question.mayRepeat) return read(question);
     // A line break can stand in no JSON text.
@@ -63,10 +63,6 @@ export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: Req
     remembered.set(key, answer);
     return answer;
   };
-}
-
-function notSent(signal: CallerSignal): AskedAnswer {
-  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`not sent: ${String(signal.reason)}`) };
 }
 
 interface Request {
@@ -84,7 +80,7 @@ async function ask(
   const fetch = fetches?.begin(client.name, scope.record);
   const headers = listHeaders(scope, fetch?.traceParent);
   const reply = await client.post(body, { headers, isIdempotent, signal });
-  const answer = reply.kind === "failed" ? reply : readSubgraphAnswer(reply);
+  const answer = reply.kind === "answered" ? readSubgraphAnswer(reply) : reply;
   fetch?.end(answer);
   return answer;
 }

@@ -4,7 +4,7 @@ import type { CallerSignal } from "@tributary/kit/upstream";
 import { AbortSource } from "./abort-source.ts";
 
 /** Why a request's signal was aborted: its time is up, or its client went away. */
-type AbortReason = "late" | "gone";
+export type AbortReason = "late" | "gone";
 
 export interface Deadline {
   /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */

@@ -2,6 +2,7 @@
 import type { CallerSignal } from "@tributary/kit/upstream";
 import { AbortSource } from "./abort-source.ts";
 import type { AskedAnswer } from "./subgraph-answer.ts";
+import { endedReply } from "./subgraph-client.ts";
 
 /** Starts a read; it ends early when the signal is aborted. */
 type Start = (signal: CallerSignal) => Promise<AskedAnswer>;
@@ -64,7 +65,7 @@ export function createSharing(): Sharing {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         leave(flight, signal.reason);
-        resolve({ kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(signal.reason)}`) });
+        resolve(endedReply(signal.reason));
       };
       signal.addEventListener("abort", onAbort);
       const arrive = (settle: () => void) => {

@@ -32,7 +32,7 @@ export function createReport(
       observe({ kind: "subgraph-answer-misshapen", requestId, service, count: paths.length, paths: some });
     },
     failure(answer: FailedAnswer): void {
-      if (signal.reason === "gone") return;
+      if (answer.kind === "abandoned" || signal.reason === "gone") return;
       const about = { kind: "subgraph-fetch-failed", requestId, service, code: answer.code } as const;
       if (answer.kind === "failed") observe({ ...about, cause: answer.cause });
       else observe({ ...about, answer: answer.why });

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. Is what came a GraphQL answer? (GraphQL spec, section 7.1 "Response Format")
 import type { Source } from "./derivations.ts";
-import type { FetchFailureCode, SubgraphReply } from "./subgraph-client.ts";
+import type { FailedReply, FetchFailureCode, SubgraphReply } from "./subgraph-client.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -29,7 +29,7 @@ export interface UnusableAnswer {
 }
 
 /** All that can become of one request to a subgraph. */
-export type AskedAnswer = (Extract<SubgraphReply, { kind: "failed" }> | SubgraphAnswer) & Source;
+export type AskedAnswer = (FailedReply | SubgraphAnswer) & Source;
 
 /** More steps than an answer has levels; the rest of a longer path is left out. */
 const pathStepsMax = 200;

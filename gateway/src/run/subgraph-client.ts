@@ -1,6 +1,7 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
 import { type CallerSignal, createUpstream, type UpstreamResult } from "@tributary/kit/upstream";
 import type { Observe } from "../telemetry/observations.ts";
+import type { AbortReason } from "./deadline.ts";
 
 export interface SubgraphClient {
   readonly name: string;
@@ -25,7 +26,12 @@ export type SubgraphReply =
       readonly contentType: string | undefined;
       readonly body: Buffer;
     }
-  | { readonly kind: "failed"; readonly code: FetchFailureCode; readonly cause: unknown };
+  | FailedReply;
+
+export type FailedReply =
+  | { readonly kind: "failed"; readonly code: FetchFailureCode; readonly cause: unknown }
+  /** The client went away: nobody reads the code, and the subgraph is not to blame. */
+  | { readonly kind: "abandoned"; readonly code: "SUBGRAPH_TIMEOUT" };
 
 export type FetchFailureCode =
   | "SUBGRAPH_UNAVAILABLE"
@@ -88,12 +94,12 @@ function toReply(result: UpstreamResult): SubgraphReply {
   return { kind: "answered", status, contentType: typeof contentType === "string" ? contentType : undefined, body };
 }
 
-function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): SubgraphReply {
+function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): FailedReply {
   switch (reason) {
     case "timeout":
       return failed("SUBGRAPH_TIMEOUT", cause);
     case "aborted":
-      return failed("SUBGRAPH_TIMEOUT", new Error(`aborted: ${String(cause)}`));
+      return endedReply(cause);
     case "too-large":
       return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause);
     case "refused":
@@ -104,10 +110,16 @@ function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }
   }
 }
 
+/** Of a fetch whose request came to its end first. @param reason of its signal, see deadline.ts. */
+export function endedReply(reason: unknown): FailedReply {
+  if (reason === ("gone" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
+  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`) };
+}
+
 function isNoHttp(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "HTTPParserError";
 }
 
-function failed(code: FetchFailureCode, cause: unknown): SubgraphReply {
+function failed(code: FetchFailureCode, cause: unknown): FailedReply {
   return { kind: "failed", code, cause };
 }

@@ -6,7 +6,9 @@ import type { RequestRecord } from "./request-record.ts";
 /** What has come of a fetch, as far as it is counted. */
 type FetchOutcome =
   | { readonly kind: "graphql"; readonly errors: readonly unknown[] }
-  | { readonly kind: "failed" | "unusable"; readonly code: string };
+  | { readonly kind: "failed" | "unusable"; readonly code: string }
+  /** Its client went away. */
+  | { readonly kind: "abandoned" };
 
 /** Counts and traces fetches; there is none where nobody asks for it. */
 export interface FetchObserver {
@@ -90,11 +92,19 @@ class Fetch implements FetchRecord {
   }
 
   end(outcome: FetchOutcome): void {
-    const word = outcome.kind !== "graphql" ? outcome.code : outcome.errors.length > 0 ? "errors" : "ok";
     this.#counts.underWay--;
+    if (outcome.kind === "abandoned") return this.#abandon();
+    const word = outcome.kind !== "graphql" ? outcome.code : outcome.errors.length > 0 ? "errors" : "ok";
     this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
     this.#counts.ended(word);
     if (outcome.kind !== "graphql") this.#span?.fail(outcome.code);
+    this.#span?.end();
+  }
+
+  /** It took as long as its client liked, which says nothing of the subgraph. */
+  #abandon(): void {
+    this.#counts.ended("aborted");
+    this.#span?.set("tributary.outcome", "aborted");
     this.#span?.end();
   }
 }

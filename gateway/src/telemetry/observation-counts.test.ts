@@ -16,6 +16,7 @@ test("what rooms report is counted by what it is about", async () => {
   count({ kind: "plan-failed", reason: "bug", operationHash: "a", cause });
   count({ kind: "planner-replaced", reason: "died", cause });
   count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });
+  count({ kind: "subgraph-answer-misshapen", requestId: "r", service: "users", count: 2, paths: ["_entities.0"] });
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
   count({ kind: "supergraph-loaded", id: "a", subgraphs: [], tookMs: 3 });
@@ -29,6 +30,7 @@ test("what rooms report is counted by what it is about", async () => {
     'plan_duration_seconds_bucket{le="0.05"} 1',
     "planners_replaced_total 1",
     'subgraph_retries_total{subgraph="users"} 1',
+    'subgraph_answers_misshapen_total{subgraph="users"} 1',
     'replica_ejections_total{subgraph="users"} 1',
     'replicas_ejected{subgraph="users"} 1',
     'lookup_failures_total{subgraph="users"} 1',

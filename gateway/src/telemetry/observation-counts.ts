@@ -46,10 +46,12 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
 
 function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): Observe {
   const retries = metrics.counter("tributary_gateway_subgraph_retries_total");
+  const misshapen = metrics.counter("tributary_gateway_subgraph_answers_misshapen_total");
   const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
   const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
   return (observation) => {
     if (observation.kind === "retried") retries.add({ subgraph: observation.service });
+    if (observation.kind === "subgraph-answer-misshapen") misshapen.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
     if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;

@@ -81,7 +81,7 @@ function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
   const count = createCounting(o.metrics);
 
   return ({ record, request, response, requestId, milliseconds }) => {
-    const { lane, outcome, span } = record;
+    const { lane, span, outcome = lane && "aborted" } = record;
     const status = response.writableFinished ? response.statusCode : clientGone;
     const client = readClient(request, clientOf);
     const summary: Summary = { lane, client, operation: operationOf(record.operationName), status, outcome };
@@ -114,7 +114,7 @@ function createCounting(metrics: RequestObserverOptions["metrics"]) {
     if (lane === undefined) return;
     requests.add({ lane, client, status });
     requestSeconds.observe({ lane }, seconds);
-    operations.add({ operation, outcome });
+    operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
     for (const one of codes) errors.add({ code: one });
   };

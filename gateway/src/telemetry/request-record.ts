@@ -4,8 +4,8 @@ import type { Span } from "@tributary/kit/telemetry/trace";
 /** The stages of a request as a trace shows them; `pipeline.ts` says what they are. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
-/** What has come of an operation: data; data and errors; errors alone; or nothing ran. */
-export type Outcome = "ok" | "partial" | "failed" | "refused";
+/** What has come of an operation: data; data and errors; errors alone; or nothing ran; or the client left before it was known. */
+export type Outcome = "ok" | "partial" | "failed" | "refused" | "aborted";
 
 /** What an answer says of itself, where that is not data alone. */
 export interface Told {
@@ -23,7 +23,8 @@ export class RequestRecord {
   /** As the client named it: never for a label, a span or a log line as it is. */
   operationName: string | undefined;
   operationType: string | undefined;
-  outcome: Outcome = "refused";
+  /** Undefined until it is known, and for what is not asked of /graphql. */
+  outcome: Outcome | undefined;
   /** Of the answer's `errors[]`. */
   codes: readonly string[] = [];
   /** Undefined when the request is not traced. */

@@ -95,7 +95,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_operations_total: {
     kind: "counter",
-    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing ran).",
+    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing ran), aborted (the client left first).",
     labels: ["operation", "outcome"],
   },
   tributary_gateway_operation_duration_seconds: {
@@ -147,18 +147,23 @@ export const gatewayMetrics = {
   },
   tributary_gateway_subgraph_fetches_total: {
     kind: "counter",
-    help: "Fetches by subgraph and outcome: ok, errors, or the code of what failed.",
+    help: "Fetches by subgraph and outcome: ok, errors, the code of what failed, or aborted: the client left first.",
     labels: ["subgraph", "outcome"],
   },
   tributary_gateway_subgraph_fetch_duration_seconds: {
     kind: "histogram",
-    help: "Fetches from the request to the whole answer, retries included.",
+    help: "Fetches from the request to the whole answer, retries included; without those that were aborted because the client left.",
     labels: ["subgraph"],
     buckets: requestSeconds,
   },
   tributary_gateway_subgraph_fetches_in_flight: {
     kind: "gauge",
     help: "Fetches under way.",
+    labels: ["subgraph"],
+  },
+  tributary_gateway_subgraph_answers_misshapen_total: {
+    kind: "counter",
+    help: "Answers that are GraphQL and whose entities are not those that were asked for; an answer that is none at all is a fetch that failed.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_fetches_shared_total: {

@@ -19,6 +19,7 @@ export type AttributeName =
   | "tributary.client"
   | "tributary.cache"
   | "tributary.shared"
+  | "tributary.outcome"
   | "tributary.supergraph";
 
 export type AttributeValue = string | number | boolean;

@@ -85,8 +85,10 @@ async function traced(
   const span = parent.child(`ask ${service}`, { kind: "client", attributes });
   try {
     const result = await send(withTrace(request, span));
-    if (result.kind === "failed") span.fail(result.reason);
-    else span.set("http.response.status_code", result.status);
+    if (result.kind === "answered") span.set("http.response.status_code", result.status);
+    // Nobody waits any more: that is no failure of the service's.
+    else if (result.reason === "aborted") span.set("tributary.outcome", "aborted");
+    else span.fail(result.reason);
     if (result.kind === "answered" && result.status >= 500) span.fail(String(result.status));
     return result;
   } finally {
