@@ -53,7 +53,7 @@ test("who leaves gets a failure at once, and takes nothing from the others", asy
   const leaving = new AbortController();
   const [left, stays] = [share("a", leaving.signal), share("a")];
   leaving.abort("gone");
-  expect(await left).toMatchObject({ kind: "failed", code: "SUBGRAPH_TIMEOUT" });
+  expect(await left).toMatchObject({ kind: "abandoned" });
   expect(reads[0]!.signal.aborted).toBe(false);
   reads[0]!.end();
   expect(await stays).toMatchObject({ kind: "graphql" });
