@@ -10,6 +10,8 @@ type SharedHeader =
   | "API-Version"
   | "Access-Control-Allow-Origin"
   | "Cache-Control"
+  | "RateLimit"
+  | "RateLimit-Policy"
   | "WWW-Authenticate"
   | "Retry-After";
 
@@ -82,16 +84,21 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
 }
 
 const exampleRequest = { requestId: "0198c4a5-8c00-7c1d-9f3a-2b6d7e8f9a0b" };
+/** On every answer to a caller that is counted. */
+export const rateLimitHeaders = ["RateLimit-Policy", "RateLimit"] as const;
+
 const problemHeaders: readonly SharedHeader[] = [
   "X-Request-Id",
   "API-Version",
   "Access-Control-Allow-Origin",
   "Cache-Control",
+  ...rateLimitHeaders,
 ];
 
 const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
+  429: ["Retry-After"],
   502: ["Retry-After"],
   503: ["Retry-After"],
 };
@@ -199,6 +206,14 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
     maxLength: 256,
     pattern: visible,
   }),
+  "RateLimit-Policy": header(
+    "How many requests (`q`) are answered for one caller in how many seconds (`w`), reads and writes apart. Absent for callers that are not counted.",
+    { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";q=[0-9]+;w=[0-9]+$' },
+  ),
+  RateLimit: header(
+    "How many requests are left (`r`), and after how many seconds all are there again (`t`). To be ignored where `Age` says that a cache answered.",
+    { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";r=[0-9]+;t=[0-9]+$' },
+  ),
   "WWW-Authenticate": header("How to say who is calling (RFC 9110, 11.6.1).", {
     type: "string",
     maxLength: 256,

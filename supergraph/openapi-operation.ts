@@ -1,7 +1,7 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors";
 import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi";
 import type { RouteDeclaration } from "@tributary/kit/routes";
-import type { Components } from "./openapi-components.ts";
+import { type Components, rateLimitHeaders } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi-book";
 
 export interface OperationSource {
@@ -24,6 +24,7 @@ const everywhere: readonly ErrorCode[] = [
   "NOT_ACCEPTABLE",
   "REQUEST_TIMEOUT",
   "GONE",
+  "TOO_MANY_REQUESTS",
   "HEADERS_TOO_LARGE",
   "INTERNAL_SERVER_ERROR",
   "BAD_GATEWAY",
@@ -99,6 +100,7 @@ function toResponses(source: OperationSource, { book, components }: Writing): Js
       "API-Version",
       "Access-Control-Allow-Origin",
       "Cache-Control",
+      ...rateLimitHeaders,
       ...headers,
     ),
     ...(schema === undefined
@@ -108,7 +110,14 @@ function toResponses(source: OperationSource, { book, components }: Writing): Js
   };
   const kept: Json = {
     description: "The copy that the client has still holds.",
-    headers: components.headers("X-Request-Id", "API-Version", "Access-Control-Allow-Origin", "Cache-Control", "ETag"),
+    headers: components.headers(
+      "X-Request-Id",
+      "API-Version",
+      "Access-Control-Allow-Origin",
+      "Cache-Control",
+      ...rateLimitHeaders,
+      "ETag",
+    ),
   };
   const problems = [...Map.groupBy(problemsOf(source), (code) => statusOf[code])].toSorted(([a], [b]) => a - b);
   return {

@@ -39,9 +39,26 @@ test("every service of the table needs its variable, whatever it is called", () 
 
 test("production takes no address and no origin for granted, and says everything at once", () => {
   expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
-    /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required/,
+    /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required[^]*TRUSTED_PROXIES is required/,
   );
-  expect(readConfig({ PROFILE: "production" }, []).corsOrigins).toEqual([]);
+  const { corsOrigins, admissionLimits } = readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, []);
+  expect(corsOrigins).toEqual([]);
+  expect(admissionLimits).toMatchObject({
+    readsPerMinute: 6_000,
+    writesPerMinute: 600,
+    exempt: [],
+    trustedProxies: [],
+  });
+});
+
+test("networks are read, none is none, and what is no network is named", () => {
+  const { exempt, trustedProxies } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []).admissionLimits;
+  expect({ exempt, trustedProxies }).toEqual({ exempt: ["127.0.0.0/8", "::1"], trustedProxies: ["10.0.0.0/8", "::1"] });
+  expect(readConfig({ RATE_LIMIT_EXEMPT: "none" }, []).admissionLimits.exempt).toEqual([]);
+  const wrong = { TRUSTED_PROXIES: "10.0.0.0/40", RATE_LIMIT_EXEMPT: "localhost" };
+  expect(() => readConfig(wrong, [])).toThrow(
+    /RATE_LIMIT_EXEMPT: "localhost" is[^]*TRUSTED_PROXIES: "10.0.0.0\/40" is/,
+  );
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
 import { readListenerConfig } from "@tributary/kit/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import { createNetworks } from "./admit/networks.ts";
 import { readRetirements, type Retirement } from "./retirement.ts";
 
 type Profile = "development" | "production";
@@ -53,6 +54,7 @@ export function readConfig(environment: Environment, services: readonly string[]
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
       }),
+      admissionLimits: readAdmissionLimits(env, profile),
       cacheLimits: readCacheLimits(env),
       ...readBounds(env),
     };
@@ -107,6 +109,52 @@ function readKnownClients(env: EnvironmentReader): readonly string[] {
   });
   if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   return names;
+}
+
+function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
+  return {
+    readsPerMinute: env.integer("RATE_LIMIT_READS_PER_MINUTE", {
+      fallback: 6_000,
+      min: 0,
+      max: 100_000_000,
+      why: "GET and HEAD of one caller, an address or an IPv6 network of 64 bits; more are 429; 0: no limit; each process counts by itself",
+    }),
+    writesPerMinute: env.integer("RATE_LIMIT_WRITES_PER_MINUTE", {
+      fallback: 600,
+      min: 0,
+      max: 100_000_000,
+      why: "the same for all that changes something",
+    }),
+    callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
+      fallback: 100_000,
+      min: 1,
+      max: 10_000_000,
+      why: "callers counted at once; of more, who asked longest ago is forgotten early",
+    }),
+    exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
+      fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
+      why: "addresses and networks whose requests are not counted; none: all are; production counts all by default",
+    }),
+    trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
+      ...(profile === "development" ? { fallback: [] } : {}),
+      why: "balancers in front of the proxy, as addresses and networks: their X-Forwarded-For and -Proto are believed; none: clients connect themselves",
+    }),
+  };
+}
+
+function readNetworks(
+  env: EnvironmentReader,
+  name: string,
+  o: { readonly fallback?: readonly string[]; readonly why: string },
+): readonly string[] {
+  const texts = env.list(name, o);
+  if (texts.length === 1 && texts[0] === "none") return [];
+  try {
+    createNetworks(texts);
+  } catch (error) {
+    env.problem(`${name}: ${error instanceof Error ? error.message : "unreadable"}`);
+  }
+  return texts;
 }
 
 function readCacheLimits(env: EnvironmentReader) {

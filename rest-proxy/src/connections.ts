@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
 import type { Observe } from "./telemetry/observations.ts";
 
@@ -8,7 +10,7 @@ import type { Observe } from "./telemetry/observations.ts";
 const lingerMs = 1_000;
 
 /** What happens below the level of requests: broken ones, `Expect`, `CONNECT`. Has to be called before the server listens. */
-export function prepareServer(server: Server, observe: Observe): void {
+export function prepareServer(server: Server, observe: Observe, admission: Admission): void {
   const current = new WeakMap<Duplex, ServerResponse>();
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     current.set(request.socket, response);
@@ -30,7 +32,9 @@ export function prepareServer(server: Server, observe: Observe): void {
     const requestId = randomUUID();
     observe({ kind: "unreadable", code: code ?? "CONNECT", requestId });
     socket.on("error", () => undefined);
-    socket.end(rawProblem(codeOfParserError(code), requestId));
+    const lines: string[] = [];
+    if (socket instanceof Socket) admission.countUnreadable(socket, lines);
+    socket.end(rawProblem(codeOfParserError(code), requestId, lines));
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(timer));
   }

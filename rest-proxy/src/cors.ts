@@ -28,6 +28,8 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Idempotency-Replayed",
       "Link",
       "Location",
+      "RateLimit",
+      "RateLimit-Policy",
       "Retry-After",
       "Sunset",
       "WWW-Authenticate",

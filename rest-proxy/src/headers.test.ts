@@ -2,11 +2,19 @@ import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 
-const about = { requestId: "r", host: undefined, bodyBytes: undefined, isNegotiated: false, isForOthers: false };
+const client = { address: "10.0.0.7", protocol: "http" } as const;
+const about = {
+  requestId: "r",
+  client,
+  host: undefined,
+  bodyBytes: undefined,
+  isNegotiated: false,
+  isForOthers: false,
+};
 
 test("what is for others says nothing of who asked, and what is negotiated says what came of it", () => {
   const headers = { accept: "text/x", "accept-encoding": "zstd", "accept-language": "de", via: "1.1 p" };
-  const request = { headers, httpVersion: "1.1", socket: { remoteAddress: "10.0.0.7" } };
+  const request = { headers, httpVersion: "1.1" };
   const asked = (more: object) =>
     toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...about, host: "a", ...more }));
   expect(Object.keys(asked({ isForOthers: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
@@ -17,15 +25,16 @@ test("what is for others says nothing of who asked, and what is negotiated says 
   });
 });
 
-test("an IPv6 caller is quoted in Forwarded, one mapped from IPv4 is not (RFC 7239, 4)", () => {
+test("an IPv6 caller is quoted in Forwarded, an IPv4 one is not (RFC 7239, 4)", () => {
   expect(forwardedFor("2001:db8::1")).toBe('for="[2001:db8::1]";proto=http');
-  expect(forwardedFor("::ffff:10.0.0.7")).toBe("for=10.0.0.7;proto=http");
-  expect(forwardedFor(undefined)).toBe("for=unknown;proto=http");
+  expect(forwardedFor("10.0.0.7")).toBe("for=10.0.0.7;proto=http");
+  expect(forwardedFor("")).toBe("for=unknown;proto=http");
 });
 
-test("a connection with TLS is told as https", () => {
-  const request = { headers: {}, httpVersion: "1.1", socket: { remoteAddress: "10.0.0.7", encrypted: true } };
-  const headers = toServiceHeaders(request as unknown as IncomingMessage, { ...about, host: "a", bodyBytes: 3 });
+test("a client that came with TLS is told as https", () => {
+  const request = { headers: {}, httpVersion: "1.1" } as unknown as IncomingMessage;
+  const more = { client: { ...client, protocol: "https" }, host: "a", bodyBytes: 3 } as const;
+  const headers = toServiceHeaders(request, { ...about, ...more });
   expect(toRecord(headers)).toMatchObject({
     "x-forwarded-proto": "https",
     "content-length": "3",
@@ -52,9 +61,9 @@ test("an answer loses what was meant for one connection, and keeps the rest", ()
   expect(toClientHeaders([...one, ...two])).toEqual(["X-C", "3", "ETag", '"1"', "Link", "a", "Link", "b"]);
 });
 
-function forwardedFor(remoteAddress: string | undefined): unknown {
-  const request = { headers: {}, httpVersion: "1.1", socket: { remoteAddress } };
-  return toRecord(toServiceHeaders(request as unknown as IncomingMessage, about))["forwarded"];
+function forwardedFor(address: string): unknown {
+  const request = { headers: {}, httpVersion: "1.1" } as unknown as IncomingMessage;
+  return toRecord(toServiceHeaders(request, { ...about, client: { ...client, address } }))["forwarded"];
 }
 
 function toRecord(headers: readonly string[]): Record<string, string | undefined> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
+import type { Client } from "./admit/clients.ts";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
 const hopByHop: ReadonlySet<string> = new Set([
@@ -49,6 +50,7 @@ export function isHopByHop(name: string): boolean {
 
 export interface AboutForwarding {
   readonly requestId: string;
+  readonly client: Client;
   /** The host that the client asked, checked. */
   readonly host: string | undefined;
   /** Undefined for a request without a body. */
@@ -91,20 +93,18 @@ function isForService(name: string): boolean {
 function addOwnHeaders(
   list: string[],
   request: IncomingMessage,
-  { requestId, host, bodyBytes, isNegotiated, isForOthers }: AboutForwarding,
+  { requestId, client, host, bodyBytes, isNegotiated, isForOthers }: AboutForwarding,
 ): void {
   const { traceparent, via } = request.headers;
   const trace = isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
   if (isNegotiated) list.push("accept", "application/json", "accept-encoding", "identity");
   list.push("x-request-id", requestId, "traceparent", trace);
-  if (!isForOthers) addForwarded(list, request, host);
+  if (!isForOthers) addForwarded(list, client, host);
   list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
   if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
 }
 
-function addForwarded(list: string[], { socket }: IncomingMessage, host: string | undefined): void {
-  const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  const protocol = "encrypted" in socket ? "https" : "http";
+function addForwarded(list: string[], { address, protocol }: Client, host: string | undefined): void {
   list.push("forwarded", forwardedElement(address, host, protocol));
   list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
   if (host !== undefined) list.push("x-forwarded-host", host);

@@ -46,8 +46,11 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   REQUEST_TIMEOUT: "The request did not come to its end in time.",
 };
 
-/** A whole HTTP answer for a connection on which no request could be read; the connection is closed after it. */
-export function rawProblem(code: ErrorCode, requestId: string): string {
+/**
+ * A whole HTTP answer for a connection on which no request could be read; the connection is closed after it. `lines`: more headers, names and
+ * values in turn.
+ */
+export function rawProblem(code: ErrorCode, requestId: string, lines: readonly string[] = []): string {
   const error = new AppError(code, sentences[code] ?? "This is not a request as HTTP has it.");
   const body = JSON.stringify(toProblemDocument(error, { requestId }));
   return [
@@ -55,6 +58,7 @@ export function rawProblem(code: ErrorCode, requestId: string): string {
     "Content-Type: application/problem+json",
     "Cache-Control: no-store",
     `X-Request-Id: ${requestId}`,
+    ...lines.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${lines[at + 1]}`] : [])),
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
     "",

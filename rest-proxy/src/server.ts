@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
+import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
@@ -38,6 +39,7 @@ export interface RestProxyOptions {
   /** Names of clients that are counted by themselves. */
   readonly knownClients: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly admissionLimits: AdmissionLimits;
   readonly cacheLimits: CacheLimits;
   readonly bodyBytesMax: number;
   readonly bodiesInFlightMax: number;
@@ -77,6 +79,7 @@ interface Visit extends Exchange {
 interface Parts {
   readonly table: RouteTable;
   readonly cors: Cors;
+  readonly admission: Admission;
   readonly destinations: Destinations;
   readonly documents: Documents;
   readonly findVersion: (asked: Asked) => Found;
@@ -97,6 +100,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
   const parts: Parts = {
     table,
     cors: createResourceCors(o.corsOrigins),
+    admission: createAdmission({ ...o.admissionLimits, nowMs }),
     documents: createDocuments({ texts: o.documents }),
     destinations: createDestinations(),
     findVersion: createVersions(o),
@@ -127,7 +131,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
       if (requests && span) requests.run(span, () => serve(exchange));
       else serve(exchange);
     },
-    prepare: (server) => prepareServer(server, observe),
+    prepare: (server) => prepareServer(server, observe, parts.admission),
     usage: () => parts.usage.read(),
     async close() {
       stopTelling();
@@ -140,12 +144,14 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 
 /** What waits for nothing. Only the table decides where a request goes: never Host, never a header. Undefined once it is answered. */
 function receive(exchange: Exchange, parts: Parts): Visit | undefined {
-  const { cors, destinations, documents, findVersion, retirements, table, usage, chooseCoding, cache } = parts;
+  const { cors, admission, destinations, documents, findVersion, retirements, table, usage, chooseCoding, cache } =
+    parts;
   const { request, response, method, url, own, record } = exchange;
   const { headers } = request;
   // CORS first: refusals carry it too.
   own.lines.push(...cors.headersFor(headers.origin));
   if (cors.varies) own.vary.push("Origin");
+  admission.admit(request, own.lines);
   const known = destinations.find(method, url, headers.accept);
   const target = known?.target ?? readRequestTarget(url);
   const host = readHost(request, target);
@@ -183,13 +189,13 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
 }
 
 /** What has to be waited for. */
-async function answer(visit: Visit, { readBody, proxy, limitReading }: Parts): Promise<void> {
+async function answer(visit: Visit, { admission, readBody, proxy, limitReading }: Parts): Promise<void> {
   const { request, response, requestId, own, host, route, version, resource, coding, lookup, record } = visit;
   // The body before the place at the service: a slow sender must not hold one.
   const body = await readBody(request, response);
   const isOfRead = isRead(request);
   const headers = toServiceHeaders(request, {
-    ...{ requestId, host, bodyBytes: bodyBytesOf(request, body) },
+    ...{ requestId, client: admission.findClient(request), host, bodyBytes: bodyBytesOf(request, body) },
     isNegotiated: isOfRead,
     isForOthers: isOfRead && route.cache !== "none",
   });

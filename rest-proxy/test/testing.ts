@@ -5,6 +5,7 @@ import { startServer } from "@tributary/kit/lifecycle";
 import { silentLog } from "@tributary/kit/log";
 import { createProxyMiddleware, type Options } from "http-proxy-middleware";
 import { onTestFinished } from "vitest";
+import type { AdmissionLimits } from "../src/admit/admission.ts";
 import { createRouteTable } from "../src/route-table.ts";
 import type { Route } from "../src/routes.ts";
 import { createRestProxy, type RestProxy, type RestProxyOptions } from "../src/server.ts";
@@ -80,6 +81,15 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
   readonly drainDelayMs?: number;
 }
 
+/** Whoever comes is answered. */
+export const noAdmissionLimits: AdmissionLimits = {
+  readsPerMinute: 0,
+  writesPerMinute: 0,
+  callersMax: 1_000,
+  exempt: [],
+  trustedProxies: [],
+};
+
 /** Our proxy as main.ts runs it, in front of one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
   const observed: Observation[] = [];
@@ -92,6 +102,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     documents: new Map(),
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
+    admissionLimits: noAdmissionLimits,
     cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, asideMax: 8 },
     bodyBytesMax: 65_536,
     bodiesInFlightMax: 512,

@@ -116,6 +116,14 @@ test("410 is answered by every operation of a version whose sunset has come", as
   await late.close();
 });
 
+test("429 is answered to a caller that has asked as often as it may, with the time after which it may again", async () => {
+  const one = { RATE_LIMIT_READS_PER_MINUTE: "1", RATE_LIMIT_WRITES_PER_MINUTE: "1", RATE_LIMIT_EXEMPT: "none" };
+  const strict = await openDoor(services.urls, one);
+  for (const method of ["GET", "DELETE"]) await fetch(strict.url, { method });
+  await expectFromAll(429, (example) => ask(example, { at: strict }));
+  await strict.close();
+});
+
 test("502 is answered while a service is down", async () => {
   const nobody = await openDoor(everyServiceAt("http://127.0.0.1:1"));
   await expectFromAll(502, (example) => ask(example, { at: nobody }));
@@ -147,7 +155,7 @@ test("500 is answered, and says nothing of the inside, when a service breaks", a
 });
 
 test("there is no documented status but these", () => {
-  expect(statuses.filter((status) => !(status in recipes))).toEqual([408, 410, 500, 502, 503, 504]);
+  expect(statuses.filter((status) => !(status in recipes))).toEqual([408, 410, 429, 500, 502, 503, 504]);
 });
 
 async function expectFromAll(status: number, recipe: Recipe): Promise<void> {
@@ -168,9 +176,8 @@ async function findFaults(response: Response, status: number, example: RunnableE
   const answer = JSON.parse(text) as { readonly type: string };
   const { types, schema, headers } = documentedProblem(example, status);
   const misfits = findMisfits(answer, schema, documents[example.version as 1 | 2].components.schemas);
-  const needed = headers.filter(
-    (name) => ["WWW-Authenticate", "Retry-After"].includes(name) && !response.headers.has(name),
-  );
+  const said = ["WWW-Authenticate", "Retry-After", ...(status === 429 ? ["RateLimit", "RateLimit-Policy"] : [])];
+  const needed = headers.filter((name) => said.includes(name) && !response.headers.has(name));
   return [
     ...misfits,
     ...needed.map((name) => `there is no ${name}`),

@@ -1,0 +1,37 @@
+import { BlockList, isIP } from "node:net";
+
+/** Addresses and networks such as `10.0.0.0/8`, `2001:db8::/32`, `::1`. */
+export interface Networks {
+  readonly isEmpty: boolean;
+  /** False for what is no address. An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is the IPv4 address. */
+  has(address: string): boolean;
+}
+
+/** @throws Error that names the first text that is neither an address nor a network. */
+export function createNetworks(texts: readonly string[]): Networks {
+  const list = new BlockList();
+  for (const text of texts) addTo(list, text);
+  return {
+    isEmpty: texts.length === 0,
+    has(address) {
+      const family = familyOf(address);
+      return family !== undefined && list.check(address, family);
+    },
+  };
+}
+
+function addTo(list: BlockList, text: string): void {
+  const [address = "", bits, ...more] = text.split("/");
+  const family = familyOf(address);
+  const bitsMax = family === "ipv4" ? 32 : 128;
+  const length = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  if (family === undefined || more.length > 0 || !(length <= bitsMax)) {
+    throw new Error(`${JSON.stringify(text)} is neither an address nor a network such as 10.0.0.0/8`);
+  }
+  list.addSubnet(address, length, family);
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" | undefined {
+  const family = isIP(address);
+  return family === 4 ? "ipv4" : family === 6 ? "ipv6" : undefined;
+}
