@@ -23,7 +23,7 @@ async function startLimited(
 
 async function read(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/v1/things/1`, { headers });
-  const body = (await response.json()) as unknown;
+  const body: unknown = await response.json();
   const said = Object.fromEntries(response.headers);
   return { status: response.status, body, ...said, limit: said["ratelimit"] };
 }

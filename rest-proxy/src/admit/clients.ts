@@ -83,7 +83,8 @@ function withoutPort(text: string): string {
  */
 export function toCaller(address: string): string {
   if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("%", 1)[0]!.split("::");
+  const [withoutZone = ""] = address.split("%", 1);
+  const [head = "", tail] = withoutZone.split("::");
   const first = head === "" ? [] : head.split(":");
   const last = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = tail === undefined ? 0 : Math.max(8 - first.length - last.length, 0);
