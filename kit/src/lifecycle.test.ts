@@ -1,4 +1,5 @@
 import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "./lifecycle.ts";
 import { silentLog } from "./log.ts";
@@ -39,7 +40,7 @@ test("a port that is taken is named", async () => {
 
 test("while draining, readiness is gone and requests are still answered, the last of them with Connection: close", async () => {
   let closed = 0;
-  const server = await start({ drainDelayMs: 200, close: async () => void closed++ });
+  const server = await start({ drainDelayMs: 1_000, close: async () => void closed++ });
   const agent = new Agent({ keepAlive: true });
   expect((await request(`${server.url}/x`, agent)).headers.connection).toBe("keep-alive");
   const drained = server.drain();
@@ -50,6 +51,58 @@ test("while draining, readiness is gone and requests are still answered, the las
   await Promise.all([drained, server.drain()]);
   expect(closed).toBe(1);
   await expect(fetch(`${server.url}/x`)).rejects.toThrow("fetch failed");
+});
+
+test("an answer says Connection: close though its request came before draining, however its head is written", async () => {
+  const arrived: ServerResponse[] = [];
+  const all = Promise.withResolvers<void>();
+  const handler = (_: IncomingMessage, response: ServerResponse) =>
+    void (arrived.push(response) === 2 && all.resolve());
+  const server = await start({ handler, drainDelayMs: 50 });
+  const agent = new Agent({ keepAlive: true });
+  const answers = Promise.all([request(server.url, agent), request(server.url, agent)]);
+  await all.promise;
+  const drained = server.drain();
+  await expect.poll(() => fetch(`${server.url}/health/live`).catch(() => "no listener")).toBe("no listener");
+  arrived[0]?.writeHead(200, ["Content-Length", "2"]).end("ok");
+  arrived[1]?.setHeader("Content-Length", 2).end("ok");
+  expect((await answers).map(({ headers }) => headers.connection)).toEqual(["close", "close"]);
+  await drained;
+});
+
+test("a connection that is idle when the listener goes may be used once more while another is at work", async () => {
+  const slow = Promise.withResolvers<ServerResponse>();
+  const handler = ({ url }: IncomingMessage, response: ServerResponse) =>
+    url === "/slow" ? slow.resolve(response) : void response.end("hello");
+  const server = await start({ handler });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  await request(`${server.url}/x`, agent);
+  const atWork = request(`${server.url}/slow`, new Agent());
+  const response = await slow.promise;
+  const drained = server.drain();
+  await expect.poll(() => fetch(`${server.url}/health/live`).catch(() => "no listener")).toBe("no listener");
+  expect((await request(`${server.url}/x`, agent)).headers.connection).toBe("close");
+  response.end("done");
+  await Promise.all([atWork, drained]);
+});
+
+test("no request of a client that keeps connections fails while a server is replaced under load", async () => {
+  const handler = (_: IncomingMessage, response: ServerResponse) => void setTimeout(() => response.end("hello"), 300);
+  const servers = [await start({ handler, drainDelayMs: 150 }), await start({ handler })] as const;
+  let ready = servers[0].port;
+  // As a balancer does: connections stay where they are, new ones go to who is ready.
+  const agent = Object.assign(new Agent({ keepAlive: true }), { createConnection: () => connect(ready, "127.0.0.1") });
+  const outcomes: Promise<unknown>[] = [];
+  const arrivals = setInterval(
+    () => outcomes.push(request("http://127.0.0.1/", agent).then(({ statusCode }) => statusCode, String)),
+    2,
+  );
+  await expect.poll(() => Object.values(agent.freeSockets).flat().length).toBeGreaterThan(0);
+  const drained = servers[0].drain();
+  ready = servers[1].port;
+  await drained;
+  clearInterval(arrivals);
+  expect(new Set(await Promise.all(outcomes))).toEqual(new Set([200]));
 });
 
 test("a request under way is finished before the process closes", async () => {

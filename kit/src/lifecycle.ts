@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import { ConfigError } from "./env.ts";
+import { createOwedAnswers, type OwedAnswers } from "./lifecycle/owed-answers.ts";
 import type { Log } from "./log.ts";
 
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Readiness goes first, then the listener, then what is under way, then `close`. Safe to call twice. */
+  /** Readiness goes first, then the listener, then what is under way, then idle connections, then `close`. Safe to call twice. */
   drain(): Promise<void>;
 }
 
@@ -44,8 +45,9 @@ export interface ServerOptions {
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let draining = false;
   const isReady = async () => !draining && (await o.isReady());
+  const owed = createOwedAnswers();
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
-    if (draining) response.setHeader("Connection", "close");
+    owed.add(response);
     if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady, o.about);
     o.handler(request, response);
   });
@@ -59,9 +61,10 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
 
   async function drainOnce(): Promise<void> {
     draining = true;
+    owed.makeLast();
     o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
     await wait(o.drainDelayMs);
-    await closeServer(server, o.shutdownGraceMs);
+    await closeServer(server, owed, o.shutdownGraceMs);
     await o.close();
     o.log.info("stopped");
   }
@@ -131,12 +134,17 @@ function listen(
   });
 }
 
-/** Every connection that is idle goes at once; one at work goes with its answer, or when the grace is over. */
-async function closeServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+/**
+ * The listener goes first; what is under way has the grace. Connections that are idle go last: until then they may still be used, each for
+ * one more answer, so that they are not closed while a request is on its way.
+ */
+async function closeServer(server: Server, owed: OwedAnswers, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
-  server.closeIdleConnections();
+  // Not `server.close`: that one closes idle connections too.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  await owed.settled();
+  const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
+  server.close();
   await closed;
   clearInterval(idleSweep);
   clearTimeout(deadline);

@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** The answers that a server is making. */
+export interface OwedAnswers {
+  /** Has to be told of every response before anything is written to it. */
+  add(response: ServerResponse): void;
+  /**
+   * From now on each answer whose head is not written yet says `Connection: close`, also where its request came before (RFC 9112, 9.6): the
+   * client goes elsewhere by itself, and never sends a request into a connection that is about to be closed.
+   */
+  makeLast(): void;
+  /** Resolves once no answer is being made. */
+  settled(): Promise<void>;
+}
+
+export function createOwedAnswers(): OwedAnswers {
+  const owed = new Set<ServerResponse>();
+  let areLast = false;
+  // One function for all: this is in the way of every request.
+  function forget(this: ServerResponse): void {
+    owed.delete(this);
+  }
+
+  return {
+    add(response) {
+      owed.add(response);
+      response.on("close", forget);
+      if (areLast) response.shouldKeepAlive = false;
+    },
+    makeLast() {
+      areLast = true;
+      for (const response of lastOfEach(owed)) response.shouldKeepAlive = false;
+    },
+    async settled() {
+      while (owed.size > 0) await Promise.all([...owed].map((response) => once(response, "close")));
+    },
+  };
+}
+
+/** Requests that were sent without waiting for answers get all of these: only the last ends the connection. */
+function lastOfEach(responses: Iterable<ServerResponse>): Iterable<ServerResponse> {
+  const bySocket = new Map<Socket, ServerResponse>();
+  for (const response of responses) bySocket.set(response.req.socket, response);
+  return bySocket.values();
+}
