@@ -92,6 +92,9 @@ function ourEnvironment({ port, originPort }: Ground): Readonly<Record<string, s
   return {
     ...Object.fromEntries(services),
     PROFILE: "production",
+    TRUSTED_PROXIES: "none",
+    // Counted like everybody else, and never refused.
+    RATE_LIMIT_READS_PER_MINUTE: "100000000",
     PORT: String(port),
     HOST: "127.0.0.1",
     ROUTES_FILE: join(bench, "../supergraph/routes.json"),
