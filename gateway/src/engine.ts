@@ -85,7 +85,7 @@ export function createEngine(o: EngineOptions): Engine {
   const introspect = createIntrospect(o.apiSchema);
 
   async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
-    const { record } = scope;
+    const { record, requestId, trace } = scope;
     record?.enter("plan");
     const startedMs = scope.isTimed ? performance.now() : 0;
     const planned = planning.plan(admitted, variables);
@@ -98,7 +98,7 @@ export function createEngine(o: EngineOptions): Engine {
     const { body, problems, told } = writeResult(compiled, result);
     if (problems.length > 0) {
       const told = problems.map(({ path, code }) => ({ path: tellPath(path), code }));
-      o.observe({ kind: "values-refused", requestId: scope.requestId, problems: told });
+      o.observe({ kind: "values-refused", requestId, traceId: trace.traceId, problems: told });
     }
     if (!scope.isTimed) return { status: 200, body, told };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };

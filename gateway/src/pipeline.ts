@@ -75,7 +75,9 @@ export function createPipeline(o: PipelineOptions): Pipeline {
   ): Promise<Answer> {
     const { request, response, requestId, trace, record } = exchange;
     const startedMs = o.serverTiming ? performance.now() : 0;
-    const deadline = createDeadline(response, o.requestTimeoutMs, () => o.observe({ kind: "client-gone", requestId }));
+    const deadline = createDeadline(response, o.requestTimeoutMs, () =>
+      o.observe({ kind: "client-gone", requestId, traceId: trace.traceId }),
+    );
     const { authorization } = request.headers;
     const scope = createRequestScope({ requestId, trace, authorization, isTimed: o.serverTiming, deadline, record });
     try {

@@ -32,6 +32,7 @@ export function createIntroduction(
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
       : readTraceContext(headers["traceparent"]);
+    if (record) record.traceId = trace.traceId;
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
     const own = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();

@@ -209,5 +209,5 @@ function watches(plugin: ApolloServerPlugin): boolean {
 
 function observeBug(observe: Observe, cause: unknown): void {
   const original = cause instanceof GraphQLError ? cause.originalError : undefined;
-  observe({ kind: "internal-error", requestId: undefined, cause: original ?? cause });
+  observe({ kind: "internal-error", cause: original ?? cause });
 }

@@ -37,7 +37,7 @@ test("a generation is let go when answering fails, and the client gets JSON with
     '{"errors":[{"message":"Something went wrong on our side.","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}',
   );
   expect(pins).toEqual({ taken: 1, released: 1 });
-  expect(observations).toEqual([{ kind: "internal-error", requestId: "r-1", cause }]);
+  expect(observations).toEqual([{ kind: "internal-error", requestId: "r-1", traceId: expect.any(String), cause }]);
 });
 
 test("no generation is taken for a request that cannot be read", async () => {

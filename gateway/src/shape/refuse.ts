@@ -1,4 +1,5 @@
 // Stage 5 of 5: say it. What a client reads when its whole request is refused.
+import type { TraceContext } from "@tributary/kit/trace-context";
 import type { GraphQLError } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { type ClientCode, codes, Refusal, refusalBody } from "../errors.ts";
@@ -8,14 +9,20 @@ import type { Answer } from "./write.ts";
 
 interface Asker {
   readonly requestId: string;
+  readonly trace: TraceContext;
 }
 
 /** A refusal is JSON in a GraphQL answer's shape, whatever was asked for. A bug is masked, and goes whole to the log. */
-export function refuse(observe: Observe, { requestId }: Asker, answerType: AnswerType, error: unknown): Answer {
+export function refuse(
+  observe: Observe,
+  { requestId, trace: { traceId } }: Asker,
+  answerType: AnswerType,
+  error: unknown,
+): Answer {
   const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL_SERVER_ERROR");
   const { code, message, status } = refusal;
-  if (refusal === error) observe({ kind: "request-refused", requestId, code, status });
-  else observe({ kind: "internal-error", requestId, cause: error });
+  if (refusal === error) observe({ kind: "request-refused", requestId, traceId, code, status });
+  else observe({ kind: "internal-error", requestId, traceId, cause: error });
   return {
     status: isWellFormed(code) ? statusFor(status, answerType) : status,
     contentType: contentTypeOf(answerType),

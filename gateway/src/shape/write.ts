@@ -32,13 +32,16 @@ const joinedBytesMax = 16_384;
 /** @returns a function that writes an answer whole, packed when the client likes. Nothing is written to a client that went away. */
 export function createWriter({ responseTimeoutMs, observe }: WriterOptions): WriteAnswer {
   function send(exchange: Exchange, answer: Answer, body: Buffer, encoding: string | undefined): void {
-    const { request, response, requestId } = exchange;
+    const { request, response, requestId, trace } = exchange;
     if (response.destroyed || response.headersSent) return;
     response.writeHead(answer.status, listHeaders(exchange, answer, body, encoding));
     if (request.method === "HEAD") response.end();
     else if (body.length > joinedBytesMax) response.end(body);
     else response.end(body.toString("latin1"), "latin1");
-    if (isHeld(response)) cutSlowReader(response, responseTimeoutMs, () => observe({ kind: "answer-cut", requestId }));
+    if (isHeld(response))
+      cutSlowReader(response, responseTimeoutMs, () =>
+        observe({ kind: "answer-cut", requestId, traceId: trace.traceId }),
+      );
   }
 
   return (exchange, answer) => {

@@ -114,7 +114,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   }
 
   function reportBug(cause: unknown): void {
-    observe({ kind: "internal-error", requestId: undefined, cause });
+    observe({ kind: "internal-error", cause });
   }
 
   function pin(): Pinned | undefined {

@@ -8,15 +8,22 @@ test("what rooms report is counted by what it is about", async () => {
   const count = createObservationCounts(metrics);
   const cause = new Error("refused");
   const replica = "http://users:4001/ (10.0.0.7)";
-  count({ kind: "client-gone", requestId: "r" });
-  count({ kind: "answer-cut", requestId: "r" });
+  count({ kind: "client-gone", requestId: "r", traceId: "t" });
+  count({ kind: "answer-cut", requestId: "r", traceId: "t" });
   count({ kind: "plan-cache-hit" });
   count({ kind: "plan-cache-miss" });
   count({ kind: "plan-built", tookMs: 30, jsonCharacters: 100 });
   count({ kind: "plan-failed", reason: "bug", operationHash: "a", cause });
   count({ kind: "planner-replaced", reason: "died", cause });
   count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });
-  count({ kind: "subgraph-answer-misshapen", requestId: "r", service: "users", count: 2, paths: ["_entities.0"] });
+  count({
+    kind: "subgraph-answer-misshapen",
+    requestId: "r",
+    traceId: "t",
+    service: "users",
+    count: 2,
+    paths: ["_entities.0"],
+  });
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
   count({ kind: "supergraph-loaded", id: "a", subgraphs: [], tookMs: 3 });

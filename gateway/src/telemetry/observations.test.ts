@@ -26,11 +26,12 @@ test("an observation becomes one line with its fields and a sentence", () => {
 test("a cause is logged whole, as an error", () => {
   const { lines, observe } = setUp();
   const cause = new Error("at db.internal");
-  observe({ kind: "subgraph-fetch-failed", requestId: "r", service: "users", code: "SUBGRAPH_TIMEOUT", cause });
-  observe({ kind: "internal-error", requestId: undefined, cause: "thrown text" });
+  const about = { requestId: "r", traceId: "0af7", service: "users", code: "SUBGRAPH_TIMEOUT" };
+  observe({ kind: "subgraph-fetch-failed", ...about, cause });
+  observe({ kind: "internal-error", cause: "thrown text" });
   expect(lines[0]).toMatchObject([
     "warn",
-    { requestId: "r", service: "users", code: "SUBGRAPH_TIMEOUT", err: cause },
+    { requestId: "r", trace_id: "0af7", service: "users", code: "SUBGRAPH_TIMEOUT", err: cause },
     expect.any(String),
   ]);
   expect(lines[1]).toMatchObject(["error", { err: new Error("thrown text") }, expect.any(String)]);

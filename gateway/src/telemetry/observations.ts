@@ -20,16 +20,20 @@ export type Observation =
   | PlanCompiled
   | ValuesRefused
   | PlanObservation
-  | { readonly kind: "request-refused"; readonly requestId: string; readonly code: string; readonly status: number }
-  | { readonly kind: "client-gone"; readonly requestId: string }
-  | { readonly kind: "answer-cut"; readonly requestId: string }
-  | { readonly kind: "internal-error"; readonly requestId: string | undefined; readonly cause: unknown }
+  | (OfRequest & { readonly kind: "request-refused"; readonly code: string; readonly status: number })
+  | (OfRequest & { readonly kind: "client-gone" | "answer-cut" })
+  | (Partial<OfRequest> & { readonly kind: "internal-error"; readonly cause: unknown })
   | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
 
-/** A fetch gave nothing that can be used. `cause` may name hosts: it is for the log, never for a client. */
-type SubgraphFetchFailed = {
-  readonly kind: "subgraph-fetch-failed";
+/** By what lines of one request are found, here and in other processes: the trace has its id whether or not somebody records it. */
+interface OfRequest {
   readonly requestId: string;
+  readonly traceId: string;
+}
+
+/** A fetch gave nothing that can be used. `cause` may name hosts: it is for the log, never for a client. */
+type SubgraphFetchFailed = OfRequest & {
+  readonly kind: "subgraph-fetch-failed";
   readonly service: string;
   readonly code: string;
 } & ({ readonly cause: unknown } | { readonly answer: object });
@@ -38,9 +42,8 @@ type SubgraphFetchFailed = {
 type SubgraphReplicas = UpstreamObservation & { readonly service: string };
 
 /** What a subgraph said in `errors[]`, as far as the log may hold it: what it really said is in its own log, by the request's id. */
-interface SubgraphErrors {
+interface SubgraphErrors extends OfRequest {
   readonly kind: "subgraph-errors";
-  readonly requestId: string;
   readonly service: string;
   readonly count: number;
   /** The first few of them. */
@@ -56,9 +59,8 @@ export interface ToldSubgraphError {
 }
 
 /** Values of a subgraph's answer that do not fit the schema, or are missing, by their path in that answer; each became null. */
-interface SubgraphAnswerMisshapen {
+interface SubgraphAnswerMisshapen extends OfRequest {
   readonly kind: "subgraph-answer-misshapen";
-  readonly requestId: string;
   readonly service: string;
   readonly count: number;
   readonly paths: readonly string[];
@@ -85,9 +87,8 @@ interface PlanCompiled {
 }
 
 /** Values of an answer that do not fit the schema, by their paths in it; each became null. */
-interface ValuesRefused {
+interface ValuesRefused extends OfRequest {
   readonly kind: "values-refused";
-  readonly requestId: string;
   readonly problems: readonly { readonly path: string; readonly code: string }[];
 }
 
@@ -128,12 +129,18 @@ export function createObserver(log: Log): Observe {
     if (observation.kind === "library-said") return log[observation.level](observation.text);
     const [level, sentence] = levels[observation.kind];
     const { kind, ...fields } = observation;
-    if (!("cause" in fields)) return log[level]({ observation: kind, ...fields }, sentence);
-    const { cause, ...rest } = fields;
-    log[level](
-      { observation: kind, ...rest, err: cause instanceof Error ? cause : new Error(String(cause)) },
-      sentence,
-    );
+    log[level]({ observation: kind, ...toLogFields(fields) }, sentence);
+  };
+}
+
+/** By the names that other processes give them, too. */
+function toLogFields(fields: object): object {
+  if (!("traceId" in fields || "cause" in fields)) return fields;
+  const { traceId, cause, ...rest } = fields as { readonly traceId?: string; readonly cause?: unknown };
+  return {
+    ...rest,
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
+    ...("cause" in fields ? { err: cause instanceof Error ? cause : new Error(String(cause)) } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "@tributary/kit/log";
-import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
+import { createNoMetrics, type Metrics } from "@tributary/kit/telemetry/metrics";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/trace";
@@ -9,15 +9,15 @@ import { expect, test } from "vitest";
 import { createRequestObserver } from "./request-observer.ts";
 import type { RequestRecord } from "./request-record.ts";
 
-type Asked = Partial<Pick<RequestRecord, "lane" | "operationName" | "outcome" | "codes">> & {
+type Asked = Partial<Pick<RequestRecord, "lane" | "operationName" | "outcome" | "codes" | "traceId">> & {
   readonly client?: string;
   readonly status?: number;
 };
 
-async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
+async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metrics<typeof metricsOf.gateway>) {
   const lines: unknown[] = [];
   const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Log;
-  const metrics = await createPrometheus(metricsOf.gateway);
+  const metrics = given ?? (await createPrometheus(metricsOf.gateway));
   const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
   const observer = createRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
   const ask = ({ client, status = 200, ...noted }: Asked) => {
@@ -70,9 +70,23 @@ test("the sampled access log tells of what is our fault, and not of what is the 
   expect(lines).toMatchObject([{ requestId: "r-1", outcome: "partial", operation: "other", status: 200 }]);
 });
 
+test("what is our fault is written without metrics and traces too, and nothing else of the sampled log", async () => {
+  const { ask, lines } = await setUp("sampled", createNoMetrics());
+  ask({});
+  ask({ outcome: "partial", codes: ["FORBIDDEN"] });
+  ask({ outcome: "failed", codes: ["INTERNAL_SERVER_ERROR"], status: 500 });
+  expect(lines).toMatchObject([{ requestId: "r-1", outcome: "failed", status: 500 }]);
+});
+
+test("a line of the access log names the trace, whether or not somebody records it", async () => {
+  const { ask, lines } = await setUp("all");
+  ask({ traceId: "0af7651916cd43dd8448eb211c80319c" });
+  expect(lines).toMatchObject([{ trace_id: "0af7651916cd43dd8448eb211c80319c" }]);
+});
+
 test("where nobody asks for anything nothing is noted", () => {
   const metrics = createNoMetrics<typeof metricsOf.gateway>();
   const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], knownOperations: [] };
-  expect(createRequestObserver({ ...about, accessLog: "sampled" })).toBeUndefined();
+  expect(createRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();
   expect(createRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
 });

@@ -32,7 +32,7 @@ const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
 
 export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
   const { metrics, trace } = o;
-  if (!metrics.isOn && !trace.isOn && o.accessLog !== "all") return undefined;
+  if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const settle = createSettling(o);
   let underWay = 0;
   metrics.gauge("tributary_gateway_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
@@ -83,15 +83,17 @@ function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
   return ({ record, request, response, requestId, milliseconds }) => {
     const { lane, span, outcome = lane && "aborted" } = record;
     const status = response.writableFinished ? response.statusCode : clientGone;
+    const isOurFault = status >= 500 || record.codes.some((code) => ourFault.test(code));
+    const isLogged = o.accessLog === "all" || (o.accessLog === "sampled" && (span !== undefined || isOurFault));
+    // Where only failures are written most requests end here.
+    if (!isLogged && !o.metrics.isOn && span === undefined) return;
     const client = readClient(request, clientOf);
     const summary: Summary = { lane, client, operation: operationOf(record.operationName), status, outcome };
     count(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
-    const isOurFault = status >= 500 || record.codes.some((code) => ourFault.test(code));
-    if (o.accessLog === "all" || (o.accessLog === "sampled" && (span !== undefined || isOurFault))) {
-      const ids = { requestId, ...(span ? { trace_id: span.traceId, span_id: span.spanId } : {}) };
-      o.log.info({ ...ids, ...summary, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
-    }
+    if (!isLogged) return;
+    const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
+    o.log.info({ ...ids, ...summary, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
   };
 }
 

@@ -27,6 +27,8 @@ export class RequestRecord {
   outcome: Outcome | undefined;
   /** Of the answer's `errors[]`. */
   codes: readonly string[] = [];
+  /** Of its caller's trace or one of our own, whether or not somebody records it. Undefined until it is introduced. */
+  traceId: string | undefined;
   /** Undefined when the request is not traced. */
   readonly span: Span | undefined;
   #stage: Span | undefined;

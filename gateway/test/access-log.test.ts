@@ -1,0 +1,48 @@
+import type { Log } from "@tributary/kit/log";
+import type { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
+import { noTrace } from "@tributary/kit/telemetry/trace";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createRequestObserver } from "../src/telemetry/request-observer.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+
+const lines: Readonly<Record<string, unknown>>[] = [];
+let library: Library;
+let gateway: RunningGateway;
+/** As it is where nobody has set any variable: no metrics, no traces, ACCESS_LOG=sampled. */
+beforeAll(async () => {
+  library = await startLibrary();
+  const log = { info: (fields: (typeof lines)[number]) => lines.push(fields) } as unknown as Log;
+  const metrics = createNoMetrics<typeof metricsOf.gateway>();
+  const known = { knownClients: [], knownOperations: [] };
+  const requests = createRequestObserver({ log, metrics, trace: noTrace, accessLog: "sampled", ...known });
+  gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    watchers: { requests, fetches: undefined },
+  });
+});
+afterAll(async () => {
+  await gateway.drain();
+  await library.close();
+});
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+
+test("a failure is written by the trace that its caller named and the subgraph was told, though nobody records it", async () => {
+  library.ratings.fault = (response) => response.destroy();
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-00`, "x-request-id": "r-7" };
+  await gateway.ask("{ books { title } }", { headers });
+  await gateway.ask("{ books { title stars } }", { headers });
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines).toMatchObject([{ requestId: "r-7", trace_id: traceId, outcome: "partial", status: 200 }]);
+  expect(gateway.observations.find(({ kind }) => kind === "subgraph-fetch-failed")).toMatchObject({ traceId });
+  expect(library.ratings.requests.at(-1)?.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-`));
+});
+
+test("a failure of a request without a trace is written by the one that it was given", async () => {
+  lines.length = 0;
+  const { headers } = await gateway.ask("{ books { title stars } }");
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines[0]?.["trace_id"]).toBe(headers.get("traceparent")?.split("-")[1]);
+});
