@@ -17,6 +17,15 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     expect(spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
   });
 
+  test("every pod looks names up, with cluster DNS and nobody else", () => {
+    const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } };
+    // One peer, both selectors: two peers would be all of kube-system, and whoever calls itself kube-dns here.
+    const peer = { namespaceSelector, podSelector: { matchLabels: { "k8s-app": "kube-dns" } } };
+    const ports = ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 }));
+    const { spec } = cluster.get("NetworkPolicy", "dns");
+    expect(spec).toEqual({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [peer], ports }] });
+  });
+
   test("the namespace takes no pod with more rights than ours have", () => {
     const { labels } = cluster.get("Namespace", "tributary").metadata ?? {};
     expect(labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
