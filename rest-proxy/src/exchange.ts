@@ -9,6 +9,7 @@ import { readTarget } from "./target.ts";
 import type { About, Observe } from "./telemetry/observations.ts";
 import type { RequestObserver } from "./telemetry/request-observer.ts";
 import { RequestRecord } from "./telemetry/request-record.ts";
+import { traceIdOf } from "./trace-parent.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -84,7 +85,8 @@ export function createReadingLimit(responseTimeoutMs: number, observe: Observe):
 }
 
 /** Whom what is told is about: the path without the query, and not longer than it should be. */
-export function aboutExchange({ requestId, method, url, record }: Exchange): About {
+export function aboutExchange({ request, requestId, method, url, record }: Exchange): About {
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, method, route: record.route?.path ?? "other", path };
+  const traceId = record.span?.traceId ?? traceIdOf(request);
+  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
+import { isTraceParent } from "@tributary/kit/trace-context";
 import type { Client } from "./admit/clients.ts";
+import { traceParentOf } from "./trace-parent.ts";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
 const hopByHop: ReadonlySet<string> = new Set([
@@ -95,10 +96,9 @@ function addOwnHeaders(
   request: IncomingMessage,
   { requestId, client, host, bodyBytes, isNegotiated, isForOthers }: AboutForwarding,
 ): void {
-  const { traceparent, via } = request.headers;
-  const trace = isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
+  const { via } = request.headers;
   if (isNegotiated) list.push("accept", "application/json", "accept-encoding", "identity");
-  list.push("x-request-id", requestId, "traceparent", trace);
+  list.push("x-request-id", requestId, "traceparent", traceParentOf(request));
   if (!isForOthers) addForwarded(list, client, host);
   list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
   if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));

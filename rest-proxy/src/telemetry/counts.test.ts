@@ -7,7 +7,7 @@ import { createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createServiceObservers } from "./service-observer.ts";
 
-const about = { requestId: "r", method: "GET", route: "/things/:id", path: "/v1/things/1" };
+const about = { requestId: "r", traceId: "t", method: "GET", route: "/things/:id", path: "/v1/things/1" };
 const cause = new Error("refused");
 
 function expectLines(text: string, lines: readonly string[]): void {

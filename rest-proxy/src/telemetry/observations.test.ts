@@ -3,7 +3,13 @@ import { createLog } from "@tributary/kit/log";
 import { expect, test } from "vitest";
 import { createObserver } from "./observations.ts";
 
-const about = { requestId: "r-1", method: "GET", route: "/things/:id", path: "/v1/things/ada@example.com" };
+const about = {
+  requestId: "r-1",
+  traceId: "0af7",
+  method: "GET",
+  route: "/things/:id",
+  path: "/v1/things/ada@example.com",
+};
 
 test("what needs somebody is loud, what anybody can cause is not", () => {
   const lines: Record<string, unknown>[] = [];
@@ -32,7 +38,12 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
     ...["warn", "info", "error"],
   ]);
   expect(lines[8]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
-  expect(lines[2]).toMatchObject({ service: "things", requestId: "r-1", err: { message: "refused" } });
+  expect(lines[2]).toMatchObject({
+    service: "things",
+    requestId: "r-1",
+    trace_id: "0af7",
+    err: { message: "refused" },
+  });
   expect(lines[2]).toMatchObject({ route: "/things/:id" });
   expect(JSON.stringify(lines)).not.toContain("/v1/");
 });

@@ -4,6 +4,8 @@ import type { UsageCount } from "../usage.ts";
 
 export interface About {
   readonly requestId: string;
+  /** The same in other processes, whether or not somebody records the trace. */
+  readonly traceId: string;
   readonly method: string;
   /** As the table has it, such as `/things/:id`; `other` when none was found. */
   readonly route: string;
@@ -42,7 +44,7 @@ export function createObserver(log: Log): Observe {
   return (observed) => {
     // The access log tells of these, where one is wanted; here they would cost each request.
     if (observed.kind === "answered") return;
-    const observation = withoutCallersWords(observed);
+    const observation = toLogFields(observed);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
@@ -69,9 +71,10 @@ export function createObserver(log: Log): Observe {
 
 type Told = Exclude<Observation, { readonly kind: "answered" }>;
 
-/** A path or a key of the cache can hold anything: an address, a search. */
-function withoutCallersWords(observation: Told): Told {
-  const told: Record<string, unknown> = { ...observation };
+/** A path or a key of the cache can hold anything: an address, a search. The trace has the name that other processes give it. */
+function toLogFields(observation: Told): Told {
+  const { traceId, ...told }: Record<string, unknown> = { ...observation };
+  if (traceId !== undefined) told["trace_id"] = traceId;
   delete told["path"];
   delete told["key"];
   return told as Told;

@@ -77,6 +77,7 @@ test("the sampled access log tells of what is our fault, and not of what is the 
   expect(lines).toEqual([
     {
       requestId: "r-1",
+      trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       route: "/things/:id",
       version: 1,
       method: "GET",
@@ -87,9 +88,26 @@ test("the sampled access log tells of what is our fault, and not of what is the 
   ]);
 });
 
+test("what is our fault is written without metrics and traces too, by the trace that its caller named", () => {
+  const lines: unknown[] = [];
+  const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Log;
+  const metrics = createNoMetrics<typeof metricsOf.rest>();
+  const about = { log, metrics, trace: noTrace, knownClients: [], newestVersion: 1 };
+  const observer = createRequestObserver({ ...about, accessLog: "sampled" });
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-00` };
+  const request = { method: "GET", headers } as unknown as IncomingMessage;
+  for (const statusCode of [200, 404, 502]) {
+    const record = new RequestRecord(observer?.begin(request, "r-1"));
+    const response = { statusCode, writableFinished: true } as ServerResponse;
+    observer?.end({ record, request, response, requestId: "r-1", milliseconds: 7 });
+  }
+  expect(lines).toMatchObject([{ requestId: "r-1", trace_id: traceId, status: 502 }]);
+});
+
 test("where nobody asks for anything nothing is noted", () => {
   const metrics = createNoMetrics<typeof metricsOf.rest>();
   const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], newestVersion: 1 };
-  expect(createRequestObserver({ ...about, accessLog: "sampled" })).toBeUndefined();
+  expect(createRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();
   expect(createRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
 });

@@ -5,6 +5,7 @@ import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import { traceIdOf } from "../trace-parent.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import type { RequestRecord, Settled } from "./request-record.ts";
 
@@ -34,7 +35,7 @@ const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "O
 
 export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
   const { metrics, trace } = o;
-  if (!metrics.isOn && !trace.isOn && o.accessLog !== "all") return undefined;
+  if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const count = createRequestCounts(o);
   let underWay = 0;
   metrics.gauge("tributary_rest_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
@@ -74,11 +75,11 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
 }
 
 function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string, status: number): void {
-  const { record, requestId, milliseconds } = settled;
+  const { record, request, requestId, milliseconds } = settled;
   const { route, version, span, code } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;
-  const ids = { requestId, ...(span ? { trace_id: span.traceId, span_id: span.spanId } : {}) };
+  const ids = { requestId, trace_id: span?.traceId ?? traceIdOf(request), ...(span ? { span_id: span.spanId } : {}) };
   const about = { route: route?.path ?? "other", version, method, status, code };
   log.info({ ...ids, ...about, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
 }
