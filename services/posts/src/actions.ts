@@ -4,6 +4,7 @@ import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } fr
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { Page, PageRequest } from "@tributary/kit/keyset";
 import {
+  type BriefPost,
   type Move,
   moves,
   type NewPost,
@@ -28,7 +29,13 @@ export function createPostActions(store: PostStore) {
   const lookUpState = joinLookups((ids) => store.findPostStates(ids));
 
   return {
+    ...createListActions(store),
     findPosts,
+
+    /** Those that the caller may see, without their texts. */
+    async findBriefPosts(identity: Identity, ids: readonly string[]): Promise<readonly BriefPost[]> {
+      return (await store.findBriefPosts(ids)).filter((post) => mayRead(identity, post));
+    },
 
     async findPost(identity: Identity, id: string): Promise<Post | undefined> {
       const [post] = await findPosts(identity, [id]);
@@ -40,37 +47,6 @@ export function createPostActions(store: PostStore) {
       const state = await lookUpState(id);
       return state !== undefined && mayRead(identity, state) ? state : undefined;
     },
-
-    /**
-     * Whose a list is: undefined for published posts, which are everybody's.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others.
-     */
-    listerOf: (identity: Identity, { status }: PostFilters): string | undefined =>
-      status === "PUBLISHED" ? undefined : requireUser(identity).userId,
-
-    /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
-    async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
-      return store.listPosts(narrow(identity, filters), request);
-    },
-
-    /**
-     * The versions of what `listPosts` would find.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
-     */
-    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<RowVersion>> {
-      return store.listPostVersions(narrow(identity, filters), request);
-    },
-
-    /**
-     * The part of an author's list that the caller may see, for `listSlices`.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
-     */
-    sliceOf(identity: Identity, authorId: string, filters: PostFilters, { limit, position }: PageRequest): Slice {
-      const { status, visibleTo } = narrow(identity, filters);
-      return { authorId, status, visibleTo, limit, after: position?.id };
-    },
-
-    listSlices: (slices: readonly Slice[]) => store.listSlices(slices),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
     async createPost(identity: Identity, input: () => NewPost): Promise<Post> {
@@ -133,6 +109,47 @@ export function createPostActions(store: PostStore) {
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
     throw refuse(identity, "This is for the post's author, and for the scope posts:write:all.");
   }
+}
+
+function createListActions(store: PostStore) {
+  return {
+    /**
+     * Whose a list is: undefined for published posts, which are everybody's.
+     * @throws AppError UNAUTHENTICATED when nobody asks for others.
+     */
+    listerOf: (identity: Identity, { status }: PostFilters): string | undefined =>
+      status === "PUBLISHED" ? undefined : requireUser(identity).userId,
+
+    /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
+    async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
+      return store.listPosts(narrow(identity, filters), request);
+    },
+
+    /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
+    async listBriefPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<BriefPost>> {
+      return store.listBriefPosts(narrow(identity, filters), request);
+    },
+
+    /**
+     * The versions of what `listPosts` would find.
+     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
+     */
+    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<RowVersion>> {
+      return store.listPostVersions(narrow(identity, filters), request);
+    },
+
+    /**
+     * The part of an author's list that the caller may see, for `listSlices`.
+     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
+     */
+    sliceOf(identity: Identity, authorId: string, filters: PostFilters, { limit, position }: PageRequest): Slice {
+      const { status, visibleTo } = narrow(identity, filters);
+      return { authorId, status, visibleTo, limit, after: position?.id };
+    },
+
+    listSlices: (slices: readonly Slice[]) => store.listSlices(slices),
+    listBriefSlices: (slices: readonly Slice[]) => store.listBriefSlices(slices),
+  };
 }
 
 function wrongState(statuses: readonly PostStatus[]): AppError {

@@ -16,10 +16,9 @@ export interface PostState {
   readonly rowVersion: string;
 }
 
-export interface Post extends PostState {
+/** A post without what it says. */
+export interface BriefPost extends PostState {
   readonly title: string;
-  /** Null while nothing is written. */
-  readonly text: string | null;
   readonly format: ContentFormat;
   readonly createdAt: Date;
   /** When title, text or format last changed. */
@@ -27,6 +26,14 @@ export interface Post extends PostState {
   /** When it was published first; null for a draft and for nothing else. */
   readonly publishedAt: Date | null;
 }
+
+export interface Post extends BriefPost {
+  /** Null while nothing is written. */
+  readonly text: string | null;
+}
+
+/** A post as it was read: with what it says where that was asked for. */
+export type ReadPost = BriefPost | Post;
 
 export interface Content {
   readonly format: ContentFormat;
@@ -145,8 +152,15 @@ export const readPostChanges = (input: unknown): PostChanges => readShape(postCh
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readPostFilters = (input: unknown): PostFilters => readShape(filters, input);
 
-export function contentOf({ format, text }: Post): Content | null {
-  return text === null ? null : { format, text };
+export function contentOf(post: ReadPost): Content | null {
+  const text = textOf(post);
+  return text === null ? null : { format: post.format, text };
+}
+
+/** @throws Error when it was not read: a bug, for a post that says something must never look like one that says nothing. */
+export function textOf(post: ReadPost): string | null {
+  if ("text" in post) return post.text;
+  throw new Error(`The text of the post ${post.id} was not read.`);
 }
 
 interface Written {

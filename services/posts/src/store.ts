@@ -5,6 +5,7 @@ import { toIdOrder } from "@tributary/kit/list-order";
 import type { Database } from "@tributary/kit/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
 import {
+  type BriefPost,
   type Move,
   type NewPost,
   type Post,
@@ -20,8 +21,10 @@ const unweighedMax = 20;
 
 export type PostStore = ReturnType<typeof createPostStore>;
 
-const columns = `id, author_id as "authorId", title, body as "text", body_format as "format", status,
+const briefColumns = `id, author_id as "authorId", title, body_format as "format", status,
   created_at as "createdAt", updated_at as "updatedAt", published_at as "publishedAt", row_version as "rowVersion"`;
+
+const columns = `${briefColumns}, body as "text"`;
 
 const versionColumns = `id, row_version as "rowVersion"`;
 
@@ -33,20 +36,21 @@ export function createPostStore(database: Database) {
 }
 
 function createReads(database: Database) {
+  async function find<Row>(name: string, shown: string, ids: readonly string[]): Promise<readonly Row[]> {
+    const possible = onlyRowIds(ids);
+    if (possible.length === 0) return [];
+    return database.rows<Row>(name, `select ${shown} from posts where id = any($1::bigint[])`, [possible]);
+  }
+
   return {
-    async findPosts(ids: readonly string[]): Promise<readonly Post[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
-      return database.rows<Post>("find-posts", `select ${columns} from posts where id = any($1::bigint[])`, [possible]);
-    },
+    findPosts: (ids: readonly string[]) => find<Post>("find-posts", columns, ids),
+
+    /** Texts are long, and lie apart in the table: who does not show them does not read them. */
+    findBriefPosts: (ids: readonly string[]) => find<BriefPost>("find-brief-posts", briefColumns, ids),
 
     /** As little of posts as answers whether they have changed; nothing of what they say is read. */
-    async findPostStates(ids: readonly string[]): Promise<readonly PostState[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
-      const text = `select ${versionColumns}, author_id as "authorId", status from posts where id = any($1::bigint[])`;
-      return database.rows<PostState>("find-post-states", text, [possible]);
-    },
+    findPostStates: (ids: readonly string[]) =>
+      find<PostState>("find-post-states", `${versionColumns}, author_id as "authorId", status`, ids),
   };
 }
 
@@ -54,28 +58,39 @@ function createLists(database: Database) {
   return {
     listPosts: (filters: VisibleFilters, request: PageRequest) => list<Post>("posts", columns, filters, request),
 
+    listBriefPosts: (filters: VisibleFilters, request: PageRequest) =>
+      list<BriefPost>("brief-posts", briefColumns, filters, request),
+
     /** The rows that `listPosts` would find, by their versions alone. */
     listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
       list<RowVersion>("post-versions", versionColumns, filters, request),
 
     /** Any number of authors' pages in one statement, in the order of the slices. */
-    async listSlices(slices: readonly Slice[]): Promise<readonly Page<Post>[]> {
-      const values = [
-        slices.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
-        slices.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
-        slices.map(({ status }) => status),
-        // Nothing comes after what cannot exist.
-        slices.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
-        slices.map(({ limit }) => limit + 1),
-      ];
-      const rows = await database.rows<Post & { slice: number }>("list-slices", slicesText, values);
-      const bySlice = Map.groupBy(rows, ({ slice }) => slice);
-      return slices.map(({ limit, after }, index) => {
-        const posts: readonly Post[] = bySlice.get(index + 1) ?? [];
-        return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
-      });
-    },
+    listSlices: (slices: readonly Slice[]) => listSlices<Post>("list-slices", columns, slices),
+
+    listBriefSlices: (slices: readonly Slice[]) => listSlices<BriefPost>("list-brief-slices", briefColumns, slices),
   };
+
+  async function listSlices<Row extends BriefPost>(
+    name: string,
+    shown: string,
+    slices: readonly Slice[],
+  ): Promise<readonly Page<Row>[]> {
+    const values = [
+      slices.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
+      slices.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
+      slices.map(({ status }) => status),
+      // Nothing comes after what cannot exist.
+      slices.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
+      slices.map(({ limit }) => limit + 1),
+    ];
+    const rows = await database.rows<Row & { slice: number }>(name, toSlicesText(shown), values);
+    const bySlice = Map.groupBy(rows, ({ slice }) => slice);
+    return slices.map(({ limit, after }, index) => {
+      const posts: readonly Row[] = bySlice.get(index + 1) ?? [];
+      return toPage(posts, { limit, position: after === undefined ? undefined : { direction: "next", id: after } });
+    });
+  }
 
   async function list<Row>(
     what: string,
@@ -165,15 +180,17 @@ function nameUpdate({ published, status, ...contents }: PostChanges): string {
 const columnOf = { title: "title", text: "body", format: "body_format" } as const;
 
 /** For each slice a walk down the index posts_by_author that ends at the slice's limit. */
-const slicesText = `
+function toSlicesText(shown: string): string {
+  return `
   select wanted.slice::int as slice, post.*
   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::int[])
     with ordinality as wanted (author_id, visible_to, status, after, rows_max, slice)
   cross join lateral (
-    select ${columns} from posts
+    select ${shown} from posts
     where author_id = wanted.author_id and author_id = wanted.visible_to and status = wanted.status
       and id <= coalesce(wanted.after - 1, 9223372036854775807)
     order by posts.id desc
     limit wanted.rows_max
   ) post
   order by wanted.slice, post.id desc`;
+}

@@ -186,7 +186,7 @@ test("a hundred users' posts are one statement, whatever is asked of each", asyn
   } } }`;
   const { data, errors } = await posts.graphql(query, { representations }, ada);
   expect(errors).toBeUndefined();
-  expect(posts.database.takeStatements()).toEqual(["list-slices"]);
+  expect(posts.database.takeStatements()).toEqual(["list-brief-slices"]);
   expect(data._entities.slice(0, 3)).toEqual([
     { id: "0", posts: [], two: [], postsConnection: { nodes: [] }, drafts: { nodes: [] } },
     {
@@ -217,9 +217,30 @@ test("a hundred references to posts are one statement, in their order, with null
   }));
   const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Post { id } } }`;
   const { data } = await posts.graphql(query, { representations });
-  expect(posts.database.takeStatements()).toEqual(["find-posts"]);
+  expect(posts.database.takeStatements()).toEqual(["find-brief-posts"]);
   const found = data._entities.slice(0, 7).map((post: { id: string } | null) => post?.id);
   expect(found).toEqual([adasPost, undefined, undefined, gracesPost, undefined, adasEmptyPost, undefined]);
+});
+
+test("what posts say is read where it is asked for, and nowhere else", async () => {
+  const user = `_entities(representations: [{ __typename: "User", id: "1" }])`;
+  const post = `_entities(representations: [{ __typename: "Post", id: "1" }])`;
+  const statementsOf = async (query: string) => {
+    posts.database.takeStatements();
+    const { data, errors } = await posts.graphql(query);
+    expect([query, errors]).toEqual([query, undefined]);
+    return [posts.database.takeStatements(), JSON.stringify(data).includes("It *weaves* algebra.")];
+  };
+  expect(await statementsOf(`{ post(id: 1) { id title } }`)).toEqual([["find-brief-posts"], false]);
+  expect(await statementsOf(`{ post(id: 1) { body } }`)).toEqual([["find-posts"], true]);
+  expect(await statementsOf(`{ posts { nodes { id } } }`)).toEqual([["list-brief-posts-first"], false]);
+  expect(await statementsOf(`{ posts { edges { node { content { text } } } } }`)).toEqual([["list-posts-first"], true]);
+  expect(await statementsOf(`{ ${user} { ... on User { posts { id } } } }`)).toEqual([["list-brief-slices"], false]);
+  expect(await statementsOf(`{ ${user} { ... on User { posts { body } } } }`)).toEqual([["list-slices"], true]);
+  const both = `{ ${user} { ... on User { posts { title } postsConnection { nodes { ...F } } } } } fragment F on Post { content { text } }`;
+  expect(await statementsOf(both)).toEqual([["list-brief-slices", "list-slices"], true]);
+  expect(await statementsOf(`{ ${post} { ... on Post { title } } }`)).toEqual([["find-brief-posts"], false]);
+  expect(await statementsOf(`{ ${post} { ... on Post { content { text } } } }`)).toEqual([["find-posts"], true]);
 });
 
 test("a new post is a draft of the caller's", async () => {

@@ -67,6 +67,8 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
     (store) => store.listPosts({ status: "PUBLISHED", search: "word77" }, { limit: 20 }),
   ],
   "many authors' slices": [/posts_by_author/, (store) => store.listSlices(slicesOfTwenty())],
+  "many authors' slices without texts": [/posts_by_author/, (store) => store.listBriefSlices(slicesOfTwenty())],
+  "published posts without texts": [either, (store) => store.listBriefPosts({ status: "PUBLISHED" }, { limit: 100 })],
 };
 
 for (const [name, [index, run]] of Object.entries(lists)) {

@@ -1,22 +1,27 @@
 import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/connection";
 import { nameList } from "@tributary/kit/cursor";
+import type { Page } from "@tributary/kit/keyset";
+import { selectsField } from "@tributary/kit/selected-fields";
+import type { GraphQLResolveInfo } from "graphql";
 import { renderHtml } from "../html.ts";
-import { contentOf, readNewPost, readPostChanges, readPostFilters } from "../model.ts";
+import { contentOf, readNewPost, readPostChanges, readPostFilters, type ReadPost, textOf } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 
 export const resolvers: Resolvers = {
   Query: {
-    post: (_, { id }, { loaders }) => loaders.post.load(id),
-    posts: async (_, { first, after, ...rest }, { identity, actions, cursors }) => {
+    post: (_, { id }, { loaders }, info) => loaders[extentOf(info)].post.load(id),
+    posts: async (_, { first, after, ...rest }, { identity, actions, cursors }, info) => {
       const filters = readPostFilters(rest);
       const list = nameList("posts", { ...filters });
-      const page = await actions.listPosts(identity, filters, readConnectionRequest({ first, after }, cursors, list));
+      const request = readConnectionRequest({ first, after }, cursors, list);
+      const listPosts = extentOf(info) === "whole" ? actions.listPosts : actions.listBriefPosts;
+      const page: Page<ReadPost> = await listPosts(identity, filters, request);
       return toConnection(page, cursors, list, (post) => post.id);
     },
   },
   Post: {
-    __resolveReference: ({ id }, { loaders }) => loaders.post.load(id),
-    body: (post) => post.text,
+    __resolveReference: ({ id }, { loaders }, info) => loaders[extentOf(info)].post.load(id),
+    body: textOf,
     content: contentOf,
     author: (post) => ({ id: post.authorId }),
   },
@@ -24,18 +29,20 @@ export const resolvers: Resolvers = {
     html: (content) => renderHtml(content.text),
   },
   User: {
-    posts: async ({ id }, { first, after }, { identity, actions, loaders }) => {
+    posts: async ({ id }, { first, after }, { identity, actions, loaders }, info) => {
       const position = after ? ({ direction: "next", id: after } as const) : undefined;
       const filters = readPostFilters({});
       const slice = actions.sliceOf(identity, id, filters, { limit: readFirst(first), position });
-      return [...(await loaders.slice.load(slice)).items];
+      return [...(await loaders[extentOf(info)].slice.load(slice)).items];
     },
-    postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }) => {
+    postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }, info) => {
       const filters = readPostFilters({ status });
       // Not the list of Query.posts, whose cursors may also lead back.
       const list = nameList("User.posts", { id, status: filters.status });
       const request = readConnectionRequest({ first, after }, cursors, list);
-      const page = await loaders.slice.load(actions.sliceOf(identity, id, filters, request));
+      const page: Page<ReadPost> = await loaders[extentOf(info)].slice.load(
+        actions.sliceOf(identity, id, filters, request),
+      );
       return toConnection(page, cursors, list, (post) => post.id);
     },
   },
@@ -54,3 +61,8 @@ export const resolvers: Resolvers = {
     }),
   },
 };
+
+/** How much of its posts a field needs: texts are a hundred times as long as all the rest. */
+function extentOf(info: GraphQLResolveInfo): "whole" | "brief" {
+  return selectsField(info, "Post", ["body", "content"]) ? "whole" : "brief";
+}

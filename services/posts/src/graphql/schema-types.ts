@@ -1,7 +1,7 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { Post as PostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
+import type { ReadPost as PostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
 import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
