@@ -1,7 +1,7 @@
 // Made from schema.graphql and codegen.json by `npm run generate`. Do not edit.
 /* oxlint-disable */
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { ReadPost as PostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
+import type { ReadPost as ReadPostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
 import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -310,7 +310,7 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  Post: ResolverTypeWrapper<PostModel>;
+  Post: ResolverTypeWrapper<ReadPostModel>;
   PostStatus: PostStatus;
   PostContent: ResolverTypeWrapper<ContentModel>;
   ContentFormat: ContentFormat;
@@ -338,7 +338,7 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
   Mutation: Record<PropertyKey, never>;
-  Post: PostModel;
+  Post: ReadPostModel;
   PostContent: ContentModel;
   PostConnection: Omit<PostConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['PostEdge']>, nodes: ReadonlyArray<ResolversParentTypes['Post']> };
   PostEdge: Omit<PostEdge, 'node'> & { node: ResolversParentTypes['Post'] };
