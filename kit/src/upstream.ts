@@ -1,5 +1,7 @@
 import type { Pool } from "undici";
+import type { Span } from "./telemetry/trace.ts";
 import type { Lookup } from "./upstream/address-book.ts";
+import { beginAttempt, endAttempt, type TracedRequest } from "./upstream/attempt-span.ts";
 import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
 import { exchange, type ExchangeResult, type ResponseHeaders } from "./upstream/exchange.ts";
 import { isFarewell } from "./upstream/farewell.ts";
@@ -14,7 +16,7 @@ import {
 } from "./upstream/replica-picker.ts";
 import type { RetryBudgetLimits } from "./upstream/retry-budget.ts";
 
-export type { CallerSignal };
+export type { CallerSignal, TracedRequest };
 
 /** One service that is called, with all its replicas. */
 export interface Upstream {
@@ -40,6 +42,8 @@ export interface UpstreamRequest {
   readonly timeoutMs: number;
   /** The caller has gone: the request is cut off at once, at the replica too. */
   readonly signal?: CallerSignal;
+  /** Each attempt becomes a span, and says so in its `traceparent`: then `headers` hold none. Undefined when nobody records it. */
+  readonly traced?: TracedRequest | undefined;
 }
 
 export type UpstreamResult =
@@ -129,7 +133,7 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
   const tried: Replica<Pool>[] = [];
   let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
-    result = await attempt(request, replica, deadline, sender);
+    result = await attempt(request, { replica, resends: tried.length }, deadline, sender);
     const failure = readFailure(result);
     if (failure === undefined) break;
     tried.push(replica);
@@ -140,16 +144,31 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
   return result ?? failed("refused", new Error("No address is known"));
 }
 
-async function attempt(request: UpstreamRequest, replica: Replica<Pool>, deadline: Deadline, sender: Sender) {
+interface Try {
+  readonly replica: Replica<Pool>;
+  readonly resends: number;
+}
+
+async function attempt(request: UpstreamRequest, { replica, resends }: Try, deadline: Deadline, sender: Sender) {
   const begun = sender.picker.begin(replica);
+  const { traced, method } = request;
+  const span = traced && beginAttempt(traced, { method, replica, resends });
   let result: ExchangeResult | undefined;
   try {
-    result = await exchange(replica, request, deadline, sender.bodyBytesMax);
+    result = await exchange(replica, span ? withTrace(request, span) : request, deadline, sender.bodyBytesMax);
     return result;
   } finally {
+    if (span) endAttempt(span, result);
     const verdict = judge(result);
     sender.picker.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
   }
+}
+
+function withTrace(request: UpstreamRequest, { traceParent }: Span): UpstreamRequest {
+  const { headers } = request;
+  const isList = Array.isArray as (value: unknown) => value is readonly string[];
+  const said = isList(headers) ? [...headers, "traceparent", traceParent] : { ...headers, traceparent: traceParent };
+  return { ...request, headers: said };
 }
 
 function causeOf(result: ExchangeResult | undefined): unknown {

@@ -18,7 +18,7 @@ const feed = `query Feed {
 }`;
 
 test.each(["full", "fast"])(
-  "by the %s lane one query is one trace: a span for each stage, each fetch, each service's answer and each statement",
+  "by the %s lane one query is one trace: a span for each stage, each fetch, each attempt, each service's answer and each statement",
   async (lane) => {
     if (lane === "fast") await platform.ask(feed);
     await settled();
@@ -30,10 +30,10 @@ test.each(["full", "fast"])(
       "query Feed > admit",
       "query Feed > parse",
       "query Feed > plan",
-      "query Feed > run > fetch comments > query _entities > list-parts-by-post",
-      "query Feed > run > fetch posts > query posts > list-posts-first",
-      "query Feed > run > fetch users > query _entities > find-users",
-      "query Feed > run > fetch users > query _entities > find-users",
+      "query Feed > run > fetch comments > ask comments > query _entities > list-parts-by-post",
+      "query Feed > run > fetch posts > ask posts > query posts > list-brief-posts-first",
+      "query Feed > run > fetch users > ask users > query _entities > find-users",
+      "query Feed > run > fetch users > ask users > query _entities > find-users",
       "query Feed > shape",
     ]);
     expectOneTrace(root);
@@ -49,9 +49,11 @@ test("a fetch that fails is a span that failed, and the request's is not: it has
   expect(request).toMatchObject({ traceId: callerTrace, parentId: callerSpan, failed: false });
   const fetches = collector.spans().filter(({ name }) => name === "fetch users");
   expect(fetches).toMatchObject([
-    { failed: true, kind: "client", attributes: { "error.type": "SUBGRAPH_UNAVAILABLE" } },
+    { failed: true, attributes: { "error.type": "SUBGRAPH_UNAVAILABLE" } },
     { failed: true },
   ]);
+  const attempt = collector.spans().find(({ name }) => name === "ask users");
+  expect(attempt).toMatchObject({ failed: true, kind: "client", attributes: { "error.type": "refused" } });
 });
 
 test("an answer says in which trace it was made", async () => {

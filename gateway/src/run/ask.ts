@@ -78,8 +78,9 @@ async function ask(
   fetches: FetchObserver | undefined,
 ): Promise<AskedAnswer> {
   const fetch = fetches?.begin(client.name, scope.record);
-  const headers = listHeaders(scope, fetch?.traceParent);
-  const reply = await client.post(body, { headers, isIdempotent, signal });
+  const traced = fetch?.traced;
+  const headers = listHeaders(scope, traced === undefined);
+  const reply = await client.post(body, { headers, isIdempotent, signal, traced });
   const answer = reply.kind === "answered" ? readSubgraphAnswer(reply) : reply;
   fetch?.end(answer);
   return answer;
@@ -88,12 +89,12 @@ async function ask(
 /**
  * Names and values in turn. Only these three of the client's go further; everything else stays at the door. No answer depends on request id
  * and trace.
+ * @param saysTrace false where each attempt says its own.
  */
-function listHeaders(
-  { requestId, trace, authorization }: RequestScope,
-  traceParent: string = createTraceParent(trace),
-): readonly string[] {
+function listHeaders({ requestId, trace, authorization }: RequestScope, saysTrace: boolean): readonly string[] {
   const json = "application/json";
-  const always = ["accept", json, "content-type", json, "x-request-id", requestId, "traceparent", traceParent];
-  return authorization === undefined ? always : [...always, "authorization", authorization];
+  const list = ["accept", json, "content-type", json, "x-request-id", requestId];
+  if (saysTrace) list.push("traceparent", createTraceParent(trace));
+  if (authorization !== undefined) list.push("authorization", authorization);
+  return list;
 }

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
-import { type CallerSignal, createUpstream, type UpstreamResult } from "@tributary/kit/upstream";
+import { type CallerSignal, createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
 import type { Observe } from "../telemetry/observations.ts";
 import type { AbortReason } from "./deadline.ts";
 
@@ -17,6 +17,8 @@ interface PostOptions {
   /** A query may be sent again, to another replica; a mutation that may have arrived never is. */
   readonly isIdempotent: boolean;
   readonly signal: CallerSignal;
+  /** Undefined when the fetch is not traced. */
+  readonly traced: TracedRequest | undefined;
 }
 
 export type SubgraphReply =
@@ -68,9 +70,9 @@ export function createSubgraphClient({
     observe: (observation) => observe({ ...observation, service: name }),
   });
 
-  async function post(body: string, { headers, isIdempotent, signal }: PostOptions): Promise<SubgraphReply> {
+  async function post(body: string, o: PostOptions): Promise<SubgraphReply> {
     try {
-      return toReply(await upstream.send({ method: "POST", headers, body, isIdempotent, timeoutMs, signal }));
+      return toReply(await upstream.send({ method: "POST", body, timeoutMs, ...o }));
     } catch (error) {
       return failed("SUBGRAPH_UNAVAILABLE", error);
     }

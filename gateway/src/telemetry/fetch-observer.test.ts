@@ -29,7 +29,7 @@ test("a fetch is counted by its subgraph and by what has come of it, and under w
   expect(text).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 0');
 });
 
-test("a fetch belongs to the stage that began it, and hands its own span on", async () => {
+test("a fetch belongs to the stage that began it, and its attempts belong to it", async () => {
   const { observer, record, collector } = await setUp();
   record.enter("run");
   const fetch = observer.begin("users", record);
@@ -39,7 +39,7 @@ test("a fetch belongs to the stage that began it, and hands its own span on", as
   record.span?.end();
   expect(collector.paths()).toEqual(["request > run > fetch users", "request > shape"]);
   const span = collector.spans().find(({ name }) => name === "fetch users");
-  expect(fetch.traceParent).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
+  expect(fetch.traced).toMatchObject({ parent: { spanId: span?.spanId }, name: "ask users" });
 });
 
 test("who takes another's answer waits for it, and fetches nothing", async () => {

@@ -1,6 +1,7 @@
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
-import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import type { Trace } from "@tributary/kit/telemetry/trace";
+import type { TracedRequest } from "@tributary/kit/upstream";
 import type { RequestRecord } from "./request-record.ts";
 
 /** What has come of a fetch, as far as it is counted. */
@@ -19,8 +20,8 @@ export interface FetchObserver {
 }
 
 interface FetchRecord {
-  /** For the fetch's headers; undefined when it is not traced. */
-  readonly traceParent: string | undefined;
+  /** What its attempts are spans of; undefined when it is not traced. */
+  readonly traced: TracedRequest | undefined;
   end(outcome: FetchOutcome): void;
 }
 
@@ -36,7 +37,7 @@ export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, tra
   if (!metrics.isOn && !trace.isOn) return undefined;
   const countsOf = createServiceCounts(metrics);
   return {
-    begin: (service, record) => new Fetch(countsOf(service), beginSpan(service, record)),
+    begin: (service, record) => new Fetch(countsOf(service), beginSpans(service, record)),
     join(service, record, answer) {
       countsOf(service).shared.add();
       if (record?.span === undefined) return;
@@ -72,22 +73,21 @@ function createServiceCounts(metrics: Metrics<typeof gatewayMetrics>): (service:
   };
 }
 
-function beginSpan(service: string, record: RequestRecord | undefined): Span | undefined {
+function beginSpans(service: string, record: RequestRecord | undefined): TracedRequest | undefined {
   if (record?.span === undefined) return undefined;
-  const attributes = { "tributary.subgraph": service, "http.request.method": "POST" };
-  return record.stage?.child(`fetch ${service}`, { kind: "client", attributes });
+  const attributes = { "tributary.subgraph": service };
+  const parent = record.stage?.child(`fetch ${service}`, { attributes });
+  return parent && { parent, name: `ask ${service}`, attributes };
 }
 
 class Fetch implements FetchRecord {
-  readonly traceParent: string | undefined;
+  readonly traced: TracedRequest | undefined;
   readonly #counts: ServiceCounts;
-  readonly #span: Span | undefined;
   readonly #begunMs = performance.now();
 
-  constructor(counts: ServiceCounts, span: Span | undefined) {
+  constructor(counts: ServiceCounts, traced: TracedRequest | undefined) {
     this.#counts = counts;
-    this.#span = span;
-    this.traceParent = span?.traceParent;
+    this.traced = traced;
     counts.underWay++;
   }
 
@@ -97,14 +97,14 @@ class Fetch implements FetchRecord {
     const word = outcome.kind !== "graphql" ? outcome.code : outcome.errors.length > 0 ? "errors" : "ok";
     this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
     this.#counts.ended(word);
-    if (outcome.kind !== "graphql") this.#span?.fail(outcome.code);
-    this.#span?.end();
+    if (outcome.kind !== "graphql") this.traced?.parent.fail(outcome.code);
+    this.traced?.parent.end();
   }
 
   /** It took as long as its client liked, which says nothing of the subgraph. */
   #abandon(): void {
     this.#counts.ended("aborted");
-    this.#span?.set("tributary.outcome", "aborted");
-    this.#span?.end();
+    this.traced?.parent.set("tributary.outcome", "aborted");
+    this.traced?.parent.end();
   }
 }

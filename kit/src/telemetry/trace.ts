@@ -6,6 +6,7 @@ export type AttributeName =
   | "http.request.resend_count"
   | "error.type"
   | "server.address"
+  | "server.port"
   | "db.system.name"
   | "db.namespace"
   | "db.query.summary"

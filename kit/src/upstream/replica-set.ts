@@ -3,6 +3,9 @@ import { createReplicaHealth, type ReplicaHealth, type Standing, type Verdict } 
 
 export interface Replica<Connection> {
   readonly name: string;
+  /** Where it is, as a trace says it: its IP address where that is known, else its host. */
+  readonly address: string;
+  readonly port: number;
   /** Path and query of its URL. */
   readonly path: string;
   /** What leads there, of whatever kind requests are sent by. */
@@ -66,6 +69,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     const { name, path } = address;
     const replica: Member = {
       name,
+      ...endpointOf(address),
       path,
       connection: o.open(address),
       underWay: 0,
@@ -140,4 +144,9 @@ function leastLoadedOfTwo<Connection>(
 
 function without<Member>(replicas: readonly Member[], tried: readonly Member[]): readonly Member[] {
   return replicas.filter((replica) => !tried.includes(replica));
+}
+
+function endpointOf({ origin, addresses }: ReplicaAddress): Pick<Replica<unknown>, "address" | "port"> {
+  const { hostname, port, protocol } = new URL(origin);
+  return { address: addresses[0] ?? hostname, port: Number(port || (protocol === "https:" ? 443 : 80)) };
 }

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Span } from "@tributary/kit/telemetry/trace";
+import { beginAttempt, endAttempt, type TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import type { Deadline } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import type { AttemptFailure, Replica, ReplicaPicker } from "@tributary/kit/upstream/replica-picker";
@@ -42,7 +43,7 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
   let replica = picker.choose(isIdempotent);
   let cause: unknown;
   while (replica && !deadline.ended) {
-    const { result, end } = await askOne(replica, outgoing, asking);
+    const { result, end } = await askOne(replica, tried.length, outgoing, asking);
     const failure = readFailure(result);
     if (result.kind === "answered" && !failure) return { answer: result, end };
     cause = causeOf(result);
@@ -57,7 +58,12 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
   throw toError(deadline, cause);
 }
 
-async function askOne(replica: Replica<ReplicaConnection>, outgoing: Outgoing, asking: Asking): Promise<Tried> {
+async function askOne(
+  replica: Replica<ReplicaConnection>,
+  resends: number,
+  outgoing: Outgoing,
+  asking: Asking,
+): Promise<Tried> {
   const { picker, attempt, deadline, remainingMs } = asking;
   const { request, span } = outgoing;
   const begun = picker.begin(replica);
@@ -65,7 +71,9 @@ async function askOne(replica: Replica<ReplicaConnection>, outgoing: Outgoing, a
   try {
     const timed = withDeadline(request, remainingMs());
     const send = (sent: AttemptRequest) => attempt(replica.connection, sent, deadline);
-    const result = await (span ? traced(span, replica, asking.service, timed, send) : send(timed));
+    const result = await (span
+      ? traced(toTraced(span, asking), { replica, resends, method: timed.method }, timed, send)
+      : send(timed));
     return { result: readStatus(result), end };
   } catch (error) {
     end("neither", error);
@@ -73,26 +81,24 @@ async function askOne(replica: Replica<ReplicaConnection>, outgoing: Outgoing, a
   }
 }
 
+function toTraced(parent: Span, { service }: Asking): TracedRequest {
+  return { parent, name: `ask ${service}`, attributes: { "tributary.service": service } };
+}
+
 /** A span from the sending to the head of the answer. */
 async function traced(
-  parent: Span,
-  { name }: Replica<ReplicaConnection>,
-  service: string,
-  request: AttemptRequest,
+  request: TracedRequest,
+  about: Parameters<typeof beginAttempt>[1],
+  sent: AttemptRequest,
   send: (request: AttemptRequest) => Promise<AttemptResult>,
 ): Promise<AttemptResult> {
-  const attributes = { "http.request.method": request.method, "tributary.service": service, "server.address": name };
-  const span = parent.child(`ask ${service}`, { kind: "client", attributes });
+  const span = beginAttempt(request, about);
+  let result: AttemptResult | undefined;
   try {
-    const result = await send(withTrace(request, span));
-    if (result.kind === "answered") span.set("http.response.status_code", result.status);
-    // Nobody waits any more: that is no failure of the service's.
-    else if (result.reason === "aborted") span.set("tributary.outcome", "aborted");
-    else span.fail(result.reason);
-    if (result.kind === "answered" && result.status >= 500) span.fail(String(result.status));
+    result = await send(withTrace(sent, span));
     return result;
   } finally {
-    span.end();
+    endAttempt(span, result);
   }
 }
 
