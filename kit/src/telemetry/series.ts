@@ -21,7 +21,7 @@ export interface SeriesTable<Series> extends ScrapedMetric {
 /** prom-client checks and hashes the labels of each addition, which takes a microsecond or more; these take a tenth of one. */
 export function createCounters(name: string, { help, labels: names }: MetricDeclaration): SeriesTable<CounterSeries> {
   const table = createTable(names, (labels) => new CountedSeries(labels));
-  const values = () => table.list().map(({ labels, value }) => ({ labels, value }));
+  const values = () => table.list.map(({ labels, value }) => ({ labels, value }));
   return { name, of: table.of, get: () => Promise.resolve({ name, help, type: "counter", values: values() }) };
 }
 
@@ -30,30 +30,55 @@ export function createHistograms(
   { help, labels: names, buckets = [] }: MetricDeclaration,
 ): SeriesTable<HistogramSeries> {
   const table = createTable(names, (labels) => new ObservedSeries(labels, buckets));
-  const values = () => table.list().flatMap((series) => series.write(name));
+  const values = () => table.list.flatMap((series) => series.write(name));
   return { name, of: table.of, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
 }
 
 /** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
 const seriesMax = 2_000;
 
+/** What is reached by one label's value after another. A text put together of them would have to be hashed anew at each addition. */
+interface Branch<Series> {
+  readonly byValue: Map<string | number | undefined, Branch<Series>>;
+  series: Series | undefined;
+}
+
 function createTable<Series>(names: readonly string[], make: (labels: Labels<string>) => Series) {
-  const byKey = new Map<string, Series>();
+  const list: Series[] = [];
+  const root = createBranch<Series>();
   const others = Object.fromEntries(names.map((name) => [name, "other"]));
+
   function of(labels: Labels<string>): Series {
-    let key = "";
-    // No value of ours holds a line break.
-    for (const name of names) key += `${labels[name]}\n`;
-    const known = byKey.get(key);
-    if (known !== undefined) return known;
-    if (byKey.size >= seriesMax && names.some((name) => labels[name] !== "other")) return of(others);
-    const made = make({ ...labels });
-    byKey.set(key, made);
-    return made;
+    let branch: Branch<Series> | undefined = root;
+    for (const name of names) branch = branch?.byValue.get(labels[name]);
+    return branch?.series ?? add(labels);
   }
+
+  function add(labels: Labels<string>): Series {
+    if (list.length >= seriesMax && names.some((name) => labels[name] !== "other")) return of(others);
+    const branch = names.reduce((below, name) => grow(below, labels[name]), root);
+    if (branch.series === undefined) {
+      branch.series = make({ ...labels });
+      list.push(branch.series);
+    }
+    return branch.series;
+  }
+
   // What has no labels is there from the start.
   if (names.length === 0) of({});
-  return { of, list: () => [...byKey.values()] };
+  return { of, list };
+}
+
+function createBranch<Series>(): Branch<Series> {
+  return { byValue: new Map(), series: undefined };
+}
+
+/** A number and its digits are the same label. */
+function grow<Series>({ byValue }: Branch<Series>, value: string | number | undefined): Branch<Series> {
+  const text = String(value);
+  const branch = byValue.get(text) ?? createBranch<Series>();
+  byValue.set(text, branch).set(value, branch);
+  return branch;
 }
 
 class CountedSeries implements CounterSeries {
