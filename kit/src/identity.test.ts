@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
 import { createAuthenticator, type Identity, hasScope, isUser, refuse, requireScope, requireUser } from "./identity.ts";
 import { startTestIssuer, type TestIssuer } from "./testing/issuer.ts";
+import { createSpanCollector } from "./testing/trace.ts";
 
 let issuer: TestIssuer;
 beforeAll(async () => {
@@ -141,6 +142,33 @@ test("who may is asked in words", () => {
   expect(() => requireScope(ada, "users:write")).toThrow("users:write");
   expect(() => requireUser({ kind: "anonymous" })).toThrow("token");
   expect([refuse(ada, "no").code, refuse({ kind: "anonymous" }, "no").code]).toEqual(["FORBIDDEN", "UNAUTHENTICATED"]);
+});
+
+test("keys that a request has to wait for are a span of its trace, and keys that are known are none", async () => {
+  const collector = createSpanCollector();
+  const trace = await collector.createTrace("users");
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", trace });
+  for (const user of ["1", "2"]) {
+    const token = await issuer.token(user);
+    const span = trace.begin(`request of ${user}`, undefined);
+    await trace.run(span, () => authenticate(`Bearer ${token}`));
+    span?.end();
+  }
+  expect(collector.paths()).toEqual(["request of 1 > fetch token keys", "request of 2"]);
+  expect(collector.spans()[0]).toMatchObject({
+    kind: "client",
+    attributes: { "server.address": "127.0.0.1", "http.response.status_code": 200 },
+  });
+});
+
+test("an issuer that does not give its keys is a span that failed", async () => {
+  const collector = createSpanCollector();
+  const trace = await collector.createTrace("users");
+  const authenticate = createAuthenticator({ ...issuer, jwksUrl: "http://127.0.0.1:9", userIdClaim: "sub", trace });
+  const token = await issuer.token("1");
+  const span = trace.begin("request", undefined);
+  await expect(trace.run(span, () => authenticate(`Bearer ${token}`))).rejects.toThrow("cannot be checked");
+  expect(collector.spans()).toMatchObject([{ name: "fetch token keys", failed: true }]);
 });
 
 const authenticator = () => createAuthenticator({ ...issuer, userIdClaim: "sub" });

@@ -1,6 +1,7 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { AppError } from "./errors.ts";
 import { isRowId } from "./ids.ts";
+import { noTrace, type Span, type Trace } from "./telemetry/trace.ts";
 
 /** Who calls. It comes from a verified token or from nowhere; no header says it. */
 export type Identity = Anonymous | User;
@@ -30,6 +31,8 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Told when the keys could not be had anew; those that are known go on. */
   readonly onKeysError?: (error: unknown) => void;
+  /** The asking for keys becomes a span of the request that causes it. */
+  readonly trace?: Pick<Trace, "span">;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Identity>;
@@ -49,7 +52,7 @@ const keysRetryMs = 30_000;
  * @returns a function that throws AppError UNAUTHENTICATED for a token that does not hold, SERVICE_UNAVAILABLE when the keys cannot be had.
  */
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
-  const keys = createKeys(o.jwksUrl, o.onKeysError ?? (() => {}));
+  const keys = createKeys(o.jwksUrl, o.onKeysError ?? (() => {}), o.trace ?? noTrace);
   const now = o.now ?? Date.now;
   const kept = createKept(o.keptTokensMax ?? 10_000, now);
 
@@ -82,11 +85,12 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
 }
 
 /** The issuer's keys. An issuer that is down keeps nobody out who has a token of a key that is known. */
-function createKeys(jwksUrl: string, onError: (error: unknown) => void): JWTVerifyGetKey {
+function createKeys(jwksUrl: string, onError: (error: unknown) => void, trace: Pick<Trace, "span">): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 3_000,
     cooldownDuration: 1_000,
     cacheMaxAge: keysKeptMs,
+    [customFetch]: (url, options) => fetchKeys(url, options, trace),
   });
   let renewAt = 0;
 
@@ -105,6 +109,18 @@ function createKeys(jwksUrl: string, onError: (error: unknown) => void): JWTVeri
     else if (Date.now() >= renewAt) void renew();
     return remote(header, token);
   };
+}
+
+/** jose's own asking, as a span until the head of the answer. */
+function fetchKeys(url: string, options: RequestInit, trace: Pick<Trace, "span">): Promise<Response> {
+  const attributes = { "http.request.method": "GET", "server.address": new URL(url).hostname };
+  const ask = async (span: Span | undefined) => {
+    const response = await fetch(url, options);
+    span?.set("http.response.status_code", response.status);
+    if (response.status !== 200) span?.fail(String(response.status));
+    return response;
+  };
+  return trace.span("fetch token keys", ask, { kind: "client", attributes });
 }
 
 export function hasScope(identity: Identity, scope: string): boolean {

@@ -112,6 +112,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   await o.check?.(database);
   const authenticate = createAuthenticator({
     ...config,
+    trace: telemetry.trace,
     onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
   });
   const cursors = createCursors(config.cursorKeys);
