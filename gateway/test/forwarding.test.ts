@@ -47,6 +47,33 @@ test("subgraphs get the token, the trace and the request id, and nothing else of
   }
 });
 
+test("an id that is a number too long for a double reaches the subgraph with all its digits, and a number stays one", async () => {
+  const query = "query ($id: ID!, $first: Int!) { person(id: $id) { name } list(first: $first) }";
+  const variables = '{"id":9007199254740993,"first":3}';
+  const url = `${gateway.url}/graphql`;
+  const headers = { "content-type": "application/json", "apollo-require-preflight": "1" };
+  const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+  await fetch(url, { method: "POST", headers, body });
+  await fetch(`${url}?${new URLSearchParams({ query, variables }).toString()}`, { headers });
+  await gateway.ask("{ person(id: 9007199254740993) { name } }");
+  const sent = library.people.requests.map(({ body }) => JSON.stringify(body));
+  expect(sent).toHaveLength(3);
+  for (const text of sent) expect(text).not.toContain("9007199254740992");
+  expect(library.people.requests.slice(0, 2).map(({ body }) => new Set(Object.values(body.variables)))).toEqual([
+    new Set([3, "9007199254740993"]),
+    new Set([3, "9007199254740993"]),
+  ]);
+});
+
+test("a number too long for a double is refused where a number is needed", async () => {
+  const query = "query ($first: Int!) { list(first: $first) }";
+  const body = `{"query":${JSON.stringify(query)},"variables":{"first":9007199254740993}}`;
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${gateway.url}/graphql`, { method: "POST", headers, body });
+  expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: "BAD_USER_INPUT" } }] });
+  expect(library.people.requests).toEqual([]);
+});
+
 test("without a token none is made up, and an id and a trace are", async () => {
   await gateway.ask("{ whoAmI }");
   const { headers } = library.people.requests[0]!;

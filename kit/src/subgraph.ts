@@ -10,6 +10,7 @@ import express, { type NextFunction, type Request, type Response, type Router } 
 import { type GraphQLFormattedError, parse } from "graphql";
 import { separateEntities } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "./errors.ts";
+import { hasInexactNumber } from "./exact-json.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
@@ -69,7 +70,7 @@ export async function createSubgraphDoor<Context extends object>(
     o.observer?.nameRoute("graphql", "other");
     next();
   });
-  router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152 }));
+  router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152, verify: requireExactNumbers }));
   // Before Apollo Server, which would turn a refused token into a 500.
   router.use(async (request, response, next) => {
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
@@ -111,6 +112,13 @@ function answerRefusal(log: Log, error: unknown, response: Response): void {
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
+}
+
+/** Whoever calls without the gateway, which sends no such numbers, must not get the row of another id. */
+function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
+  // What is looked for is ASCII, which is the same in both.
+  if (!hasInexactNumber(body.toString("latin1"))) return;
+  throw new AppError("MALFORMED_REQUEST", "A number has more digits than can be kept. Send ids as texts.");
 }
 
 function toRefusal(error: unknown): AppError {

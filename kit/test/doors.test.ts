@@ -158,6 +158,9 @@ test("a GraphQL request that cannot be read is JSON with its status", async () =
     "UNSUPPORTED_MEDIA_TYPE",
   ]);
   expect(await post("{}", { authorization: "Bearer bad" })).toEqual([401, "UNAUTHENTICATED"]);
+  // Rounded it would be another id.
+  const rounded = '{"query":"query ($fine: ID) { fine }","variables":{"fine":9007199254740993}}';
+  expect(await post(rounded)).toEqual([400, "MALFORMED_REQUEST"]);
 });
 
 test("keys that cannot be had are told to the operator by both doors", async () => {

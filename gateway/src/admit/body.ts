@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { parseExactJson } from "@tributary/kit/exact-json";
 import { Refusal } from "../errors.ts";
 
 /** What of a refused body we read and throw away so that the client sees our answer; then the connection is cut. */
@@ -35,7 +36,7 @@ export function receiveBody(
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new Refusal("MALFORMED_REQUEST", "The body is not UTF-8.");
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return parseExactJson(bytes.toString("utf8"));
   } catch {
     throw new Refusal("MALFORMED_REQUEST", "The body is not JSON.");
   }

@@ -1,5 +1,6 @@
 // Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
+import { parseExactJson } from "@tributary/kit/exact-json";
 import { Refusal } from "../errors.ts";
 import type { BoundedMap } from "./bounded-map.ts";
 
@@ -106,7 +107,7 @@ function once(search: URLSearchParams, name: string): string | undefined {
 function readJson(text: string | undefined, name: string): unknown {
   if (text === undefined || text === "") return undefined;
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     throw malformed(`\`${name}\` is not JSON.`);
   }
