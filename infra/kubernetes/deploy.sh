@@ -18,6 +18,7 @@ cnpg=https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/release-${c
 in_namespace() { kubectl --namespace "$namespace" "$@"; }
 step() { printf '\n=== %s\n' "$*"; }
 has_databases() { kubectl kustomize "$folder/ground" | grep '^kind: Cluster$' >/dev/null; }
+has_routes() { kubectl kustomize "$folder" | grep '^kind: HTTPRoute$' >/dev/null; }
 
 install_operator() {
   kubectl get crd clusters.postgresql.cnpg.io >/dev/null 2>&1 && return
@@ -28,6 +29,13 @@ install_operator() {
   step "CloudNativePG $cnpg_version"
   kubectl apply --server-side -f "$cnpg"
   kubectl --namespace cnpg-system rollout status deployment/cnpg-controller-manager --timeout=5m
+}
+
+# Which implementation is the cluster's own matter; without any, the roll-out would end half-way.
+require_gateway() {
+  kubectl get crd httproutes.gateway.networking.k8s.io >/dev/null 2>&1 && return
+  printf 'Gateway API is not installed: the routes need one of its implementations.\n' >&2
+  exit 1
 }
 
 # The keys that sign cursors: made here for a local cluster, never for production, where they come from where secrets are kept.
@@ -63,6 +71,7 @@ migrate() {
   done
 }
 
+if has_routes; then require_gateway; fi
 if has_databases; then install_operator; fi
 
 step "Namespace, network, databases"

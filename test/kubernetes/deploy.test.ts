@@ -95,14 +95,25 @@ test("production installs no operator: it says how", () => {
   expect(calls.filter((call) => call.includes("apply"))).toEqual([]);
 });
 
+test("without Gateway API nothing is changed in production, and a local cluster needs none", () => {
+  const { status, errors, calls } = deploy("production", { ...everythingThere, gatewayApi: false });
+  expect(status).toBe(1);
+  expect(errors).toContain("Gateway API is not installed");
+  expect(calls.filter((call) => call.includes("apply"))).toEqual([]);
+  expect(deploy("local", { ...everythingThere, gatewayApi: false }).status).toBe(0);
+});
+
 test("with databases of one's own nobody asks for an operator, or waits for its databases", () => {
   const { status, calls } = deploy("production", { crd: false, secrets: true, jobs: allComplete, databases: false });
   expect(status).toBe(0);
-  expect(calls.filter((call) => call.includes("crd") || call.includes("wait"))).toEqual([]);
+  expect(calls.filter((call) => call.includes("crd clusters") || call.includes("wait"))).toEqual([]);
 });
 
 interface Situation {
+  /** Whether CloudNativePG is installed. */
   readonly crd: boolean;
+  /** Default: true. */
+  readonly gatewayApi?: boolean;
   readonly secrets: boolean;
   /** What the Jobs' conditions are. */
   readonly jobs: string;
@@ -113,13 +124,17 @@ interface Situation {
 }
 
 /** Runs deploy.sh with a kubectl that only writes down what it is asked. */
-function deploy(overlay: string, { crd, secrets, jobs, databases = true, fails = "nothing" }: Situation) {
+function deploy(overlay: string, { crd, secrets, jobs, ...o }: Situation) {
+  const { databases = true, gatewayApi = true, fails = "nothing" } = o;
   const log = join(bin, "calls");
+  writeFileSync(log, "");
   const stub = `#!/bin/bash
 echo "$*" >> '${log}'
 case "$*" in
   *"${fails}"*) exit 1 ;;
-  kustomize*) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  *kustomize*/ground) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  *kustomize*/production) echo "kind: HTTPRoute" ;;
+  *"get crd httproutes"*) ${gatewayApi} ;;
   *"get crd"*) ${crd} ;;
   *"get secret"*) ${secrets} ;;
   *"get job"*) echo "${jobs}" ;;
