@@ -24,6 +24,8 @@ test("what rooms report is counted by what it is about", async () => {
     count: 2,
     paths: ["_entities.0"],
   });
+  count({ kind: "retried", service: "posts", replica, reason: "reset", status: undefined });
+  count({ kind: "retry-refused", service: "users", replica });
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
   count({ kind: "supergraph-loaded", id: "a", subgraphs: [], tookMs: 3 });
@@ -37,6 +39,8 @@ test("what rooms report is counted by what it is about", async () => {
     'plan_duration_seconds_bucket{le="0.05"} 1',
     "planners_replaced_total 1",
     'subgraph_retries_total{subgraph="users"} 1',
+    'subgraph_retries_refused_total{subgraph="users"} 1',
+    'subgraph_retries_refused_total{subgraph="posts"} 0',
     'subgraph_answers_misshapen_total{subgraph="users"} 1',
     'replica_ejections_total{subgraph="users"} 1',
     'replicas_ejected{subgraph="users"} 1',

@@ -46,11 +46,17 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
 
 function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): Observe {
   const retries = metrics.counter("tributary_gateway_subgraph_retries_total");
+  const retriesRefused = metrics.counter("tributary_gateway_subgraph_retries_refused_total");
   const misshapen = metrics.counter("tributary_gateway_subgraph_answers_misshapen_total");
   const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
   const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
   return (observation) => {
-    if (observation.kind === "retried") retries.add({ subgraph: observation.service });
+    if (observation.kind === "retried") {
+      retries.add({ subgraph: observation.service });
+      // From the first retry on there is a zero, so that the first refusal is seen as an increase.
+      retriesRefused.of({ subgraph: observation.service });
+    }
+    if (observation.kind === "retry-refused") retriesRefused.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-answer-misshapen") misshapen.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
     if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
@@ -65,6 +71,8 @@ const loadResults: Partial<Record<Observation["kind"], string>> = {
   "supergraph-loaded": "loaded",
   "supergraph-refused": "refused",
   "supergraph-unavailable": "unavailable",
+  // At every look: an alert is about one that stays away, and a count that does not go on says that all is well.
+  "supergraph-still-unavailable": "unavailable",
 };
 
 function countLoads(metrics: Metrics<typeof gatewayMetrics>): Observe {

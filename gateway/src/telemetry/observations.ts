@@ -10,6 +10,8 @@ export type Observation =
       readonly tookMs: number;
     }
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
+  /** At each further look, until it can be read again. */
+  | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
   | { readonly kind: "supergraph-refused"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "override-without-subgraph"; readonly variable: string }
@@ -99,6 +101,7 @@ type Level = "debug" | "info" | "warn" | "error";
 const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Level, string]> = {
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; what was loaded keeps serving"],
+  "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
   "supergraph-refused": ["error", "the supergraph cannot be used; what was loaded keeps serving"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
@@ -107,6 +110,7 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],
   "replica-back": ["info", "a replica of a subgraph answers again"],
   retried: ["debug", "a fetch was tried once more"],
+  "retry-refused": ["debug", "a fetch was not tried once more: the budget of retries is used up"],
   "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],
   "subgraph-errors": ["warn", "a subgraph answered with errors"],
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],

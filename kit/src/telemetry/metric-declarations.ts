@@ -176,6 +176,11 @@ export const gatewayMetrics = {
     help: "Fetches tried once more, on another replica where there is one.",
     labels: ["subgraph"],
   },
+  tributary_gateway_subgraph_retries_refused_total: {
+    kind: "counter",
+    help: "Fetches that were not tried once more because the budget of retries was used up.",
+    labels: ["subgraph"],
+  },
   tributary_gateway_replica_ejections_total: {
     kind: "counter",
     help: "Replicas left out for a while because they kept failing.",
@@ -260,6 +265,11 @@ export const restMetrics = {
   tributary_rest_service_retries_total: {
     kind: "counter",
     help: "Requests tried once more, on another replica where there is one.",
+    labels: ["service"],
+  },
+  tributary_rest_service_retries_refused_total: {
+    kind: "counter",
+    help: "Requests that were not tried once more because the budget of retries was used up.",
     labels: ["service"],
   },
   tributary_rest_replica_ejections_total: {

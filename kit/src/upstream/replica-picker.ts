@@ -15,6 +15,8 @@ export type ReplicaPickerObservation =
       readonly reason: "refused" | "reset" | "status";
       readonly status: number | undefined;
     }
+  /** `replica` failed, and nothing is left of the budget of retries: the failure stands. */
+  | { readonly kind: "retry-refused"; readonly replica: string }
   | { readonly kind: "lookup-failed"; readonly host: string; readonly cause: unknown };
 
 /**
@@ -89,9 +91,14 @@ export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connecti
       // What was refused never arrived: it may be sent again whatever it is, and costs no replica anything.
       if (tried.length >= attemptsMax || (failure !== "refused" && !isIdempotent)) return undefined;
       const next = replicas.chooseAgain(tried, failure);
-      if (!next || (failure !== "refused" && !budget.take())) return undefined;
+      if (!next) return undefined;
+      const from = tried.at(-1)?.name ?? "";
+      if (failure !== "refused" && !budget.take()) {
+        observe({ kind: "retry-refused", replica: from });
+        return undefined;
+      }
       const reason = failure === "answered" ? "status" : failure;
-      observe({ kind: "retried", replica: tried.at(-1)?.name ?? "", reason, status });
+      observe({ kind: "retried", replica: from, reason, status });
       return next;
     },
     begin: replicas.begin,

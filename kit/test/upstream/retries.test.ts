@@ -37,6 +37,19 @@ test("five resets in a hundred are seen by one caller in a thousand at the most,
   expect(calls).toBeLessThanOrEqual(5_000 * 1.2);
 });
 
+test("a retry that is not paid for is told of as often as a caller sees a failure for it", async () => {
+  const replicas = await start(2, reset);
+  const { upstream, seen } = open(
+    replicas.map(({ url }) => url),
+    { retryBudget: { perRequest: 0, perSecond: 0, burstMax: 3 } },
+  );
+  for (let i = 0; i < 5; i++) await upstream.send(read);
+  const kinds = seen.map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === "retried")).toHaveLength(3);
+  // The first had two, and there are no more than two; the second had one and wanted another.
+  expect(kinds.filter((kind) => kind === "retry-refused")).toHaveLength(4);
+});
+
 test("a single replica's broken connection is tried once more too, what it refuses or says itself is not", async () => {
   const [replica] = await start(1);
   const { upstream, seen } = open([replica.url]);

@@ -65,12 +65,16 @@ test("what is told of replicas and of answers that broke off is counted by its s
   const count = createObservationCounts(metrics);
   const replica = "http://things:4001/ (10.0.0.7)";
   count({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
+  count({ kind: "retried", replica, reason: "reset", status: undefined, service: "others" });
+  count({ kind: "retry-refused", replica, service: "things" });
   count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
   count({ kind: "lookup-failed", host: "things", cause, service: "things" });
   count({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   count({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...about });
   expectLines(await metrics.write(), [
     'service_retries_total{service="things"} 1',
+    'service_retries_refused_total{service="things"} 1',
+    'service_retries_refused_total{service="others"} 0',
     'replica_ejections_total{service="things"} 1',
     'replicas_ejected{service="things"} 1',
     'lookup_failures_total{service="things"} 1',

@@ -6,6 +6,7 @@ import type { Observe } from "./observations.ts";
 /** Counts what rooms tell of replicas and of answers that broke off; requests, services and the cache have observers of their own. */
 export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
   const retries = metrics.counter("tributary_rest_service_retries_total");
+  const retriesRefused = metrics.counter("tributary_rest_service_retries_refused_total");
   const ejections = metrics.counter("tributary_rest_replica_ejections_total");
   const lookups = metrics.counter("tributary_rest_lookup_failures_total");
   const cut = metrics.counter("tributary_rest_answers_cut_total");
@@ -16,7 +17,12 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
 
   return (observation) => {
     if (observation.kind === "answer-cut") cut.add({ side: observation.service === undefined ? "client" : "service" });
-    if (observation.kind === "retried") retries.add({ service: observation.service });
+    if (observation.kind === "retried") {
+      retries.add({ service: observation.service });
+      // From the first retry on there is a zero, so that the first refusal is seen as an increase.
+      retriesRefused.of({ service: observation.service });
+    }
+    if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
     if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;

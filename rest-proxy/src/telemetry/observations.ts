@@ -54,6 +54,8 @@ export function createObserver(log: Log): Observe {
       return log.info(observation, "a replica of a service is about to stop; it is left out");
     if (observation.kind === "replica-back") return log.info(observation, "a replica of a service answers again");
     if (observation.kind === "retried") return log.debug(observation, "a request was tried once more");
+    if (observation.kind === "retry-refused")
+      return log.debug(observation, "a request was not tried once more: the budget of retries is used up");
     const { cause, ...fields } = observation;
     if (observation.kind === "replica-ejected")
       return log.warn({ ...fields, err: cause }, "a replica of a service keeps failing; it is left out for a while");
