@@ -18,7 +18,7 @@ test("a fetch is counted by its subgraph and by what has come of it, and under w
   const { observer, record, write } = await setUp();
   const first = observer.begin("users", record);
   observer.begin("users", record).end({ kind: "graphql", errors: [] });
-  observer.begin("users", record).end({ kind: "graphql", errors: [{}] });
+  observer.begin("users", record).end({ kind: "graphql", errors: [saying("NOT_FOUND")] });
   observer.begin("users", undefined).end({ kind: "failed", code: "SUBGRAPH_TIMEOUT" });
   expect(await write()).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 1');
   first.end({ kind: "unusable", code: "SUBGRAPH_BAD_ANSWER" });
@@ -28,6 +28,16 @@ test("a fetch is counted by its subgraph and by what has come of it, and under w
   expect(text).toContain('tributary_gateway_subgraph_fetch_duration_seconds_count{subgraph="users"} 4');
   expect(text).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 0');
 });
+
+test.each([["SERVICE_UNAVAILABLE"], ["INTERNAL_SERVER_ERROR"], [undefined]])(
+  "an answer with the error %s has failed: it is no word for the client, who reads null",
+  async (code) => {
+    const { observer, record, collector, write } = await setUp();
+    observer.begin("users", record).end({ kind: "graphql", errors: [saying("NOT_FOUND"), saying(code)] });
+    expect(await write()).toContain('fetches_total{subgraph="users",outcome="SUBGRAPH_ERROR"} 1');
+    expect(collector.spans()).toMatchObject([{ name: "fetch users", failed: true }]);
+  },
+);
 
 test("a fetch belongs to the stage that began it, and its attempts belong to it", async () => {
   const { observer, record, collector } = await setUp();
@@ -55,3 +65,7 @@ test("who takes another's answer waits for it, and fetches nothing", async () =>
   expect(text).toContain('tributary_gateway_subgraph_fetches_shared_total{subgraph="users"} 2');
   expect(text).not.toContain("tributary_gateway_subgraph_fetches_total{");
 });
+
+function saying(code: string | undefined) {
+  return { extensions: { code } };
+}

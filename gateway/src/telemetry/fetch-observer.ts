@@ -2,11 +2,16 @@ import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declaration
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { Trace } from "@tributary/kit/telemetry/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
+import { clientFacingSubgraphCodes } from "../errors.ts";
 import type { RequestRecord } from "./request-record.ts";
+
+interface SubgraphError {
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
 
 /** What has come of a fetch, as far as it is counted. */
 type FetchOutcome =
-  | { readonly kind: "graphql"; readonly errors: readonly unknown[] }
+  | { readonly kind: "graphql"; readonly errors: readonly SubgraphError[] }
   | { readonly kind: "failed" | "unusable"; readonly code: string }
   /** Its client went away. */
   | { readonly kind: "abandoned" };
@@ -94,10 +99,10 @@ class Fetch implements FetchRecord {
   end(outcome: FetchOutcome): void {
     this.#counts.underWay--;
     if (outcome.kind === "abandoned") return this.#abandon();
-    const word = outcome.kind !== "graphql" ? outcome.code : outcome.errors.length > 0 ? "errors" : "ok";
+    const word = outcome.kind === "graphql" ? wordOf(outcome.errors) : outcome.code;
     this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
     this.#counts.ended(word);
-    if (outcome.kind !== "graphql") this.traced?.parent.fail(outcome.code);
+    if (word !== "ok" && word !== "errors") this.traced?.parent.fail(word);
     this.traced?.parent.end();
   }
 
@@ -107,4 +112,12 @@ class Fetch implements FetchRecord {
     this.traced?.parent.set("tributary.outcome", "aborted");
     this.traced?.parent.end();
   }
+}
+
+/** A service that refuses for a reason of the client's has done its work; one whose database is away has not, though it answers. */
+function wordOf(errors: readonly SubgraphError[]): string {
+  if (errors.length === 0) return "ok";
+  const isForClient = ({ extensions: { code } }: SubgraphError) =>
+    typeof code === "string" && clientFacingSubgraphCodes.has(code);
+  return errors.every(isForClient) ? "errors" : "SUBGRAPH_ERROR";
 }
