@@ -23,7 +23,6 @@ import { type SupergraphSource, watchSupergraph } from "./supergraph/supergraph-
 import { createUrlSource } from "./supergraph/url-source.ts";
 import type { Watchers } from "./telemetry/gateway-telemetry.ts";
 import type { Observe } from "./telemetry/observations.ts";
-import type { RequestObserver } from "./telemetry/request-observer.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
@@ -76,9 +75,7 @@ export function createGateway({
   const fastLane = config.fastLane ? createFastLane({ ...lanes, persistedQueries, goOn }) : goOn;
   const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
   return {
-    handler: requests
-      ? watched(requests, introduce, fastLane)
-      : (request, response) => fastLane(introduce(request, response)),
+    handler: (request, response) => fastLane(introduce(request, response)),
     supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
     async close() {
@@ -86,18 +83,6 @@ export function createGateway({
       await generations.close();
       await planner.close();
     },
-  };
-}
-
-/** Log lines of a traced request bear its trace. */
-function watched(
-  requests: RequestObserver,
-  introduce: ReturnType<typeof createIntroduction>,
-  answer: (exchange: Exchange) => void,
-): RequestListener {
-  return (request, response) => {
-    const exchange = introduce(request, response);
-    requests.run(exchange.record, () => answer(exchange));
   };
 }
 

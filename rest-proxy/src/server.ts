@@ -125,11 +125,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 
   return {
     handler(request, response) {
-      const exchange = openExchange(request, response, observe, requests);
-      const { span } = exchange.record;
-      // Log lines of a traced request bear its trace.
-      if (requests && span) requests.run(span, () => serve(exchange));
-      else serve(exchange);
+      serve(openExchange(request, response, observe, requests));
     },
     prepare: (server) => prepareServer(server, observe, parts.admission),
     usage: () => parts.usage.read(),

@@ -10,8 +10,6 @@ import { RequestRecord } from "./request-record.ts";
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
 export interface RequestObserver {
   begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
-  /** Runs `work` so that its log lines bear the request's trace. */
-  run(record: RequestRecord | undefined, work: () => void): void;
 }
 
 export interface RequestObserverOptions {
@@ -43,13 +41,13 @@ export function createRequestObserver(o: RequestObserverOptions): RequestObserve
       const record = new RequestRecord(trace.isOn ? beginSpan(trace, request, requestId) : undefined);
       record.enter("admit");
       underWay++;
-      response.once("close", () => {
+      // It comes once; `once` would make three objects for it.
+      response.on("close", () => {
         underWay--;
         settle({ record, request, response, requestId, milliseconds: performance.now() - begunMs });
       });
       return record;
     },
-    run: (record, work) => trace.run(record?.span, work),
   };
 }
 

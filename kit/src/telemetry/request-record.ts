@@ -25,7 +25,10 @@ export function createRequestRecords(): RequestRecords {
   return { run: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
-/** The fields by which log lines of one request are found, here and in other processes. */
+/**
+ * The fields by which log lines of one request are found, here and in other processes; with the names that OpenTelemetry gives them in logs
+ * of other formats (Trace Context in non-OTLP Log Formats).
+ */
 export function recordFields(record: RequestRecord | undefined): object {
   if (record === undefined) return {};
   const { requestId, traceId, span } = record;

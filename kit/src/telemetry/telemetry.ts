@@ -22,7 +22,7 @@ export interface TelemetryOptions<D extends MetricDeclarations> {
   readonly config: Pick<TelemetryConfig, "adminPort" | "tracing" | "build"> & { readonly logLevel: string };
   /** The supergraph that is served now, for `tributary_build_info`; asked at each scrape. */
   readonly supergraph?: () => string | undefined;
-  /** Fields of the request under way, for log lines; without it those of its span. */
+  /** Fields of the request under way, for log lines that do not bear them by themselves. */
   readonly logContext?: () => object;
 }
 
@@ -39,7 +39,7 @@ export async function createTelemetry<D extends MetricDeclarations & typeof proc
     name: o.name,
     level: logLevel,
     version: build.version,
-    context: o.logContext ?? (() => spanFields(trace)),
+    ...(o.logContext && { context: o.logContext }),
     onTrouble: (level) => lines.add({ level }),
   });
   const trace = await createTrace(o.config, log);
@@ -47,12 +47,6 @@ export async function createTelemetry<D extends MetricDeclarations & typeof proc
     gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none" }, 1);
   });
   return { log, metrics, trace };
-}
-
-/** The names that OpenTelemetry gives them in logs of other formats (Trace Context in non-OTLP Log Formats). */
-export function spanFields(trace: Trace): object {
-  const span = trace.isOn ? trace.current() : undefined;
-  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
 async function createTrace({ tracing, build }: TelemetryOptions<never>["config"], log: Log): Promise<Trace> {

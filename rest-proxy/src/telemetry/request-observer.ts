@@ -14,8 +14,6 @@ export interface RequestObserver {
   /** Undefined when the request is not traced. */
   begin(request: IncomingMessage, requestId: string): Span | undefined;
   end(settled: Settled): void;
-  /** Runs `work` so that its log lines bear the request's trace. */
-  run(span: Span | undefined, work: () => void): void;
 }
 
 export interface RequestObserverOptions {
@@ -54,7 +52,6 @@ export function createRequestObserver(o: RequestObserverOptions): RequestObserve
       if (record.span) endSpan(record, method, status);
       tell(o, settled, method, status);
     },
-    run: (span, work) => trace.run(span, work),
   };
 }
 
