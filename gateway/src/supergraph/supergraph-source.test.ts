@@ -10,7 +10,7 @@ test("a text is handed on once, until it changes", async () => {
   expect(observations).toEqual([]);
 });
 
-test("a source that fails is told once, and again only after it worked", async () => {
+test("a source that fails is told once, and again only after it worked; in between each look is counted", async () => {
   const { handedOn, observations } = await play([
     new Error("down"),
     new Error("down"),
@@ -19,7 +19,11 @@ test("a source that fails is told once, and again only after it worked", async (
     "one",
   ]);
   expect(handedOn).toEqual(["one"]);
-  expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-unavailable", "supergraph-unavailable"]);
+  expect(observations.map(({ kind }) => kind)).toEqual([
+    "supergraph-unavailable",
+    "supergraph-still-unavailable",
+    "supergraph-unavailable",
+  ]);
 });
 
 test("before the first supergraph is there the source is asked more often than it will be later", async () => {

@@ -44,7 +44,9 @@ export function watchSupergraph(o: WatcherOptions): () => void {
       last = text;
       await o.onSupergraph(text);
     } catch (cause) {
-      if (!troubled && !ended.signal.aborted) observe({ kind: "supergraph-unavailable", source: source.name, cause });
+      if (ended.signal.aborted) return;
+      if (troubled) observe({ kind: "supergraph-still-unavailable", source: source.name });
+      else observe({ kind: "supergraph-unavailable", source: source.name, cause });
       troubled = true;
     }
   }
