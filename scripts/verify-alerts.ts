@@ -1,0 +1,18 @@
+// `npm run verify:alerts`: real faults on the running platform, and what Prometheus and Alertmanager make of them by our rules.
+import { readOptions, usage } from "./verify-alerts/options.ts";
+import { findPrograms } from "./verify-alerts/programs.ts";
+import { report } from "./verify-alerts/report.ts";
+import { runAlerts } from "./verify-alerts/run.ts";
+
+const options = readOptions(process.argv.slice(2));
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+if (options === undefined) {
+  process.stderr.write(usage);
+  process.exitCode = 2;
+} else {
+  const programs = findPrograms(options.programs, say);
+  if (typeof programs === "string") {
+    say(`Prometheus and Alertmanager are not there, so that no alert was verified: ${programs}`);
+    process.exitCode = 2;
+  } else process.exitCode = report(await runAlerts(options, programs, say), options, say) ? 0 : 1;
+}

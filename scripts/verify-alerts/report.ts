@@ -1,0 +1,94 @@
+import type { VerifyOptions } from "./options.ts";
+import { lasting, type Outcome, type Played } from "./play.ts";
+import type { Answered } from "./queries.ts";
+import { shorteningFactor } from "./shorten.ts";
+
+export interface Verified {
+  /** What promtool and amtool said, and whether it was good. */
+  readonly checks: readonly { readonly what: string; readonly isGood: boolean; readonly words: string }[];
+  /** What was told of the healthy platform. */
+  readonly falseAlarms: readonly string[];
+  readonly outcomes: readonly Outcome[];
+  readonly answered: readonly Answered[];
+}
+
+type Claim = readonly [claim: string, holds: boolean];
+type Say = (line: string) => void;
+
+/** Queries that rightly find nothing on a platform as it is played here, by their words. */
+const silentQueries: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/lookup_failures_total/, "addresses are written down here, and none is looked up"],
+  [/retries_refused_total/, "no budget of retries is used up here"],
+  [/rest_answers_cut_total/, "nobody stops in the middle of an answer here"],
+];
+
+/** Prints which claims hold. @returns whether all do. */
+export function report(verified: Verified, { control }: VerifyOptions, say: Say): boolean {
+  const claims = control ? controlClaims(verified) : usualClaims(verified, say);
+  say("");
+  for (const [claim, holds] of claims) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
+  return claims.every(([, holds]) => holds);
+}
+
+function usualClaims({ checks, falseAlarms, outcomes, answered }: Verified, say: Say): readonly Claim[] {
+  const alerts = outcomes.flatMap((outcome) => outcome.alerts);
+  const missed = alerts.filter(isMissed);
+  const unexpected = alerts.filter(({ expectation }) => expectation === "unexpected");
+  const leadNowhere = alerts.flatMap(({ pageFault }) => pageFault ?? []);
+  const notOver = alerts.filter(isNotOver);
+  const silent = answered.filter(({ found }) => found === "never").map((one) => ({ ...one, why: reasonFor(one) }));
+  for (const { where, expr, error, why } of silent)
+    say(`no data: ${where}: ${expr}\n  ${error ?? why ?? "no reason is known"}`);
+  const inFaultsOnly = answered.filter(({ found }) => found === "faults").length;
+  const names = (list: readonly Played[]) => list.map(({ alert, unit }) => `${alert} ${unit}`).join(", ") || "none";
+  return [
+    ...checks.map(({ what, isGood }): Claim => [what, isGood]),
+    [`nothing is told of the healthy platform: ${falseAlarms.join(", ") || "nothing"}`, falseAlarms.length === 0],
+    [`each fault's alerts are told, or silenced by a greater one; missed: ${names(missed)}`, missed.length === 0],
+    [`nothing else is told: ${names(unexpected)}`, unexpected.length === 0],
+    [`each alert leads to its page: ${leadNowhere.join("; ") || "all"}`, leadNowhere.length === 0],
+    [`each is over after the mend; left: ${names(notOver)}`, notOver.length === 0],
+    [
+      `each of ${answered.length} queries brings data (${inFaultsOnly} only when something fails), or is known not to`,
+      answered.length > 0 && silent.every(({ error, why }) => error === undefined && why !== undefined),
+    ],
+  ];
+}
+
+function controlClaims({ outcomes }: Verified): readonly Claim[] {
+  return outcomes.map(({ fault, alerts }) => [
+    `without the fault ${fault.name} its alerts are missed`,
+    alerts.filter(({ expectation }) => expectation === "told").every(isMissed),
+  ]);
+}
+
+const isMissed = ({ expectation, afterMs }: Played) =>
+  (expectation === "told" || expectation === "silenced") && afterMs === undefined;
+const isNotOver = ({ alert, receiver, overAfterMs }: Played) =>
+  alert !== lasting && receiver !== undefined && overAfterMs === undefined;
+
+function reasonFor({ expr }: Answered): string | undefined {
+  return silentQueries.find(([pattern]) => pattern.test(expr))?.[1];
+}
+
+export const tableHead = toLine(["alert", "unit", "", "receiver", "told after", "unshortened", "over after"]);
+
+/** A fault, and a line for each alert that came of it. */
+export function describeOutcome({ fault, alerts }: Outcome): string {
+  const lines = alerts.map((played) => {
+    const { alert, unit, expectation, receiver = "nobody", afterMs, pageFault, overAfterMs } = played;
+    const cells = [alert, unit, isMissed(played) ? "MISSED" : expectation, receiver];
+    const inFull = afterMs === undefined ? "" : `${((afterMs * shorteningFactor) / 60_000).toFixed(1)} min`;
+    return toLine([...cells, seconds(afterMs), inFull, seconds(overAfterMs), pageFault ?? ""]);
+  });
+  return [`${fault.name}: ${fault.what}`, ...lines].join("\n");
+}
+
+function seconds(ms: number | undefined): string {
+  return ms === undefined ? "" : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function toLine(cells: readonly string[]): string {
+  const widths = [25, 12, 12, 10, 12, 13, 12];
+  return `  ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("")}`.trimEnd();
+}

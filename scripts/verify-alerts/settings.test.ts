@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { readRules, writeAlertmanagerSettings, writePrometheusSettings } from "./settings.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tributary-settings-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const read = (file: string) => parse(readFileSync(join(folder, file), "utf8"));
+
+test("Prometheus' settings are our own, but for their addresses and times", () => {
+  const addresses = { targets: { posts: ["127.0.0.1:1", "127.0.0.1:2"] }, alertmanager: "127.0.0.1:3" };
+  const { flags } = writePrometheusSettings(folder, addresses);
+  const settings = read("prometheus.yml");
+  expect(settings).toMatchObject({
+    global: { scrape_interval: "500ms", scrape_timeout: "500ms", external_labels: { runbooks: "${RUNBOOKS_URL}" } },
+    rule_files: ["rules/*.yml"],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:3"] }] }] },
+  });
+  const posts = { job_name: "posts", static_configs: [{ targets: ["127.0.0.1:1", "127.0.0.1:2"] }] };
+  expect(settings.scrape_configs).toHaveLength(6);
+  expect(settings.scrape_configs).toContainEqual(posts);
+  expect(flags).toContain("--enable-feature=expand-external-labels");
+  expect(flags.join()).not.toMatch(/=\//);
+});
+
+test("every rule is there, and waits a thirtieth", () => {
+  const { groups } = read("rules/alerts.yml");
+  const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
+  expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
+  expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitGone")).toMatchObject({ for: "2000ms" });
+});
+
+test("Alertmanager's routes are our own, and each receiver has an address", () => {
+  writeAlertmanagerSettings(folder, (name) => `http://127.0.0.1:4/${name}`);
+  expect(read("alertmanager.yml")).toMatchObject({
+    route: {
+      group_by: ["alertname", "unit"],
+      group_wait: "1000ms",
+      routes: [{ receiver: "page", group_wait: "500ms" }],
+    },
+    receivers: [
+      { name: "page", webhook_configs: [{ url: "http://127.0.0.1:4/page" }] },
+      { name: "ticket", webhook_configs: [{ url: "http://127.0.0.1:4/ticket" }] },
+    ],
+  });
+});

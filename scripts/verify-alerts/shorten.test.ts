@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { shorten, shortenQuery, shortenSettings, toMs } from "./shorten.ts";
+
+test("a duration becomes thirty times as short", () => {
+  expect(["500ms", "15s", "5m", "6h", "3d"].map(shorten)).toEqual([
+    "17ms",
+    "500ms",
+    "10000ms",
+    "720000ms",
+    "8640000ms",
+  ]);
+  expect(() => toMs("1h30m")).toThrow("not a duration");
+});
+
+test("windows and offsets of a query become so, and nothing else of it", () => {
+  expect(shortenQuery('a:rate5m < 0.5 * avg_over_time(a:rate15m[1d] offset 1h) > 5 and b{le="0.5"}[5m]')).toBe(
+    'a:rate5m < 0.5 * avg_over_time(a:rate15m[2880000ms] offset 120000ms) > 5 and b{le="0.5"}[10000ms]',
+  );
+});
+
+test("settings become so by their names, wherever they stand", () => {
+  const settings = { for: "1m", name: "1m", routes: [{ for: "30s", matchers: ["for"] }] };
+  expect(shortenSettings(settings, ["for"])).toEqual({
+    for: "2000ms",
+    name: "1m",
+    routes: [{ for: "1000ms", matchers: ["for"] }],
+  });
+});

@@ -1,0 +1,44 @@
+/** Everything that Prometheus and Alertmanager wait for is this many times as short, so that a fault is played in seconds. */
+export const shorteningFactor = 30;
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** @throws Error for what is no duration of Prometheus' with one unit. */
+export function toMs(duration: string): number {
+  const [, number, unit = ""] = /^(\d+)(ms|[smhdw])$/.exec(duration) ?? [];
+  const ms = unitMs[unit];
+  if (number === undefined || ms === undefined) throw new Error(`not a duration: ${duration}`);
+  return Number(number) * ms;
+}
+
+/** "5m" becomes "10000ms". */
+export function shorten(duration: string): string {
+  return `${Math.round(toMs(duration) / shorteningFactor)}ms`;
+}
+
+/** Windows and offsets of a query. */
+export function shortenQuery(query: string): string {
+  return query.replaceAll(
+    /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g,
+    (_, before: string, duration: string) => before + shorten(duration),
+  );
+}
+
+/** The settings of that name wherever they stand, at any depth. */
+export function shortenSettings(settings: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(settings)) return settings.map((one) => shortenSettings(one, names));
+  if (typeof settings !== "object" || settings === null) return settings;
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      const isDuration = names.includes(name) && typeof value === "string";
+      return [name, isDuration ? shorten(value) : shortenSettings(value, names)];
+    }),
+  );
+}
