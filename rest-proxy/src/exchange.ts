@@ -42,7 +42,7 @@ export function openExchange(
     watch?.end({ record, request, response, requestId, milliseconds: exactly });
     const milliseconds = Math.round(exactly);
     const { statusCode: status, writableFinished: finished } = response;
-    observe({ kind: "answered", status, finished, milliseconds, ...aboutExchange(exchange) });
+    observe({ kind: "answered", status, finished, milliseconds, ...describe(exchange) });
   });
   return exchange;
 }
@@ -84,9 +84,14 @@ export function createReadingLimit(responseTimeoutMs: number, observe: Observe):
   };
 }
 
-/** Whom what is told is about: the path without the query, and not longer than it should be. */
-export function aboutExchange({ request, requestId, method, url, record }: Exchange): About {
+/** Whom what is told is about. */
+export function aboutExchange(exchange: Exchange): About {
+  const { request, record } = exchange;
+  return { ...describe(exchange), traceId: record.span?.traceId ?? traceIdOf(request) };
+}
+
+/** Without a trace, which most hits of the cache have no need of: the path without the query, and not longer than it should be. */
+function describe({ requestId, method, url, record }: Exchange): Omit<About, "traceId"> {
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  const traceId = record.span?.traceId ?? traceIdOf(request);
-  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
+  return { requestId, method, route: record.route?.path ?? "other", path };
 }

@@ -22,7 +22,7 @@ export type Observation =
       readonly status: number;
       readonly finished: boolean;
       readonly milliseconds: number;
-    } & About)
+    } & Omit<About, "traceId">)
   | ({
       readonly kind: "service-failed";
       readonly service: string;
