@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { faultNames } from "./faults.ts";
 import type { Played } from "./play.ts";
 import type { Answered } from "./queries.ts";
 import { describeOutcome, report, type Verified } from "./report.ts";
@@ -24,9 +25,9 @@ const good: Verified = {
 };
 const played = (alert: Played): Partial<Verified> => ({ outcomes: [{ fault, alerts: [alert] }] });
 
-const run = (verified: Partial<Verified>, control = false) => {
+const run = (verified: Partial<Verified>, control = false, only = faultNames) => {
   const lines: string[] = [];
-  const options = { perSecond: 8, only: [], programs: undefined, logs: undefined, control };
+  const options = { perSecond: 8, only, programs: undefined, logs: undefined, control };
   const isGood = report({ ...good, ...verified }, options, (line) => void lines.push(line));
   return { isGood, text: lines.join("\n") };
 };
@@ -53,6 +54,12 @@ test.each<[string, Partial<Verified>]>([
 test("the alert whose windows are hours need not end, nor be", () => {
   const slow: Played = { ...told, alert: "ServiceLevelBurnsSlowly", expectation: "follows", overAfterMs: undefined };
   expect(run(played(slow)).isGood).toBe(true);
+});
+
+test("where not all faults are made a query has to be understood, and need not bring data", () => {
+  const silent: Answered = { ...asked, found: "never" };
+  expect(run({ answered: [silent] }, false, ["unit-gone"]).isGood).toBe(true);
+  expect(run({ answered: [{ ...silent, error: "parse error" }] }, false, ["unit-gone"]).isGood).toBe(false);
 });
 
 test("the control has to miss what no fault brings", () => {
