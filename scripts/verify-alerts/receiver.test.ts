@@ -12,9 +12,13 @@ test("an alert is told once, by its first word and the word that it is over", as
   expect(receiver.since(0)).toMatchObject([told]);
   await tell("page", "resolved");
   expect(receiver.since(0)).toMatchObject([{ ...told, overMs: expect.any(Number) }]);
-  expect(receiver.since(performance.now())).toEqual([]);
+  const laterMs = performance.now();
+  expect(receiver.since(laterMs)).toEqual([]);
   await tell("page", "firing");
   expect(receiver.since(0)).toHaveLength(2);
+  await tell("page", "resolved");
+  expect(receiver.since(laterMs)).toHaveLength(1);
+  expect(receiver.since(performance.now())).toEqual([]);
 });
 
 async function tell(name: string, status: "firing" | "resolved"): Promise<void> {

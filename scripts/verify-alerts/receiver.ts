@@ -18,7 +18,7 @@ export interface Told {
 /** An operator's receiver: one address for each of our receivers. */
 export interface Receiver {
   url(receiver: string): string;
-  /** Everything that was told from this time on; one that came again after it was over stands there twice. */
+  /** Everything whose first word came from this time on; one that came again after it was over stands there twice. */
   since(fromMs: number): readonly Told[];
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startReceiver(): Promise<Receiver> {
   const { port } = server.address() as AddressInfo;
   return {
     url: (receiver) => `http://127.0.0.1:${port}/${receiver}`,
-    since: (fromMs) => told.filter(({ toldMs, overMs }) => toldMs >= fromMs || (overMs ?? 0) >= fromMs),
+    since: (fromMs) => told.filter(({ toldMs }) => toldMs >= fromMs),
     async stop() {
       server.closeAllConnections();
       server.close();
