@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { SubgraphUrls } from "../graph/compose.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
+import { toObserved } from "./observed.ts";
 import { readStartCommand } from "./start-command.ts";
 
 export const contenderNames = [
@@ -22,6 +23,8 @@ interface Ground {
   readonly port: number;
   readonly supergraphFile: string;
   readonly subgraphUrls: SubgraphUrls;
+  /** Takes traces. */
+  readonly collectorUrl: string;
 }
 
 export interface Contender {
@@ -39,13 +42,6 @@ export interface Contender {
 const bench = join(import.meta.dirname, "..");
 
 const fast = { FAST_LANE: "true", FETCH_SHARING: "true" };
-
-/** Nobody takes the traces: they are made, collected and written all the same. */
-const observed = {
-  ADMIN_PORT: "0",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
-  OTEL_TRACES_SAMPLER_ARG: "0.01",
-};
 
 export const contenders: readonly Contender[] = [
   {
@@ -66,11 +62,14 @@ export const contenders: readonly Contender[] = [
     command: () => [join(bench, "peers/mercurius.mjs")],
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
-  ours("ours-fast", "ours, fast lane", fast),
-  ours("ours-fast-alone", "ours, fast lane, nothing shared", { FAST_LANE: "true", FETCH_SHARING: "false" }),
-  ours("ours-full", "ours, full lane", { FAST_LANE: "false", FETCH_SHARING: "true" }),
-  ours("ours-full-alone", "ours, full lane, nothing shared", { FAST_LANE: "false", FETCH_SHARING: "false" }),
-  ours("ours-observed", "ours, fast lane, metrics and a hundredth of traces", { ...fast, ...observed }),
+  ours("ours-fast", "ours, fast lane", () => fast),
+  ours("ours-fast-alone", "ours, fast lane, nothing shared", () => ({ FAST_LANE: "true", FETCH_SHARING: "false" })),
+  ours("ours-full", "ours, full lane", () => ({ FAST_LANE: "false", FETCH_SHARING: "true" })),
+  ours("ours-full-alone", "ours, full lane, nothing shared", () => ({ FAST_LANE: "false", FETCH_SHARING: "false" })),
+  ours("ours-observed", "ours, fast lane, metrics and a hundredth of traces", ({ collectorUrl }) => ({
+    ...fast,
+    ...toObserved(collectorUrl),
+  })),
 ];
 
 function hive(name: ContenderName, title: string, inboundDedup: string): Contender {
@@ -89,14 +88,18 @@ function hive(name: ContenderName, title: string, inboundDedup: string): Contend
   };
 }
 
-function ours(name: ContenderName, title: string, lane: Readonly<Record<string, string>>): Contender {
+function ours(
+  name: ContenderName,
+  title: string,
+  set: (ground: Ground) => Readonly<Record<string, string>>,
+): Contender {
   return {
     name,
     title,
     isPeer: false,
     isOurs: true,
     command: () => readStartCommand("gateway"),
-    environment: (ground) => ({ ...listenOn(ground), ...lane }),
+    environment: (ground) => ({ ...listenOn(ground), ...set(ground) }),
   };
 }
 

@@ -26,6 +26,10 @@ test("without a target there is a number alone", () => {
   expect(printRatio({ times: 2.14, min: undefined, isMet: false })).toBe("2.1×");
 });
 
+test("where one costs as much as the other, hundredths are told", () => {
+  expect(printRatio({ times: 0.904, min: 0.91, isMet: false })).toBe("0.90× ✗ (≥ 0.91)");
+});
+
 function costing(cpuMs: Partial<Record<ContenderName, number>>): Summaries {
   return {
     find: (_, name) => (cpuMs[name] === undefined ? undefined : ({ cpuMsPerRequest: cpuMs[name] } as Summary)),

@@ -17,9 +17,10 @@ export function findRatio(row: RatioRow, workload: WorkloadName, summaries: Summ
   return { times, min, isMet: times !== undefined && min !== undefined && times >= min };
 }
 
-/** "12.3× ✓ (≥ 9)", "2.1× ✗ (≥ 9)", without a target "2.1×", and "–" where nothing was measured. */
+/** "12.3× ✓ (≥ 9)", "0.95×", "2.1× ✗ (≥ 9)", without a target "2.1×", and "–" where nothing was measured. */
 export function printRatio({ times, min, isMet }: Ratio): string {
   if (times === undefined) return min === undefined ? "–" : `– (≥ ${min})`;
-  const number = `${times < 9.95 ? times.toFixed(1) : times.toFixed(0)}×`;
+  const digits = times < 1.05 ? 2 : times < 9.95 ? 1 : 0;
+  const number = `${times.toFixed(digits)}×`;
   return min === undefined ? number : `${number} ${isMet ? "✓" : "✗"} (≥ ${min})`;
 }

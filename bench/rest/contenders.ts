@@ -1,9 +1,18 @@
 import { join } from "node:path";
+import { toObserved } from "../contenders/observed.ts";
 import { readStartCommand } from "../contenders/start-command.ts";
 import { writeNginxConfig } from "./nginx.ts";
 import type { RestWorkloadName } from "./workloads.ts";
 
-export type RestContenderName = "floor" | "nginx-cache" | "nginx" | "fastify" | "ours" | "service";
+export type RestContenderName =
+  | "floor"
+  | "nginx-cache"
+  | "nginx"
+  | "fastify"
+  | "ours"
+  | "ours-observed"
+  | "service"
+  | "service-observed";
 
 /** What a contender is started with. */
 interface Ground {
@@ -13,6 +22,8 @@ interface Ground {
   readonly folder: string;
   /** Of the posts service, with one published post. */
   readonly databaseUrl: string;
+  /** Takes traces. */
+  readonly collectorUrl: string;
 }
 
 interface Start {
@@ -30,6 +41,8 @@ export interface RestContender {
 }
 
 const bench = join(import.meta.dirname, "..");
+
+const serviceCommand = [join(bench, "../services/posts/src/main.ts")];
 
 export const restContenders: readonly RestContender[] = [
   {
@@ -71,13 +84,30 @@ export const restContenders: readonly RestContender[] = [
     start: (ground) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(ground) }),
   },
   {
+    name: "ours-observed",
+    title: "ours, metrics and a hundredth of traces",
+    needs: "nothing",
+    workloads: ["hit", "pass"],
+    start: (ground) => ({
+      command: readStartCommand("rest-proxy"),
+      environment: { ...ourEnvironment(ground), ...toObserved(ground.collectorUrl) },
+    }),
+  },
+  {
     name: "service",
     title: "the posts service",
     needs: "nothing",
-    workloads: ["service", "service-not-modified"],
-    start: ({ port, databaseUrl }) => ({
-      command: [join(bench, "../services/posts/src/main.ts")],
-      environment: { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl, LOG_LEVEL: "warn" },
+    workloads: ["service", "service-not-modified", "service-graphql"],
+    start: (ground) => ({ command: serviceCommand, environment: serviceEnvironment(ground) }),
+  },
+  {
+    name: "service-observed",
+    title: "the posts service, metrics and a hundredth of traces",
+    needs: "nothing",
+    workloads: ["service", "service-graphql"],
+    start: (ground) => ({
+      command: serviceCommand,
+      environment: { ...serviceEnvironment(ground), ...toObserved(ground.collectorUrl) },
     }),
   },
 ];
@@ -99,6 +129,11 @@ function ourEnvironment({ port, originPort }: Ground): Readonly<Record<string, s
     HOST: "127.0.0.1",
     ROUTES_FILE: join(bench, "../supergraph/routes.json"),
   };
+}
+
+/** With the log of a production process: lines of traced requests are written. */
+function serviceEnvironment({ port, databaseUrl }: Ground): Readonly<Record<string, string>> {
+  return { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl };
 }
 
 const addressOf = (port: number) => `http://127.0.0.1:${port}`;

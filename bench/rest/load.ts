@@ -1,6 +1,7 @@
 // The load in a process of its own, pinned to the origin's core. One job after the other.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClosedLoop } from "../load/closed-loop.ts";
+import { toPost } from "../load/connection.ts";
 import { quantile } from "../measure/median.ts";
 import { readBusySecondsOfCores, readProcess } from "../measure/proc.ts";
 import { type RestWorkload, statusOf, toGet } from "./workloads.ts";
@@ -50,10 +51,11 @@ async function measure({ port, workload, etag, connections, warmUpMs, windowMs, 
   let wrongAnswers = 0;
   let length: number | undefined;
   const wanted = statusOf(workload);
+  const { path, query } = workload;
   const loop = createClosedLoop({
     port,
     connections,
-    requests: [toGet(port, workload.path, etag)],
+    requests: [query === undefined ? toGet(port, path, etag) : toPost(port, JSON.stringify({ query }))],
     onAnswer({ status, bodyBytes, latencyMs }) {
       length ??= bodyBytes;
       if (status !== wanted || bodyBytes !== length) wrongAnswers += 1;

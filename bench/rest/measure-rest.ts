@@ -9,10 +9,11 @@ import { startPostsDatabase } from "./database.ts";
 import type { RestJob, RestReport, RestSaid } from "./load.ts";
 import type { RestWorkload } from "./workloads.ts";
 
-/** Origin, database and load beside the contender's core, for the whole run. */
+/** Origin, database, collector and load beside the contender's core, for the whole run. */
 export interface RestSide {
   readonly originPort: number;
   readonly databaseUrl: string;
+  readonly collectorUrl: string;
   load(job: RestJob): Promise<RestReport>;
   stop(): Promise<void>;
 }
@@ -29,11 +30,13 @@ const connections = 32;
 export async function startRestSide(): Promise<RestSide> {
   const database = await startPostsDatabase();
   const origin = start("origin.ts");
+  const collector = start("../collector/main.ts");
   const load = start("load.ts");
-  const [originPort] = await Promise.all([hear<number>(origin), hear(load)]);
+  const [originPort, collectorUrl] = await Promise.all([hear<number>(origin), hear<string>(collector), hear(load)]);
   return {
     originPort,
     databaseUrl: database.url,
+    collectorUrl,
     async load(job) {
       load.child.send(job);
       const said = await hear<RestSaid>(load);
@@ -41,7 +44,7 @@ export async function startRestSide(): Promise<RestSide> {
       return said.report;
     },
     async stop() {
-      await Promise.all([origin.stop(), load.stop(), database.stop()]);
+      await Promise.all([origin.stop(), collector.stop(), load.stop(), database.stop()]);
     },
   };
 }
@@ -55,7 +58,8 @@ export async function measureRest(
 ): Promise<RestReport> {
   const folder = mkdtempSync(join(tmpdir(), "bench-rest-"));
   const port = await findFreePort();
-  const started = contender.start({ port, folder, originPort: side.originPort, databaseUrl: side.databaseUrl });
+  const { originPort, databaseUrl, collectorUrl } = side;
+  const started = contender.start({ port, folder, originPort, databaseUrl, collectorUrl });
   const proxy = startPinned({ core: 0, ...started, stdio: ["ignore", "pipe", "pipe"] });
   try {
     const etag = await Promise.race([findEtag(port, workload), proxy.failed]);
@@ -69,14 +73,15 @@ export async function measureRest(
 }
 
 /** Resolves when it answers; with an ETag for conditional requests. Twice, since the first may fill a cache. */
-async function findEtag(port: number, { path, isConditional }: RestWorkload): Promise<string | undefined> {
+async function findEtag(port: number, { path, query, isConditional }: RestWorkload): Promise<string | undefined> {
   const deadline = Date.now() + readyMsMax;
   // As the load asks: a packed answer has another ETag.
-  const headers = { Accept: "application/json", "Accept-Encoding": "identity" };
+  const headers = { Accept: "application/json", "Accept-Encoding": "identity", "Content-Type": "application/json" };
+  const asked = query === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify({ query }) };
   let last = "nothing";
   let etag: string | null = null;
   for (let right = 0; right < 2; await sleep(readyPollMs)) {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, asked).catch(() => undefined);
     await answer?.arrayBuffer();
     right = answer?.status === 200 ? right + 1 : 0;
     etag = answer?.headers.get("etag") ?? null;

@@ -1,13 +1,15 @@
-/** What the resource style is asked for. */
+/** What the resource style is asked for, and a service's other door. */
 export interface RestWorkload {
   readonly name: RestWorkloadName;
   readonly title: string;
   readonly path: string;
+  /** Sent to `/graphql` instead of a GET. */
+  readonly query?: string;
   /** Whether each request says which ETag it has, so that the answer is 304; otherwise it is 200. */
   readonly isConditional: boolean;
 }
 
-export type RestWorkloadName = "hit" | "not-modified" | "pass" | "service" | "service-not-modified";
+export type RestWorkloadName = "hit" | "not-modified" | "pass" | "service" | "service-not-modified" | "service-graphql";
 
 /** Public paths of the proxy; the origin answers them below `/rest`. Of the first an answer may be kept, of the second never. */
 export const keptPath = "/v1/posts/1";
@@ -19,6 +21,13 @@ export const restWorkloads: readonly RestWorkload[] = [
   { name: "pass", title: "pass-through", path: askedPath, isConditional: false },
   { name: "service", title: "a post at its service", path: `/rest${keptPath}`, isConditional: false },
   { name: "service-not-modified", title: "304 at the service", path: `/rest${keptPath}`, isConditional: true },
+  {
+    name: "service-graphql",
+    title: "the post by GraphQL at its service",
+    path: "/graphql",
+    query: "{ post(id: 1) { id title body } }",
+    isConditional: false,
+  },
 ];
 
 export function statusOf({ isConditional }: RestWorkload): 200 | 304 {

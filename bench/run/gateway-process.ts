@@ -18,6 +18,7 @@ export interface GatewayProcess {
 
 export interface GatewayPlace {
   readonly subgraphUrls: SubgraphUrls;
+  readonly collectorUrl: string;
   /** Where the supergraph is written to. */
   readonly supergraphFile: string;
   /** Further arguments and variables: for a profile, a monitor. */
@@ -30,9 +31,9 @@ const readyMsMax = 30_000;
 
 /** A contender on core 0. Resolves when it answers queries. */
 export async function startGateway(contender: Contender, place: GatewayPlace): Promise<GatewayProcess> {
-  const { subgraphUrls, supergraphFile, nodeOptions = [] } = place;
+  const { subgraphUrls, collectorUrl, supergraphFile, nodeOptions = [] } = place;
   writeFileSync(supergraphFile, composeSupergraph(subgraphUrls));
-  const ground = { port: await findFreePort(), supergraphFile, subgraphUrls };
+  const ground = { port: await findFreePort(), supergraphFile, subgraphUrls, collectorUrl };
   const gateway = startPinned({
     core: 0,
     command: [...nodeOptions, ...contender.command(ground)],

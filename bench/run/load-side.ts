@@ -16,9 +16,10 @@ interface Loaded {
   readonly fetches: Fetches;
 }
 
-/** The other side of the gateways, on core 1: the canned subgraphs and the load, one process each for the whole run. */
+/** The other side of the gateways, on core 1: the canned subgraphs, the collector and the load, one process each for the whole run. */
 export interface LoadSide {
   readonly subgraphUrls: SubgraphUrls;
+  readonly collectorUrl: string;
   /** `onWindow` is called when the measured window begins. */
   load(job: Omit<LoadJob, "subgraphsPid">, onWindow?: () => Promise<unknown>): Promise<Loaded>;
   stop(): Promise<void>;
@@ -26,11 +27,17 @@ export interface LoadSide {
 
 export async function startLoadSide(): Promise<LoadSide> {
   const subgraphs = start("subgraphs/main.ts");
+  const collector = start("collector/main.ts");
   const load = start("load/main.ts");
-  const [subgraphUrls] = await Promise.all([hear<SubgraphUrls>(subgraphs), hear(load)]);
+  const [subgraphUrls, collectorUrl] = await Promise.all([
+    hear<SubgraphUrls>(subgraphs),
+    hear<string>(collector),
+    hear(load),
+  ]);
   const countFetches = () => ask<Fetches>(subgraphs, "count");
   return {
     subgraphUrls,
+    collectorUrl,
     async load(job, onWindow) {
       const whole: LoadJob = { ...job, subgraphsPid: subgraphs.pid };
       toWindow(await ask<LoadSaid>(load, whole));
@@ -42,7 +49,7 @@ export async function startLoadSide(): Promise<LoadSide> {
       return { report, fetches };
     },
     async stop() {
-      await Promise.all([subgraphs.stop(), load.stop()]);
+      await Promise.all([subgraphs.stop(), collector.stop(), load.stop()]);
     },
   };
 }
