@@ -22,7 +22,7 @@ export const usage = `Usage: npm run verify:alerts -- [options]
 Checks our rules and settings by promtool and amtool, starts the platform, Prometheus and Alertmanager as processes, and makes one fault after
 the other: its alert has to be told, lead to its page, and be over after the mend. Nothing may be told of a healthy platform. Every query of
 every dashboard has to bring data. Prometheus and Alertmanager are those of PATH, otherwise Debian's, which are installed (as root) and not
-started as services.
+started as services. Run it on a machine that has nothing else to do, for a quarter of an hour: one that makes the platform slow is told of.
 
   --per-second N     8 to ${perSecondMax}, ${perSecondUsual} by default
   --only A,B         of: ${faultNames.join(", ")}
