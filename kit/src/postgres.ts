@@ -1,8 +1,8 @@
 import pg from "pg";
 import { ConfigError } from "./env.ts";
 import { AppError } from "./errors.ts";
-import { type ClientOptions, openClient } from "./postgres/client.ts";
-import { ConnectionPool, NoConnection } from "./postgres/connection-pool.ts";
+import { NoConnection } from "./postgres/connecting.ts";
+import { createPool, type PoolOptions } from "./postgres/pool.ts";
 
 /** What a store needs: named statements with values, rows out. A statement's name is its prepared name and its name in telemetry. */
 export interface Queryable {
@@ -28,8 +28,7 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-export interface DatabaseOptions extends ClientOptions {
-  readonly connectionsMax: number;
+export interface DatabaseOptions extends PoolOptions {
   /** Told of every statement sent, by name. */
   readonly onStatement?: (name: string) => void;
   /**
@@ -37,8 +36,6 @@ export interface DatabaseOptions extends ClientOptions {
    * `commit` or `rollback`.
    */
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
-  /** Told of each connection that breaks, idle or in use. */
-  readonly onError?: (error: Error) => void;
 }
 
 const deadlocksMax = 2;
@@ -48,42 +45,36 @@ const deadlocksMax = 2;
  * any other failure is a bug and stays as it is.
  */
 export function createDatabase(o: DatabaseOptions): PooledDatabase {
-  const pool: ConnectionPool<pg.Client> = new ConnectionPool({
-    ...o,
-    open: (signal) => openClient(o, signal, drop),
-    close: (client) => void client.end(),
-  });
+  const pool = createPool(o);
   const around = o.aroundStatement ?? ((_, run) => run());
-  function drop(client: pg.Client, error: Error): void {
-    if (pool.discard(client)) o.onError?.(error);
-  }
 
-  async function use<T>(client: pg.Client, run: () => Promise<T>): Promise<T> {
+  async function use<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.acquire();
+    let lost: Error | undefined;
     try {
-      return await run();
+      return await run(client);
     } catch (error) {
-      if (isConnectionLost(error)) drop(client, error);
+      if (isConnectionLost(error)) lost = error;
       throw error;
     } finally {
-      pool.release(client);
+      pool.release(client, lost);
     }
   }
 
-  const on = (acquired?: pg.Client): Queryable => ({
+  const on = (acquired?: pg.PoolClient): Queryable => ({
     async rows<Row>(name: string, text: string, values: readonly unknown[] = []) {
       o.onStatement?.(name);
       const query = { name, text, values: [...values] };
-      const result = await around(name, async () => {
-        if (acquired) return acquired.query(query);
-        const client = await pool.acquire();
-        return use(client, () => client.query(query));
-      });
+      const result = await around(name, () =>
+        acquired ? acquired.query(query) : use((client) => client.query(query)),
+      );
       return result.rows as readonly Row[];
     },
   });
 
   async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     const client = await around("acquire", () => pool.acquire());
+    let lost: Error | undefined;
     try {
       await around("begin", () => client.query("begin"));
       const result = await work(on(client));
@@ -92,26 +83,22 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
     } catch (error) {
       // The connection goes back to the pool only when it is known to be out of the transaction. One that has broken or fallen silent
       // is not asked again: the caller would wait as long as for the statement before.
-      if (isConnectionLost(error)) drop(client, error);
-      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => drop(client, reason));
+      if (isConnectionLost(error)) lost = error;
+      else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (lost = reason));
       throw error;
     } finally {
-      pool.release(client);
+      pool.release(client, lost);
     }
   }
 
   return {
     rows: (name, text, values) => translated(() => on().rows(name, text, values)),
     transaction: (work) => translated(() => retryingDeadlocks(() => runTransaction(work))),
-    async isReachable() {
-      try {
-        const client = await pool.acquire();
-        await use(client, () => client.query("select 1"));
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    isReachable: () =>
+      use((client) => client.query("select 1")).then(
+        () => true,
+        () => false,
+      ),
     readPool: () => pool.readState(),
     close: () => pool.close(),
   };
