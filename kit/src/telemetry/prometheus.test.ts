@@ -52,7 +52,7 @@ test("a series that is kept counts to the same labels", async () => {
 
 test("a number and its digits are the same label", async () => {
   const metrics = await createPrometheus(declarations);
-  for (const colour of ["7", 7, 7]) metrics.counter("things_total").add({ colour });
+  for (const colour of [7, "7", 7]) metrics.counter("things_total").add({ colour });
   const series = (await metrics.write()).split("\n").filter((line) => line.startsWith("things_total{"));
   expect(series).toEqual(['things_total{colour="7"} 3']);
 });
