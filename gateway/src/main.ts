@@ -31,6 +31,7 @@ async function serve(config: Config): Promise<void> {
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, observe, planner, graphiqlFolder, watchers: telemetry });
   ({ supergraphId } = gateway);
+  telemetry.watch({ cacheSizes: gateway.cacheSizes, countWaiting: planner.countWaiting });
   const admin = await telemetry.startAdmin(() => gateway.isReady());
   const server = await startServer({
     ...config,

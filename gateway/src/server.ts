@@ -22,12 +22,15 @@ import { createGenerations, type Generations } from "./supergraph/generations.ts
 import { type SupergraphSource, watchSupergraph } from "./supergraph/supergraph-source.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
 import type { Watchers } from "./telemetry/gateway-telemetry.ts";
+import type { CacheSizes } from "./telemetry/kept.ts";
 import type { Observe } from "./telemetry/observations.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
   /** True once a supergraph is loaded. */
   isReady(): boolean;
+  /** How full what it keeps is, by the name of the cache. */
+  cacheSizes(): CacheSizes;
   /** A hash of the supergraph that is served. */
   supergraphId(): string | undefined;
   close(): Promise<void>;
@@ -48,6 +51,8 @@ export interface GatewayOptions {
 /** Automatic persisted queries, by their characters: clients send them again when they were dropped. */
 const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
+const nothingKept = { entries: 0, bytes: 0 };
+
 /** The gateway without a port: starts to look for its supergraph at once, and serves as soon as it has one. */
 export function createGateway({
   config,
@@ -58,7 +63,8 @@ export function createGateway({
   watchers,
 }: GatewayOptions): Gateway {
   const { subgraphUrls, pollMs } = config.supergraph;
-  const persistedQueries = createBoundedMap<string>(persistedQueryBounds);
+  const onEvicted = () => observe({ kind: "cache-evicted", cache: "persisted-queries" });
+  const persistedQueries = createBoundedMap<string>({ ...persistedQueryBounds, onEvicted });
   const { requests, fetches } = { ...watchers };
   const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
@@ -76,6 +82,11 @@ export function createGateway({
   const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
   return {
     handler: (request, response) => fastLane(introduce(request, response)),
+    cacheSizes: () => ({
+      documents: generations.current?.operations.size() ?? nothingKept,
+      plans: generations.current?.sizeOfPlans() ?? nothingKept,
+      "persisted-queries": persistedQueries.size(),
+    }),
     supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
     async close() {

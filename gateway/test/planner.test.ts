@@ -180,7 +180,10 @@ test("closing ends what is under way and what waits", async () => {
 async function setUp(o: Partial<PlannerOptions> = {}) {
   observations = [];
   const threadFile = new URL("helpers/unruly-planner.ts", import.meta.url);
-  const observe = (observation: Observation) => void observations.push(observation);
+  const observe = (observation: Observation) => {
+    // That each had its turn is seen from what became of it.
+    if (observation.kind !== "plan-begun") observations.push(observation);
+  };
   planner = createPlanner({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, threadFile, ...o });
   const loaded = await planner.load("one");
   return { loaded, plan: (operationText: string) => ask(loaded, operationText) };

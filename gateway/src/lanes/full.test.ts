@@ -81,6 +81,7 @@ function createFakeGenerations(
     engine,
     admission: { admit, isWatched: false, close: () => Promise.resolve() },
     operations: createOperations({ documentsMax: 1, bytesMax: 1 }),
+    sizeOfPlans: () => ({ entries: 0, bytes: 0 }),
     listMostUsed: () => [],
     warm: () => Promise.resolve(),
     close: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 // What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
 import type { DocumentNode, OperationDefinitionNode } from "graphql";
-import { createBoundedMap } from "../parse/bounded-map.ts";
+import { createBoundedMap, type KeptSize } from "../parse/bounded-map.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
 export interface Operations {
@@ -12,6 +12,8 @@ export interface Operations {
   findDocument(hash: string): DocumentNode | undefined;
   /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
   admit(o: NamedOperation): AdmittedOperation;
+  /** Of documents. */
+  size(): KeptSize;
   /** By how often they were found or admitted, the most used first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
 }
@@ -34,6 +36,8 @@ export interface OperationsOptions {
   readonly documentsMax: number;
   /** Of documents, by `documentWeight`. */
   readonly bytesMax: number;
+  /** A document had to make room. */
+  readonly onEvicted?: () => void;
 }
 
 /**
@@ -59,12 +63,13 @@ interface Used {
   uses: number;
 }
 
-export function createOperations({ documentsMax, bytesMax }: OperationsOptions): Operations {
+export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} }: OperationsOptions): Operations {
   const byHash = new Map<string, Known>();
   const bySource = createBoundedMap<Known>({
     entriesMax: documentsMax,
     weightMax: bytesMax,
     onDrop: ({ hash }) => byHash.delete(hash),
+    onEvicted,
   });
 
   function find(source: string, operationName: string | undefined): AdmittedOperation | undefined {
@@ -93,6 +98,7 @@ export function createOperations({ documentsMax, bytesMax }: OperationsOptions):
   return {
     has: (source) => bySource.get(source) !== undefined,
     find,
+    size: bySource.size,
     findDocument: (hash) => byHash.get(hash)?.document,
     admit: (named) => find(named.source, named.operationName) ?? add(named),
     listMostUsed: (operationsMax) =>

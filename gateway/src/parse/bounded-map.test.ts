@@ -22,6 +22,15 @@ test("when everything was used, the oldest goes", () => {
   expect(map.get("d")).toBe(4);
 });
 
+test("how full it is can be seen, and each that had to make room is told of", () => {
+  let evicted = 0;
+  const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100, onEvicted: () => void evicted++ });
+  for (const key of ["a", "b", "c", "c"]) map.set(key, 1, 7);
+  expect(map.size()).toEqual({ entries: 2, bytes: 14 });
+  map.delete("c");
+  expect([map.size(), evicted]).toEqual([{ entries: 1, bytes: 7 }, 1]);
+});
+
 test("a flood is held to a weight", () => {
   const map = createBoundedMap<string>({ entriesMax: 1_000, weightMax: 100 });
   for (let i = 0; i < 500; i++) map.set(String(i), "x", 20);

@@ -1,5 +1,12 @@
 // Stage 2 of 5: what do you ask? Documents are kept, persisted queries too: so many, and so heavy.
 
+/** How full something is that is kept within bounds. */
+export interface KeptSize {
+  readonly entries: number;
+  /** In bytes, about. */
+  readonly bytes: number;
+}
+
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** @returns false for one heavier than the whole map, which is not kept. */
@@ -7,6 +14,8 @@ export interface BoundedMap<Value> {
   delete(key: string): boolean;
   /** All that is kept; reading them is no use. */
   values(): Iterable<Value>;
+  /** What weighs is taken for bytes. */
+  size(): KeptSize;
 }
 
 interface Kept<Value> {
@@ -23,10 +32,13 @@ export function createBoundedMap<Value>({
   entriesMax,
   weightMax,
   onDrop,
+  onEvicted,
 }: {
   entriesMax: number;
   weightMax: number;
   onDrop?: (value: Value) => void;
+  /** One had to make room. */
+  onEvicted?: () => void;
 }): BoundedMap<Value> {
   const kept = new Map<string, Kept<Value>>();
   let weight = 0;
@@ -43,11 +55,13 @@ export function createBoundedMap<Value>({
   function makeRoom(valueWeight: number): void {
     for (const [key, entry] of kept) {
       if (kept.size < entriesMax && weight + valueWeight <= weightMax) return;
-      if (!entry.used) drop(key);
-      else {
+      if (entry.used) {
         entry.used = false;
         kept.delete(key);
         kept.set(key, entry);
+      } else {
+        drop(key);
+        onEvicted?.();
       }
     }
   }
@@ -68,6 +82,7 @@ export function createBoundedMap<Value>({
       return true;
     },
     delete: drop,
+    size: () => ({ entries: kept.size, bytes: weight }),
     values: () => kept.values().map(({ value }) => value),
   };
 }

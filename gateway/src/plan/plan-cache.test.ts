@@ -22,6 +22,13 @@ test.each([
   expect(planned).toEqual(["a", "b", "c", "b"]);
 });
 
+test("how full it is can be seen, and each plan that had to make room is told of", async () => {
+  const { cache, kinds } = setUp({ plansMax: 2 });
+  for (const operation of ["a", "b", "c"]) await cache.plan(operation);
+  expect(cache.size()).toEqual({ entries: 2, bytes: 2 * bytesEach });
+  expect(kinds.filter((kind) => kind === "cache-evicted")).toHaveLength(1);
+});
+
 test("a plan larger than all that may be kept is not kept, and drives out no other", async () => {
   const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
   for (const operation of ["a", "b".repeat(bytesEach + 2), "b".repeat(bytesEach + 2), "a"]) await cache.plan(operation);

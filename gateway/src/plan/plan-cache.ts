@@ -1,11 +1,13 @@
 // Stage 3 of 5: how to answer? The plans of one supergraph that are kept, the least recently used ones dropped first.
 import type { QueryPlan } from "@apollo/query-planner";
+import type { KeptSize } from "../parse/bounded-map.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import type { LoadedPlanner, MeasuredPlan } from "./planner/loaded-planner.ts";
 
 export interface PlanCache {
   /** The plan that is kept, or a new one. Fails as the planner does; a failure is not kept here. */
   plan(operationText: string): Promise<QueryPlan>;
+  size(): KeptSize;
 }
 
 export interface PlanCacheOptions {
@@ -39,10 +41,12 @@ export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCa
     for (const oldest of kept.keys()) {
       if (kept.size <= plansMax && bytes <= bytesMax) break;
       drop(oldest);
+      observe({ kind: "cache-evicted", cache: "plans" });
     }
   }
 
   return {
+    size: () => ({ entries: kept.size, bytes }),
     async plan(operationText) {
       const found = kept.get(operationText);
       observe({ kind: found ? "plan-cache-hit" : "plan-cache-miss" });

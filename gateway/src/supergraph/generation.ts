@@ -4,7 +4,7 @@ import { buildSupergraphSchema, createEngine, type Engine } from "../engine.ts";
 import { type Admission, type AdmissionOptions, createAdmission } from "../lanes/admission.ts";
 import { createOperations } from "../lanes/operations.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
-import { createPlanCache } from "../plan/plan-cache.ts";
+import { createPlanCache, type PlanCache } from "../plan/plan-cache.ts";
 import type { LoadedPlanner } from "../plan/planner/loaded-planner.ts";
 import type { Planner } from "../plan/planner/planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
@@ -42,8 +42,11 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
   try {
     const supergraph = parse(supergraphSdl, { noLocation: true });
     clients = createClients(supergraph, o);
-    const engine = await buildEngine(supergraph, planner, clients, o);
-    return await openDoors({ apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], engine, release }, o);
+    const { plansMax, plansBytesMax: bytesMax } = o.planning;
+    const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
+    const engine = await buildEngine(supergraph, { ...planner, plan: plans.plan }, clients, o);
+    const about = { apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], sizeOfPlans: plans.size };
+    return await openDoors({ ...about, engine, release }, o);
   } catch (error) {
     await release();
     throw error;
@@ -56,33 +59,31 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
  */
 async function buildEngine(
   supergraph: DocumentNode,
-  planner: LoadedPlanner,
+  { apiSdl, aliasPrefix, plan }: Pick<LoadedPlanner, "apiSdl" | "aliasPrefix"> & Pick<PlanCache, "plan">,
   clients: Clients,
-  { planning, fetchSharing, fetches, observe }: GenerationOptions,
+  { fetchSharing, fetches, observe }: GenerationOptions,
 ): Promise<Engine> {
   await setImmediate();
   const supergraphSchema = buildSupergraphSchema(supergraph);
   await setImmediate();
-  const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+  const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
   await setImmediate();
-  const { plansMax, plansBytesMax: bytesMax } = planning;
-  const { plan } = createPlanCache({ planner, plansMax, bytesMax, observe });
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);
     if (!client) throw new Error(`The supergraph names no subgraph ${service}`);
     return client;
   };
-  const { aliasPrefix } = planner;
   return createEngine({ apiSchema, supergraphSchema, aliasPrefix, plan, clientOf, fetchSharing, fetches, observe });
 }
 
-interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine"> {
+interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine" | "sizeOfPlans"> {
   release(): Promise<void>;
 }
 
 async function openDoors({ release, ...built }: Built, o: GenerationOptions): Promise<Generation> {
   const { engine } = built;
-  const operations = createOperations(documentBounds);
+  const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
+  const operations = createOperations({ ...documentBounds, onEvicted });
   const { apiSchema } = engine;
   const admission = await createAdmission({ ...o, apiSchema, operations });
   return {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Admission } from "../lanes/admission.ts";
 import type { Operations } from "../lanes/operations.ts";
 import type { Engine } from "../engine.ts";
+import type { KeptSize } from "../parse/bounded-map.ts";
 import type { Observe } from "../telemetry/observations.ts";
 
 /** All that is derived from one supergraph. Immutable, but for what it keeps. */
@@ -13,6 +14,8 @@ export interface Generation {
   readonly admission: Admission;
   /** What the admission has let in. */
   readonly operations: Operations;
+  /** How full the plans are that are kept. */
+  sizeOfPlans(): KeptSize;
   /** What clients ask for most, the most asked first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
   /**

@@ -5,6 +5,7 @@ import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
 import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
+import { type Kept, showKept } from "./kept.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
@@ -19,6 +20,8 @@ export interface Watchers {
 export interface GatewayTelemetry extends Watchers {
   readonly log: Log;
   readonly observe: Observe;
+  /** Shows how full things are. */
+  watch(kept: Kept): void;
   /** The listener for /metrics, if there is to be one. */
   startAdmin(isReady: () => boolean): Promise<RunningServer | undefined>;
   /** Sends what is recorded. */
@@ -37,6 +40,7 @@ export async function createGatewayTelemetry(
     observe: combine(telemetry),
     requests: createRequestObserver({ ...config, ...telemetry }),
     fetches: createFetchObserver(metrics, trace),
+    watch: (kept) => showKept(metrics, kept),
     startAdmin: (isReady) => showMetrics(config, telemetry, isReady),
     stop: () => trace.stop(),
   };

@@ -14,6 +14,8 @@ test("what rooms report is counted by what it is about", async () => {
   count({ kind: "plan-cache-miss" });
   count({ kind: "plan-built", tookMs: 30, jsonCharacters: 100 });
   count({ kind: "plan-failed", reason: "bug", operationHash: "a", cause });
+  count({ kind: "plan-begun", waitedMs: 3 });
+  count({ kind: "cache-evicted", cache: "plans" });
   count({ kind: "planner-replaced", reason: "died", cause });
   count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });
   count({
@@ -38,6 +40,9 @@ test("what rooms report is counted by what it is about", async () => {
     'plan_duration_seconds_bucket{le="0.025"} 0',
     'plan_duration_seconds_bucket{le="0.05"} 1',
     "planners_replaced_total 1",
+    'planner_queue_wait_seconds_bucket{le="0.005"} 1',
+    'cache_evictions_total{cache="plans"} 1',
+    'cache_evictions_total{cache="documents"} 0',
     'subgraph_retries_total{subgraph="users"} 1',
     'subgraph_retries_refused_total{subgraph="users"} 1',
     'subgraph_retries_refused_total{subgraph="posts"} 0',

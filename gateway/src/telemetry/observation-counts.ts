@@ -1,6 +1,7 @@
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import { cacheNames } from "./kept.ts";
 import type { Observation, Observe } from "./observations.ts";
 
 /** Counts what rooms report; requests and fetches have observers of their own. */
@@ -36,11 +37,16 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
   const plans = metrics.counter("tributary_gateway_plans_total");
   const seconds = metrics.histogram("tributary_gateway_plan_duration_seconds");
   const replaced = metrics.counter("tributary_gateway_planners_replaced_total");
+  const waits = metrics.histogram("tributary_gateway_planner_queue_wait_seconds");
+  const evictions = metrics.counter("tributary_gateway_cache_evictions_total");
+  for (const cache of cacheNames) evictions.of({ cache });
   return (observation) => {
     const result = planResults[observation.kind];
     if (result !== undefined) plans.add({ result });
     if (observation.kind === "plan-built") seconds.observe({}, observation.tookMs / 1_000);
     if (observation.kind === "planner-replaced") replaced.add({});
+    if (observation.kind === "plan-begun") waits.observe({}, observation.waitedMs / 1_000);
+    if (observation.kind === "cache-evicted") evictions.add({ cache: observation.cache });
   };
 }
 

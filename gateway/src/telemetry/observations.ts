@@ -1,5 +1,6 @@
 import type { Log } from "@tributary/kit/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream";
+import type { CacheName } from "./kept.ts";
 
 /** What rooms of the gateway have to report. They say what happened; only this room decides what is logged, and how. */
 export type Observation =
@@ -77,9 +78,13 @@ type PlanObservation =
       readonly operationHash: string;
       readonly cause: unknown;
     }
+  /** A thread begins to plan an operation that has waited so long for it. */
+  | { readonly kind: "plan-begun"; readonly waitedMs: number }
   | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
   | { readonly kind: "plan-cache-hit" }
-  | { readonly kind: "plan-cache-miss" };
+  | { readonly kind: "plan-cache-miss" }
+  /** What was not used lately had to make room. */
+  | { readonly kind: "cache-evicted"; readonly cache: CacheName };
 
 /** A plan was made ready to run. `isMerged`: on the general path, which is slower than joining. */
 interface PlanCompiled {
@@ -117,6 +122,8 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "plan-built": ["debug", "an operation was planned"],
   "plan-failed": ["warn", "an operation could not be planned"],
   "planner-replaced": ["warn", "a thread that plans operations was replaced"],
+  "plan-begun": ["debug", "a thread began to plan an operation"],
+  "cache-evicted": ["debug", "something that was kept had to make room"],
   "plan-cache-hit": ["debug", "a plan was kept from before"],
   "plan-cache-miss": ["debug", "a plan was not kept, or never made"],
   "plan-compiled": ["debug", "a query plan was made ready to run"],

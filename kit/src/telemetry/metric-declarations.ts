@@ -140,6 +140,32 @@ export const gatewayMetrics = {
     labels: [],
     buckets: requestSeconds,
   },
+  tributary_gateway_planner_queue_length: {
+    kind: "gauge",
+    help: "Operations that wait for a planner, beside those that one is at.",
+    labels: [],
+  },
+  tributary_gateway_planner_queue_wait_seconds: {
+    kind: "histogram",
+    help: "How long operations waited for a planner; without those that none took.",
+    labels: [],
+    buckets: requestSeconds,
+  },
+  tributary_gateway_cache_entries: {
+    kind: "gauge",
+    help: "What is kept of the supergraph that is served, by cache: documents, plans, persisted-queries.",
+    labels: ["cache"],
+  },
+  tributary_gateway_cache_bytes: {
+    kind: "gauge",
+    help: "What that weighs, about: documents with all that is compiled for them, plans as JSON, texts of persisted-queries.",
+    labels: ["cache"],
+  },
+  tributary_gateway_cache_evictions_total: {
+    kind: "counter",
+    help: "What had to make room, by cache: documents, plans, persisted-queries.",
+    labels: ["cache"],
+  },
   tributary_gateway_planners_replaced_total: {
     kind: "counter",
     help: "Planner threads that died or did not come to an end, and were replaced.",

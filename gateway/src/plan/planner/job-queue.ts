@@ -9,12 +9,27 @@ export interface JobQueue {
    * that are allowed, a second each, does not hold up everybody's.
    */
   take(): Job | undefined;
+  /** How many wait now. */
+  count(): number;
   /** Settles all that wait. */
   close(): void;
 }
 
-export function createJobQueue({ jobsMax, waitMsMax }: { jobsMax: number; waitMsMax: number }): JobQueue {
-  const waiting = new Map<Job, { readonly timer: NodeJS.Timeout; readonly operationCharacters: number }>();
+export interface JobQueueOptions {
+  readonly jobsMax: number;
+  readonly waitMsMax: number;
+  /** A job is taken that has waited so long. */
+  onTaken(waitedMs: number): void;
+}
+
+interface Waiting {
+  readonly timer: NodeJS.Timeout;
+  readonly operationCharacters: number;
+  readonly sinceMs: number;
+}
+
+export function createJobQueue({ jobsMax, waitMsMax, onTaken }: JobQueueOptions): JobQueue {
+  const waiting = new Map<Job, Waiting>();
   let closed = false;
 
   function remove(job: Job): Job {
@@ -28,18 +43,23 @@ export function createJobQueue({ jobsMax, waitMsMax }: { jobsMax: number; waitMs
       if (closed) return job.settle({ kind: "not-taken", reason: "closed" });
       if (waiting.size >= jobsMax) return job.settle({ kind: "not-taken", reason: "queue-full" });
       const giveUp = () => remove(job).settle({ kind: "not-taken", reason: "waited-too-long" });
-      waiting.set(job, { timer: setTimeout(giveUp, waitMsMax), operationCharacters });
+      waiting.set(job, { timer: setTimeout(giveUp, waitMsMax), operationCharacters, sinceMs: performance.now() });
     },
     take() {
       let shortest: Job | undefined;
       let charactersMin = Infinity;
-      for (const [job, { operationCharacters }] of waiting) {
-        if (operationCharacters >= charactersMin) continue;
+      let sinceMs = 0;
+      for (const [job, one] of waiting) {
+        if (one.operationCharacters >= charactersMin) continue;
         shortest = job;
-        charactersMin = operationCharacters;
+        charactersMin = one.operationCharacters;
+        ({ sinceMs } = one);
       }
-      return shortest && remove(shortest);
+      if (shortest === undefined) return undefined;
+      onTaken(performance.now() - sinceMs);
+      return remove(shortest);
     },
+    count: () => waiting.size,
     close() {
       closed = true;
       for (const job of waiting.keys()) remove(job).settle({ kind: "not-taken", reason: "closed" });

@@ -9,6 +9,8 @@ import { startThread } from "./thread.ts";
 export interface Planner {
   /** @throws Error when the supergraph cannot be used; nothing is left behind then. */
   load(supergraphSdl: string): Promise<LoadedPlanner>;
+  /** Operations that wait for a thread. */
+  countWaiting(): number;
   /** Ends the threads. What is under way fails. */
   close(): Promise<void>;
 }
@@ -39,7 +41,8 @@ export function createPlanner(o: PlannerOptions): Planner {
   const { threadFile: file = ownThreadFile, threadHeapMbMax: heapMbMax = 512 } = o;
   /** Those in use: a new thread loads them all. */
   const inUse = new Map<number, string>();
-  const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax });
+  const onTaken = (waitedMs: number) => o.observe({ kind: "plan-begun", waitedMs });
+  const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax, onTaken });
   let lastId = 0;
 
   const seats = Array.from({ length: o.workers }, () =>
@@ -105,6 +108,7 @@ export function createPlanner(o: PlannerOptions): Planner {
 
   return {
     load,
+    countWaiting: queue.count,
     async close() {
       queue.close();
       await Promise.all(seats.map((seat) => seat.close()));

@@ -1,0 +1,28 @@
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { KeptSize } from "../parse/bounded-map.ts";
+
+/** What the gateway keeps so as not to do it again: documents that are valid, plans of operations, texts that clients named by a hash. */
+export const cacheNames = ["documents", "plans", "persisted-queries"] as const;
+
+export type CacheName = (typeof cacheNames)[number];
+export type CacheSizes = Readonly<Record<CacheName, KeptSize>>;
+
+export interface Kept {
+  cacheSizes(): CacheSizes;
+  /** Operations that wait for a planner. */
+  countWaiting(): number;
+}
+
+/** Shows at each scrape how full things are. */
+export function showKept(metrics: Metrics<typeof gatewayMetrics>, { cacheSizes, countWaiting }: Kept): void {
+  metrics.gauge("tributary_gateway_planner_queue_length").onScrape((gauge) => gauge.set({}, countWaiting()));
+  metrics.gauge("tributary_gateway_cache_entries").onScrape((gauge) => {
+    const sizes = cacheSizes();
+    for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].entries);
+  });
+  metrics.gauge("tributary_gateway_cache_bytes").onScrape((gauge) => {
+    const sizes = cacheSizes();
+    for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].bytes);
+  });
+}
