@@ -1,5 +1,6 @@
+import { readChange } from "@tributary/kit/change-order";
 import { AppError } from "@tributary/kit/errors";
-import { anyVersion, type Precondition } from "@tributary/kit/etag";
+import { anyVersion, isMet, type Precondition } from "@tributary/kit/etag";
 import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
@@ -89,17 +90,14 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       { precondition = () => anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
     ): Promise<LivingComment> {
       const { userId } = requireScope(identity, "comments:write");
-      const versions = precondition();
       const writtenSince = new Date(clock() - editableMs);
-      const edited = await store.editComment(id, { ...input(), authorId: userId, writtenSince, versions });
+      const requireEditable = async (wanted?: Precondition) => {
+        requireEdit(await requireExisting(id, deletedIs), { identity, writtenSince, wanted });
+      };
+      const { versions, change } = await readChange({ precondition, input }, requireEditable);
+      const edited = await store.editComment(id, { ...change, authorId: userId, writtenSince, versions });
       if (edited !== undefined) return edited;
-      const comment = await requireExisting(id, deletedIs);
-      if (!isUser(identity, comment.authorId))
-        throw new AppError("FORBIDDEN", "A comment is changed by its author alone.");
-      if (!isLiving(comment)) throw deleted();
-      if (comment.createdAt < writtenSince) {
-        throw new AppError("INVALID_STATE", "A comment can be changed for 15 minutes. These are over.");
-      }
+      await requireEditable();
       throw changed();
     },
 
@@ -128,6 +126,21 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     if (!isLiving(comment) && deletedIs !== "INVALID_STATE") throw absent(deletedIs);
     return comment;
   }
+}
+
+interface Edit {
+  readonly identity: Identity;
+  readonly writtenSince: Date;
+  readonly wanted: Precondition | undefined;
+}
+
+function requireEdit(comment: Comment, { identity, writtenSince, wanted }: Edit): void {
+  if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "A comment is changed by its author alone.");
+  if (!isLiving(comment)) throw deleted();
+  if (comment.createdAt < writtenSince) {
+    throw new AppError("INVALID_STATE", "A comment can be changed for 15 minutes. These are over.");
+  }
+  if (wanted && !isMet(wanted, comment.rowVersion)) throw changed();
 }
 
 function missing(): AppError {

@@ -4,10 +4,12 @@ import { linkOf, startComments, usual, writeComment } from "./fixtures.ts";
 
 let comments: TestService;
 let ada: string;
+let grace: string;
 let keeper: string;
 beforeAll(async () => {
   comments = await startComments();
   ada = await comments.issuer.token("1", usual);
+  grace = await comments.issuer.token("2", usual);
   keeper = await comments.issuer.token("3", ["comments:write:all"]);
 });
 afterAll(() => comments.stop());
@@ -215,6 +217,21 @@ test("a deletion needs no If-Match, and honours one", async () => {
   const remove = (ifMatch: string) => comments.rest("DELETE", path, { token: ada, headers: { "if-match": ifMatch } });
   expect((await remove('"7-v1-public"')).status).toBe(412);
   expect((await remove((await comments.rest("GET", path)).headers.get("etag") ?? "")).status).toBe(204);
+});
+
+test("a change asks first whether the comment is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+  const path = `/v1/comments/${(await writeComment(comments)).id}`;
+  const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
+    (await comments.rest("PATCH", path, { token, body, headers })).status;
+  const [stale, any] = [{ "if-match": '"7-v1-public"' }, { "if-match": "*" }];
+  const [sound, unsound] = [{ text: "Changed." }, { colour: "red" }];
+  for (const body of [sound, unsound]) {
+    for (const headers of [{}, stale, any]) expect(await patch("/v1/comments/9999", body, headers, ada)).toBe(404);
+    expect(await patch(path, body, {})).toBe(428);
+    expect(await patch(path, body, stale)).toBe(412);
+  }
+  expect(await patch(path, unsound, any)).toBe(422);
+  for (const headers of [{}, stale, any]) expect(await patch(path, unsound, headers, grace)).toBe(403);
 });
 
 async function ids(path: string): Promise<readonly string[]> {

@@ -16,6 +16,11 @@ import {
 } from "./model.ts";
 import type { OrderStore } from "./store.ts";
 
+export interface CancellationTerms {
+  readonly precondition?: Precondition;
+  readonly input?: () => void;
+}
+
 export type OrderActions = ReturnType<typeof createOrderActions>;
 
 /**
@@ -96,16 +101,20 @@ export function createOrderActions(store: OrderStore) {
     },
 
     /**
-     * @param input the conditions under which to cancel it.
+     * @param terms under which conditions to cancel it; `input` is read once they hold (RFC 9110, 13.2.1).
      * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE, and what reading the input throws.
      */
-    async cancelOrder(identity: Identity, id: string, input: () => Precondition = () => anyVersion): Promise<Order> {
+    async cancelOrder(
+      identity: Identity,
+      id: string,
+      { precondition = anyVersion, input = () => {} }: CancellationTerms = {},
+    ): Promise<Order> {
       requireScope(identity, "orders:write", "orders:write:all");
-      const precondition = input();
       return requireFound(
         await store.moveOrder(id, "CANCELLED", (order) => {
           requireMayCancel(identity, order);
           requireVersion(precondition, order.rowVersion);
+          input();
           requireCancellable(order.status);
         }),
         "order",

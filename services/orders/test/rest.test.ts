@@ -227,6 +227,10 @@ test("an Idempotency-Key is 1 to 255 visible characters, sent once", async () =>
 test("a cancellation takes no body", async () => {
   const path = `/v1/orders/${await orders.place(orders.ada)}/cancellation`;
   expect((await orders.rest("POST", path, { token: orders.ada, body: { refund: 1 } })).status).toBe(422);
+  // The order comes first, then the conditions, then the content (RFC 9110, 13.2.1).
+  const refund = { token: orders.ada, body: { refund: 1 } };
+  expect((await orders.rest("POST", path, { ...refund, headers: { "if-match": '"7-v1-whole"' } })).status).toBe(412);
+  expect((await orders.rest("POST", "/v1/orders/9999/cancellation", refund)).status).toBe(404);
   const { status, headers, body } = await orders.rest("POST", path, { token: orders.ada });
   const etag = expect.stringMatching(/^"\d+-v1\.[0-9a-f]{6}-whole"$/);
   expect([status, headers.get("etag"), body.status]).toEqual([200, etag, "CANCELLED"]);

@@ -66,6 +66,8 @@ export function createPostActions(store: PostStore) {
     ): Promise<Post> {
       const post = await requireWritable(identity, id);
       const versions = precondition();
+      // Before the content (RFC 9110, 13.2.1).
+      if (!isMet(versions, post.rowVersion)) throw changed();
       const changes = input();
       if (changes.format !== undefined && changes.text === undefined) requireText(post);
       const updated = await store.updatePost(id, changes, versions);
@@ -98,7 +100,7 @@ export function createPostActions(store: PostStore) {
     const isCurrent = state !== undefined && isMet(versions, state.rowVersion);
     const before = status === undefined ? undefined : statusesBefore(status);
     if (isCurrent && before && !before.includes(state.status)) return wrongState(before);
-    return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
+    return changed();
   }
 
   /** What the caller may neither write nor see does not exist. */
@@ -109,6 +111,10 @@ export function createPostActions(store: PostStore) {
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
     throw refuse(identity, "This is for the post's author, and for the scope posts:write:all.");
   }
+}
+
+function changed(): AppError {
+  return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
 }
 
 function createListActions(store: PostStore) {

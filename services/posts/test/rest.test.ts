@@ -239,6 +239,20 @@ test("fields that nobody may set are refused, every problem at once", async () =
   ]);
 });
 
+test("a change asks first whether the post is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+  const path = `/v1/posts/${await addPost(posts, "PUBLISHED")}`;
+  const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
+    (await posts.rest("PATCH", path, { token, body, headers })).status;
+  const [stale, any] = [{ "if-match": '"7-v1-public"' }, { "if-match": "*" }];
+  const [sound, unsound] = [{ title: "Changed" }, { colour: "red" }];
+  for (const body of [sound, unsound]) {
+    for (const headers of [{}, stale, any]) expect(await patch("/v1/posts/9999", body, headers, ada)).toBe(404);
+    expect(await patch(path, body, {})).toBe(428);
+    expect(await patch(path, body, stale)).toBe(412);
+  }
+  expect(await patch(path, unsound, any)).toBe(422);
+});
+
 test("a change needs the ETag of what was read, and the version it names", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const etag = (await posts.rest("GET", `/v1/posts/${id}`)).headers.get("etag") ?? "";

@@ -1,5 +1,6 @@
+import { readChange } from "@tributary/kit/change-order";
 import { AppError } from "@tributary/kit/errors";
-import { anyVersion, type Precondition } from "@tributary/kit/etag";
+import { anyVersion, isMet, type Precondition } from "@tributary/kit/etag";
 import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
 import { joinLookups } from "@tributary/kit/joined-lookup";
 import type { PageRequest } from "@tributary/kit/keyset";
@@ -71,10 +72,12 @@ export function createUserActions(store: UserStore) {
     async updateUser(identity: Identity, id: string, input: () => UserChanges, terms: ChangeTerms = {}): Promise<User> {
       const { precondition = () => anyVersion, formerIs = "INVALID_STATE" } = terms;
       requireOwnerOrAll(identity, id);
-      const versions = precondition();
-      const changes = input();
-      if (changes.role !== undefined) requireScope(identity, "users:write:all");
-      const updated = await store.updateUser(id, changes, versions);
+      const { versions, change } = await readChange({ precondition, input }, async (wanted) => {
+        const { rowVersion } = requireActive(await lookUpState(id), formerIs);
+        if (wanted && !isMet(wanted, rowVersion)) throw changed();
+      });
+      if (change.role !== undefined) requireScope(identity, "users:write:all");
+      const updated = await store.updateUser(id, change, versions);
       if (updated === undefined) throw await whyNotUpdated(id, formerIs);
       return unlessTaken(updated, terms);
     },
@@ -90,8 +93,12 @@ export function createUserActions(store: UserStore) {
 
   async function whyNotUpdated(id: string, formerIs: FormerIs): Promise<AppError> {
     requireActive(await lookUpState(id), formerIs);
-    return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
+    return changed();
   }
+}
+
+function changed(): AppError {
+  return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
 }
 
 function requireActive<T extends UserState>(user: T | undefined, formerIs: FormerIs): T {

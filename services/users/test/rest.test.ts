@@ -143,6 +143,20 @@ test("a change needs the ETag of what was read, and the version it names", async
   expect((await patch({ "if-match": etag })).status).toBe(412);
 });
 
+test("a change asks first whether the user is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+  const path = "/v1/users/1";
+  const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
+    (await users.rest("PATCH", path, { token, body, headers })).status;
+  const [stale, any] = [{ "if-match": '"7-v1-public"' }, { "if-match": "*" }];
+  const [sound, unsound] = [{ name: "Ada" }, { colour: "red" }];
+  for (const body of [sound, unsound]) {
+    for (const headers of [{}, stale, any]) expect(await patch("/v1/users/999", body, headers, keeper)).toBe(404);
+    expect(await patch(path, body, {})).toBe(428);
+    expect(await patch(path, body, stale)).toBe(412);
+  }
+  expect(await patch(path, unsound, any)).toBe(422);
+});
+
 function linkOf(headers: Headers, rel: string): string {
   const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
   return link?.slice(1, link.indexOf(">")) ?? "no such link";

@@ -66,11 +66,9 @@ function createOrderHandlers(
     },
     async cancelOrder({ identity, params, body, header }) {
       // Its conditions speak of the order: what is cancelled has no ETag of its own.
-      const input = () => {
-        readNothing(body);
-        return readPrecondition(header, "optional");
-      };
-      const order = await actions.cancelOrder(identity, params["id"] ?? "", input);
+      const precondition = readPrecondition(header, "optional");
+      const input = () => readNothing(body);
+      const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, input });
       const lines = await actions.findLines([order.id]);
       return { ...answer(order, lines), invalidates: groupsOfStock(lines) };
     },
