@@ -20,7 +20,7 @@ export type SubgraphAnswer =
   | { readonly kind: "unusable"; readonly code: FetchFailureCode; readonly why: UnusableAnswer };
 
 /** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
-export interface UnusableAnswer {
+interface UnusableAnswer {
   readonly defect: "said not now" | "no JSON object" | "data is no object" | "errors are no list of errors" | "no data";
   readonly status: number;
   readonly bodyBytes: number;
