@@ -95,6 +95,7 @@ test("closing waits for what is in use, ends what is begun, and refuses whoever 
   door.letIn();
   const database = open(door.url, { acquireTimeoutMs: 30_000, connectionsMax: 2 });
   const work = Promise.withResolvers<void>();
+  onTestFinished(() => work.resolve());
   const begun = Promise.withResolvers<void>();
   const inUse = database.transaction(async (transaction) => {
     begun.resolve();
@@ -112,6 +113,7 @@ test("closing waits for what is in use, ends what is begun, and refuses whoever 
       expect(one).rejects.toMatchObject({ cause: { message: "The pool is closed" } }),
     ),
   );
+  await expect.poll(() => door.held(), { timeout: 10_000 }).toBe(0);
   order.push("released");
   work.resolve();
   expect(await inUse).toEqual([{ one: 1 }]);
@@ -149,6 +151,7 @@ async function startSlowDoor(url: string) {
   const door = {
     url: "",
     begun: 0,
+    held: () => waiting.size,
     hold() {
       mode = "hold";
     },
