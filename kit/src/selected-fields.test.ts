@@ -26,11 +26,22 @@ test.each([
   ["{ any { ... on Letter { id } ... on Person { name } } }", false],
   ["{ any { ... on Person { letters { text } } } }", true],
 ])("%s asks a letter for its text: %s", async (source, expected) => {
-  const seen: boolean[] = [];
+  expect(await readAll(source)).toEqual([expected]);
+});
+
+test("fragments that spread the next one twice are each looked at once", async () => {
+  const levels = Array.from({ length: 30 }, (_, at) => `fragment F${at} on Letters { ...F${at + 1} ...F${at + 1} }`);
+  const source = `{ letters { ...F0 } } ${levels.join(" ")} fragment F30 on Letters { nodes { id } }`;
+  expect(await readAll(source)).toEqual([false]);
+});
+
+/** What is found at each field that is resolved. */
+async function readAll(source: string): Promise<readonly boolean[]> {
+  const found: boolean[] = [];
   const resolve = (_: unknown, _context: unknown, info: GraphQLResolveInfo) => {
-    seen.push(selectsField(info, "Letter", ["text"]));
+    found.push(selectsField(info, "Letter", ["text"]));
     return null;
   };
   await graphql({ schema, source, rootValue: { letters: resolve, any: resolve } });
-  expect(seen).toEqual([expected]);
-});
+  return found;
+}

@@ -16,6 +16,8 @@ import {
  */
 export function selectsField(info: GraphQLResolveInfo, typeName: string, fields: readonly string[]): boolean {
   const type = getNamedType(info.returnType);
+  // Each fragment once: those that spread each other twice at each level are as many as a power of two.
+  const seen = new Set<string>();
   return info.fieldNodes.some(({ selectionSet }) => isAsked(selectionSet, type));
 
   function isAsked(selections: SelectionSetNode | undefined, of: GraphQLNamedType | undefined): boolean {
@@ -24,7 +26,10 @@ export function selectsField(info: GraphQLResolveInfo, typeName: string, fields:
 
   function isAskedBy(selection: SelectionNode, of: GraphQLNamedType | undefined): boolean {
     if (selection.kind === Kind.FRAGMENT_SPREAD) {
-      const fragment = info.fragments[selection.name.value];
+      const { value: name } = selection.name;
+      if (seen.has(name)) return false;
+      seen.add(name);
+      const fragment = info.fragments[name];
       return isAsked(fragment?.selectionSet, info.schema.getType(fragment?.typeCondition.name.value ?? ""));
     }
     if (selection.kind === Kind.INLINE_FRAGMENT) {
