@@ -29,9 +29,10 @@ test("the process serves its table, ends what is under way on SIGTERM, and goes 
   const slow = await speak(port, "GET /v1/things/slow HTTP/1.1\r\nHost: a\r\n\r\n");
   await expect.poll(() => waiting.length).toBe(1);
   child.kill("SIGTERM");
-  await idle.closed();
+  await expect.poll(output).toContain('"draining"');
   waiting[0]?.end("{}");
   expect(statusOfText(await slow.closed())).toBe(200);
+  await idle.closed();
   expect(await exitOf(child)).toBe(0);
 });
 
