@@ -42,7 +42,11 @@ export const workloads: readonly Workload[] = [
     question: (n) => get(mixed(n, `/rest/v1/products/${skuAt(n)}`, "/rest/v1/products")),
   },
   { name: "rest-copies", unit: "rest-proxy", question: (n) => get(`/v1/posts/${postAt(n % 10)}`) },
-  { name: "rest-passed", unit: "rest-proxy", question: (n) => get(mixed(n, `/v1/users/${userAt(n)}`, "/v1/users")) },
+  {
+    name: "rest-passed",
+    unit: "rest-proxy",
+    question: (n, token) => get(mixed(n, `/v1/users/${userAt(n)}`, "/v1/users"), token),
+  },
   { name: "graphql-small", unit: "gateway", question: (n, token) => graphql(onePost, { id: postAt(n) }, token) },
   {
     name: "graphql-across",
