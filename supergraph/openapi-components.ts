@@ -73,7 +73,7 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   });
   return {
     description: meanings.join("\n\n"),
-    headers: components.headers(...problemHeaders, ...(headersOfStatus[status] ?? [])),
+    headers: components.headers(...headersOfEveryAnswer, ...(headersOfStatus[status] ?? [])),
     content: {
       "application/problem+json": {
         schema: { $ref: "#/components/schemas/Problem" },
@@ -84,15 +84,14 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
 }
 
 const exampleRequest = { requestId: "0198c4a5-8c00-7c1d-9f3a-2b6d7e8f9a0b" };
-/** On every answer to a caller that is counted. */
-export const rateLimitHeaders = ["RateLimit-Policy", "RateLimit"] as const;
-
-const problemHeaders: readonly SharedHeader[] = [
+/** The last two to a caller that is counted. */
+export const headersOfEveryAnswer: readonly SharedHeader[] = [
   "X-Request-Id",
   "API-Version",
   "Access-Control-Allow-Origin",
   "Cache-Control",
-  ...rateLimitHeaders,
+  "RateLimit-Policy",
+  "RateLimit",
 ];
 
 const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {

@@ -1,7 +1,7 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors";
 import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi";
 import type { RouteDeclaration } from "@tributary/kit/routes";
-import { type Components, rateLimitHeaders } from "./openapi-components.ts";
+import { type Components, headersOfEveryAnswer } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi-book";
 
 export interface OperationSource {
@@ -95,14 +95,7 @@ function toResponses(source: OperationSource, { book, components }: Writing): Js
   const body = { ...toExamples(examples, ({ answer }) => answer) };
   const success: Json = {
     description,
-    headers: components.headers(
-      "X-Request-Id",
-      "API-Version",
-      "Access-Control-Allow-Origin",
-      "Cache-Control",
-      ...rateLimitHeaders,
-      ...headers,
-    ),
+    headers: components.headers(...headersOfEveryAnswer, ...headers),
     ...(schema === undefined
       ? {}
       : { content: { "application/json": { schema: book.write(schema, "output"), ...body } } }),
@@ -110,14 +103,7 @@ function toResponses(source: OperationSource, { book, components }: Writing): Js
   };
   const kept: Json = {
     description: "The copy that the client has still holds.",
-    headers: components.headers(
-      "X-Request-Id",
-      "API-Version",
-      "Access-Control-Allow-Origin",
-      "Cache-Control",
-      ...rateLimitHeaders,
-      "ETag",
-    ),
+    headers: components.headers(...headersOfEveryAnswer, "ETag"),
   };
   const problems = [...Map.groupBy(problemsOf(source), (code) => statusOf[code])].toSorted(([a], [b]) => a - b);
   return {
