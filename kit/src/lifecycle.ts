@@ -34,8 +34,8 @@ export interface ServerOptions {
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
-  /** Receives the server before it listens: for `clientError` and the like. */
-  prepare?(server: Server): void;
+  /** Receives the server before it listens: for `clientError` and the like. Once it is draining, each answer has to end its connection. */
+  prepare?(server: Server, isDraining: () => boolean): void;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
   server.requestTimeout = o.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server);
+  o.prepare?.(server, () => draining);
   await listen(server, o);
   if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;

@@ -5,16 +5,27 @@ import type { Duplex } from "node:stream";
 import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
 import type { Observe } from "./telemetry/observations.ts";
+import { type AnswerAtOnce, installShortcut } from "./wire/shortcut.ts";
 
 /** How long a refused connection is kept, so that its client can read why before the reset that unread bytes bring. */
 const lingerMs = 1_000;
 
-/** What happens below the level of requests: broken ones, `Expect`, `CONNECT`. Has to be called before the server listens. */
-export function prepareServer(server: Server, observe: Observe, admission: Admission): void {
+export interface ConnectionOptions {
+  readonly observe: Observe;
+  readonly admission: Admission;
+  /** What can be answered before Node's server has read it. */
+  readonly answerAtOnce: AnswerAtOnce;
+  readonly isDraining: () => boolean;
+}
+
+/** What happens below the level of requests: copies at once, broken ones, `Expect`, `CONNECT`. Has to be called before the server listens. */
+export function prepareServer(server: Server, o: ConnectionOptions): void {
+  const { observe, admission, answerAtOnce: answer, isDraining } = o;
   const current = new WeakMap<Duplex, ServerResponse>();
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     current.set(request.socket, response);
   });
+  installShortcut(server, { answer, isDraining, newestResponse: (socket) => current.get(socket) });
   // Node would answer a missing Host by itself, without a problem document; readHost refuses it.
   Object.assign(server, { requireHostHeader: false });
   // Node would invite each body before we have looked at the request; readBody does it.

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors";
 import { writeProblem } from "@tributary/kit/problem";
 import { readRequestId } from "@tributary/kit/request-id";
@@ -23,28 +23,30 @@ export interface Exchange {
   readonly record: RequestRecord;
 }
 
+/** Of a request whose client left before its answer. */
+const clientGone = 499;
+
 /** Names the request, and tells when its answer is over. */
-export function openExchange(
-  request: IncomingMessage,
-  response: ServerResponse,
-  observe: Observe,
-  watch?: RequestObserver,
-): Exchange {
+export function openExchange(request: IncomingMessage, response: ServerResponse, watch?: RequestObserver): Exchange {
   const { method = "", url = "", headers } = request;
+  const { own, requestId } = openOwnHead(headers);
+  const record = new RequestRecord(watch?.begin(request, requestId));
+  const exchange = { request, response, method, url, requestId, own, record };
+  if (!watch) return exchange;
+  const begin = performance.now();
+  response.on("close", () => {
+    const status = response.writableFinished ? response.statusCode : clientGone;
+    watch.end({ record, request, status, requestId, milliseconds: performance.now() - begin });
+  });
+  return exchange;
+}
+
+/** The request's name, and a head that says it. */
+export function openOwnHead(headers: IncomingHttpHeaders): { readonly own: OwnHead; readonly requestId: string } {
   const own = createOwnHead();
   const requestId = readRequestId(headers["x-request-id"]);
   own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
-  const record = new RequestRecord(watch?.begin(request, requestId));
-  const exchange = { request, response, method, url, requestId, own, record };
-  const begin = performance.now();
-  response.on("close", () => {
-    const exactly = performance.now() - begin;
-    watch?.end({ record, request, response, requestId, milliseconds: exactly });
-    const milliseconds = Math.round(exactly);
-    const { statusCode: status, writableFinished: finished } = response;
-    observe({ kind: "answered", status, finished, milliseconds, ...describe(exchange) });
-  });
-  return exchange;
+  return { own, requestId };
 }
 
 /** Whatever was thrown becomes a problem document. */
@@ -86,12 +88,9 @@ export function createReadingLimit(responseTimeoutMs: number, observe: Observe):
 
 /** Whom what is told is about. */
 export function aboutExchange(exchange: Exchange): About {
-  const { request, record } = exchange;
-  return { ...describe(exchange), traceId: record.span?.traceId ?? traceIdOf(request) };
-}
-
-/** Without a trace, which most hits of the cache have no need of: the path without the query, and not longer than it should be. */
-function describe({ requestId, method, url, record }: Exchange): Omit<About, "traceId"> {
+  const { request, requestId, method, url, record } = exchange;
+  const traceId = record.span?.traceId ?? traceIdOf(request);
+  // Without the query, and not longer than it should be.
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, method, route: record.route?.path ?? "other", path };
+  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
 }

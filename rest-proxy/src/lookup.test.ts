@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { createKeysOf } from "./cache-keys.ts";
 import { createLookup } from "./lookup.ts";
@@ -6,7 +5,7 @@ import { createRouteTable } from "./route-table.ts";
 
 test("what the proxy has settled selects nothing, or only what it came to; all else is compared as it came", () => {
   const headers = { accept: "text/x", "accept-encoding": "br;q=0.1", authorization: "Bearer a", "x-many": ["1", "2"] };
-  const { key, selecting } = createLookup({ headers } as unknown as IncomingMessage, "/v1/a", "br");
+  const { key, selecting } = createLookup({ headers }, "/v1/a", "br");
   expect(key).toBe("/v1/a");
   expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(selecting)).toEqual([
     undefined,

@@ -1,12 +1,11 @@
-import type { IncomingMessage } from "node:http";
-import type { CacheLookup } from "./cache/lookup.ts";
+import type { AskedOfCache, CacheLookup } from "./cache/lookup.ts";
 import type { Coding } from "./compression.ts";
 
 /**
  * What the cache looks for. `Accept` selects nothing any more: it has chosen the version, which is in the key; so a thousand spellings of it
  * are one. Of `Accept-Encoding` only the packing counts that it comes to.
  */
-export function createLookup(request: IncomingMessage, key: string, coding: Coding | undefined): CacheLookup {
+export function createLookup(request: AskedOfCache, key: string, coding: Coding | undefined): CacheLookup {
   const { headers } = request;
   const selecting = (field: string) => {
     if (field === "accept") return undefined;

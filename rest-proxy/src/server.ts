@@ -6,6 +6,7 @@ import { endWith } from "./cache/end-with.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
+import { createCopyAnswers } from "./copy-answers.ts";
 import { createResourceCors } from "./cors.ts";
 import { createDestinations, type Destinations } from "./destinations.ts";
 import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
@@ -57,7 +58,7 @@ export interface RestProxyOptions {
 export interface RestProxy {
   readonly handler: RequestListener;
   /** Has to see the server before it listens. */
-  prepare(server: Server): void;
+  prepare(server: Server, isDraining: () => boolean): void;
   /** Who called versions older than the newest, since the start. */
   usage(): readonly UsageCount[];
   /** Breaks off what nobody waits for, and closes the connections to the services. */
@@ -125,9 +126,13 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
 
   return {
     handler(request, response) {
-      serve(openExchange(request, response, observe, requests));
+      serve(openExchange(request, response, requests));
     },
-    prepare: (server) => prepareServer(server, observe, parts.admission),
+    prepare(server, isDraining) {
+      const { admission } = parts;
+      const answerAtOnce = createCopyAnswers({ ...parts, requests });
+      prepareServer(server, { observe, admission, answerAtOnce, isDraining });
+    },
     usage: () => parts.usage.read(),
     async close() {
       stopTelling();

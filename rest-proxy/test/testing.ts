@@ -10,6 +10,7 @@ import { createRouteTable } from "../src/route-table.ts";
 import type { Route } from "../src/routes.ts";
 import { createRestProxy, type RestProxy, type RestProxyOptions } from "../src/server.ts";
 import type { Observation } from "../src/telemetry/observations.ts";
+import type { Settled } from "../src/telemetry/request-record.ts";
 
 /** A small table of two services, of the shape of supergraph/routes.json. */
 export const routes: readonly Route[] = [
@@ -68,6 +69,8 @@ export interface Running {
   readonly url: string;
   readonly port: number;
   readonly observed: Observation[];
+  /** Requests whose answers are over. */
+  readonly settled: Settled[];
   /** The node:http server, to count its listeners. */
   readonly server: Server;
   readonly usage: RestProxy["usage"];
@@ -93,6 +96,7 @@ export const noAdmissionLimits: AdmissionLimits = {
 /** Our proxy as main.ts runs it, in front of one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
   const observed: Observation[] = [];
+  const settled: Settled[] = [];
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({
     table,
@@ -110,6 +114,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     upstreamTimeoutMs: 10_000,
     responseTimeoutMs: 30_000,
     observe: (observation) => observed.push(observation),
+    watchers: { requests: { begin: () => undefined, end: (one) => void settled.push(one) } },
     ...settings,
   });
   let server: Server | undefined;
@@ -125,9 +130,9 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
-    prepare: (one) => {
+    prepare: (one, isDraining) => {
       server = one;
-      proxy.prepare(one);
+      proxy.prepare(one, isDraining);
     },
   });
   onTestFinished(() => {
@@ -135,7 +140,8 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     return running.drain();
   });
   if (!server) throw new Error("The server was not prepared.");
-  return { url: running.url, port: running.port, observed, server, usage: proxy.usage, drain: () => running.drain() };
+  const { url, port } = running;
+  return { url, port, observed, settled, server, usage: proxy.usage, drain: () => running.drain() };
 }
 
 export interface Bare {

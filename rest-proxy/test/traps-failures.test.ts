@@ -232,7 +232,7 @@ test("when the client goes, the service hears of it, and its place is free", asy
     client.socket.destroy();
     await gone.at(-1);
   }
-  await expect.poll(() => proxy.observed.filter(({ kind }) => kind === "answered").length).toBe(2);
+  await expect.poll(() => proxy.settled.map(({ status }) => status)).toEqual([499, 499]);
   expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
 });
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { Networks } from "./networks.ts";
 
@@ -9,7 +9,13 @@ export interface Client {
   readonly protocol: "http" | "https";
 }
 
-export type FindClient = (request: IncomingMessage) => Client;
+export type FindClient = (request: Asking) => Client;
+
+/** What of a request says who asks. */
+export interface Asking {
+  readonly socket: Socket;
+  readonly headers: IncomingHttpHeaders;
+}
 
 /** Header values whose addresses are remembered. */
 const knownMax = 10_000;

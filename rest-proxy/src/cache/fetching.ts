@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Question, Reply } from "./asking.ts";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, forwardedStatus, hitStatus } from "./cache-status.ts";
@@ -7,6 +7,7 @@ import { type Entry, isFresh, secondsLeft, type StoredHead, toEntry } from "./en
 import { firstOf } from "./fields.ts";
 import type { Landing } from "./flights.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
+import type { AskedOfCache } from "./lookup.ts";
 import type { Marks } from "./marks.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { dropBody, relayBody } from "./relay.ts";
@@ -154,7 +155,7 @@ export class Fetcher {
 export function sendStale(
   { name, nowMs }: { readonly name: string; readonly nowMs: () => number },
   response: ServerResponse,
-  request: IncomingMessage,
+  request: AskedOfCache,
   entry: Entry,
   complete: CompleteHead,
 ): void {

@@ -10,9 +10,11 @@ export interface CacheLookup {
    * `accept-encoding`), else as it came. Undefined when the request has none.
    */
   readonly selecting: (field: string) => string | undefined;
-  /** Method and fields of the client's request are read, nothing else. */
-  readonly request: IncomingMessage;
+  readonly request: AskedOfCache;
 }
+
+/** What of a client's request is read here. */
+export type AskedOfCache = Pick<IncomingMessage, "method" | "headers">;
 
 /** How this one request reaches the origin. Made only where the store has no fresh answer. */
 export interface Ways {

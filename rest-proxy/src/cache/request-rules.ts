@@ -1,25 +1,25 @@
-import type { IncomingMessage } from "node:http";
 import { ageSeconds } from "./age.ts";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
 import { type Entry, isFresh, secondsLeft } from "./entry.ts";
+import type { AskedOfCache } from "./lookup.ts";
 
 /** What a client's `GET` or `HEAD` asks of caches. */
 export interface RequestRules {
   /** The origin's own business: parts of a body (RFC 9110, 14.2), and conditions on writing (RFC 9111, 4.3.2). */
-  isForOrigin(request: IncomingMessage): boolean;
+  isForOrigin(request: AskedOfCache): boolean;
   /** May be used as it is: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
-  isUsable(entry: Entry, request: IncomingMessage, nowMs: number): boolean;
+  isUsable(entry: Entry, request: AskedOfCache, nowMs: number): boolean;
   /** RFC 9111, 5.2.1.5. */
-  forbidsStoring(request: IncomingMessage): boolean;
+  forbidsStoring(request: AskedOfCache): boolean;
   /** RFC 9111, 5.2.1.7. */
-  forbidsAsking(request: IncomingMessage): boolean;
+  forbidsAsking(request: AskedOfCache): boolean;
 }
 
 const none: Directives = new Map();
 
 /** A client's `Cache-Control` counts only where `obeys` says so. */
 export function createRequestRules(obeys: boolean): RequestRules {
-  const directivesOf = ({ headers }: IncomingMessage) => {
+  const directivesOf = ({ headers }: AskedOfCache) => {
     const text = obeys ? headers["cache-control"] : undefined;
     return text === undefined ? none : parseCacheControl(text);
   };

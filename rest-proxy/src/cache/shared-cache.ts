@@ -7,9 +7,9 @@ import { createInvalidationLog } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { createMarks } from "./marks.ts";
 import { passOn } from "./passing.ts";
-import { createReading } from "./reading.ts";
+import { createReading, type Hits } from "./reading.ts";
 import { createRequestRules } from "./request-rules.ts";
-import { asItIs, type CompleteHead, type FreshAnswer } from "./sending.ts";
+import { asItIs, type CompleteHead } from "./sending.ts";
 import { createStaleRules } from "./stale.ts";
 import { Store } from "./store.ts";
 
@@ -45,9 +45,7 @@ export interface SharedCacheOptions {
   readonly observe?: (observation: CacheObservation) => void;
 }
 
-export interface SharedCache {
-  /** The hit: synchronous, `GET` and `HEAD` only; undefined where the origin has to be asked or something done beside. */
-  findFresh(lookup: CacheLookup): FreshAnswer | undefined;
+export interface SharedCache extends Hits {
   /**
    * Everything else, of any method. Writes the whole answer; each head goes through `complete` first.
    * @throws what the way to the origin threw, when nothing stored may stand in. Nothing is written then. An answer that breaks off once its head
@@ -95,6 +93,8 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reading.findFresh,
+    findCopy: reading.findCopy,
+    useCopy: reading.useCopy,
     async answer(lookup, response, ways, complete) {
       try {
         await answer(lookup, response, ways, complete);

@@ -20,7 +20,6 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
     },
   });
   const observe = createObserver(createLog({ name: "rest-proxy", level: "debug", destination }));
-  observe({ kind: "answered", status: 200, finished: true, milliseconds: 3, ...about });
   observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
   observe({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   observe({ kind: "service-failed", service: "things", code: "BAD_GATEWAY", cause: new Error("refused"), ...about });

@@ -16,13 +16,6 @@ export interface About {
 /** What the rooms tell; only this file turns it into log lines. */
 export type Observation =
   | PassageObservation
-  /** `finished` is false when the connection went before the answer was out. */
-  | ({
-      readonly kind: "answered";
-      readonly status: number;
-      readonly finished: boolean;
-      readonly milliseconds: number;
-    } & Omit<About, "traceId">)
   | ({
       readonly kind: "service-failed";
       readonly service: string;
@@ -42,8 +35,6 @@ export type Observe = (observation: Observation) => void;
 
 export function createObserver(log: Log): Observe {
   return (observed) => {
-    // The access log tells of these, where one is wanted; here they would cost each request.
-    if (observed.kind === "answered") return;
     const observation = toLogFields(observed);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
@@ -71,13 +62,11 @@ export function createObserver(log: Log): Observe {
   };
 }
 
-type Told = Exclude<Observation, { readonly kind: "answered" }>;
-
 /** A path or a key of the cache can hold anything: an address, a search. The trace has the name that other processes give it. */
-function toLogFields(observation: Told): Told {
+function toLogFields(observation: Observation): Observation {
   const { traceId, ...told }: Record<string, unknown> = { ...observation };
   if (traceId !== undefined) told["trace_id"] = traceId;
   delete told["path"];
   delete told["key"];
-  return told as Told;
+  return told as Observation;
 }

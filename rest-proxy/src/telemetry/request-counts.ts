@@ -20,7 +20,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const secondsOf = keepSeries(metrics);
   const clientOf = createKnownValues(knownClients);
 
-  return ({ record, request, milliseconds }: Settled, method: string, status: number): void => {
+  return ({ record, request, status, milliseconds }: Settled, method: string): void => {
     const { code } = record;
     const route = record.route?.path ?? "other";
     const version = record.version ?? "none";

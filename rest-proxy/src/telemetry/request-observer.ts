@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { Log } from "@tributary/kit/log";
 import { createKnownValues } from "@tributary/kit/telemetry/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
@@ -7,12 +6,12 @@ import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config"
 import type { Span, Trace } from "@tributary/kit/telemetry/trace";
 import { traceIdOf } from "../trace-parent.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import type { RequestRecord, Settled } from "./request-record.ts";
+import type { RequestRecord, Settled, WatchedRequest } from "./request-record.ts";
 
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
 export interface RequestObserver {
   /** Undefined when the request is not traced. */
-  begin(request: IncomingMessage, requestId: string): Span | undefined;
+  begin(request: WatchedRequest, requestId: string): Span | undefined;
   end(settled: Settled): void;
 }
 
@@ -27,8 +26,6 @@ export interface RequestObserverOptions {
   readonly newestVersion: number;
 }
 
-/** Of a request whose client left before its answer; nginx' number for it. */
-const clientGone = 499;
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
@@ -45,17 +42,16 @@ export function createRequestObserver(o: RequestObserverOptions): RequestObserve
     },
     end(settled) {
       underWay--;
-      const { record, request, response } = settled;
-      const status = response.writableFinished ? response.statusCode : clientGone;
+      const { record, request, status } = settled;
       const method = methodOf(request.method);
-      count(settled, method, status);
+      count(settled, method);
       if (record.span) endSpan(record, method, status);
-      tell(o, settled, method, status);
+      tell(o, settled, method);
     },
   };
 }
 
-function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string): Span | undefined {
+function beginSpan(trace: Trace, { method, headers }: WatchedRequest, requestId: string): Span | undefined {
   const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
   return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
 }
@@ -71,8 +67,8 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
   span.end();
 }
 
-function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string, status: number): void {
-  const { record, request, requestId, milliseconds } = settled;
+function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string): void {
+  const { record, request, status, requestId, milliseconds } = settled;
   const { route, version, span, code } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Span } from "@tributary/kit/telemetry/trace";
 import type { Route } from "../routes.ts";
 
@@ -16,19 +16,27 @@ export class RequestRecord {
   }
 }
 
+/** What of a request is counted, traced and logged. */
+export type WatchedRequest = Pick<IncomingMessage, "method" | "headers">;
+
 /** A request whose answer is over. */
 export interface Settled {
   readonly record: RequestRecord;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: WatchedRequest;
+  /** Of the answer; 499, nginx' number for it, when the client left before. */
+  readonly status: number;
   readonly requestId: string;
   readonly milliseconds: number;
 }
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
-export function noteCache({ span }: RequestRecord, headers: readonly string[]): void {
-  if (span === undefined) return;
+export function noteCache(record: RequestRecord, headers: readonly string[]): void {
   const at = headers.lastIndexOf("Cache-Status");
-  const said = at === -1 ? undefined : headers[at + 1]?.split("; ")[1];
+  noteCacheStatus(record, at === -1 ? undefined : headers[at + 1]);
+}
+
+export function noteCacheStatus({ span }: RequestRecord, cacheStatus: string | undefined): void {
+  if (span === undefined) return;
+  const said = cacheStatus?.split("; ")[1];
   if (said !== undefined) span.set("tributary.cache", said);
 }

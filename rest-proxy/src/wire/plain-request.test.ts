@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { readPlainRequest } from "./plain-request.ts";
+
+const get = "GET /v1/things/1?a=b HTTP/1.1\r\nHost: a\r\n";
+
+const read = (text: string) => readPlainRequest(Buffer.from(text, "latin1"));
+
+test("a plain request is read whole: its method, its target, its fields by name, and where it ends", () => {
+  const text = `${get}X-Name:\t a b \r\nEMPTY:\r\nÿ: no\r\n`.replace("ÿ: no\r\n", "");
+  expect(read(`${text}\r\n`)).toEqual({
+    method: "GET",
+    url: "/v1/things/1?a=b",
+    headers: { host: "a", "x-name": "a b", empty: "" },
+    bytes: text.length + 2,
+  });
+});
+
+test("what else counts as space somewhere belongs to the value", () => {
+  expect(read(`${get}X-Name: \xa0a\xa0\r\n\r\n`)?.headers["x-name"]).toBe("\xa0a\xa0");
+});
+
+test("a body that is announced counts, also where it is not there yet, and what comes after it does not", () => {
+  const head = "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
+  for (const body of ["", "12", "12345", "12345GET /"]) expect(read(head + body)?.bytes).toBe(head.length + 5);
+  expect(read(`${get}\r\n${get}\r\n`)?.bytes).toBe(get.length + 2);
+});
+
+const notPlain: Readonly<Record<string, string>> = {
+  nothing: "",
+  "a head that is not all there": get,
+  "a head that lacks its last byte": `${get}\r`,
+  "no field at all": "GET / HTTP/1.1\r\n\r\n",
+  "no host": get.replace("Host", "Guest"),
+  "an empty line before it": `\r\n${get}\r\n`,
+  "another method": get.replace("GET", "TRACE"),
+  "a method in small letters": get.replace("GET", "get"),
+  CONNECT: get.replace("GET /v1/things/1?a=b", "CONNECT a:1"),
+  "HTTP/1.0": get.replace("1.1", "1.0"),
+  "an absolute target": get.replace("/v1", "http://a/v1"),
+  "an asterisk": get.replace("/v1/things/1?a=b", "*"),
+  "a space in the target": get.replace("?", " "),
+  "a byte beyond ASCII in the target": get.replace("?", "\xe9"),
+  "two spaces before the version": get.replace(" HTTP", "  HTTP"),
+  "a tab before the version": get.replace(" HTTP", "\tHTTP"),
+  "a line feed alone": get.replace("\r\n", "\n"),
+  "a carriage return alone": `${get}X: a\rb\r\n`,
+  "a folded line": `${get}X: a\r\n b\r\n`,
+  "a space before the colon": `${get}X : a\r\n`,
+  "a space before the name": `${get} X: a\r\n`,
+  "no colon": `${get}X\r\n`,
+  "no name": `${get}: a\r\n`,
+  NUL: `${get}X: a\0\r\n`,
+  DEL: `${get}X: a\x7f\r\n`,
+  "a field twice": `${get}x-name: a\r\nX-Name: b\r\n`,
+  "the host twice": `${get}HOST: b\r\n`,
+  "a field of every object": `${get}__proto__: a\r\n`,
+  "a length with a sign": `${get}Content-Length: +1\r\n`,
+  "a list of lengths": `${get}Content-Length: 1, 1\r\n`,
+  "a length of letters": `${get}Content-Length: 0x1\r\n`,
+  "an empty length": `${get}Content-Length:\r\n`,
+  "a length beyond all reason": `${get}Content-Length: 1234567890\r\n`,
+  chunks: `${get}Transfer-Encoding: chunked\r\n`,
+  "an upgrade": `${get}Connection: upgrade\r\nUpgrade: h2c\r\n`,
+  "an upgrade without a connection": `${get}Upgrade: h2c\r\n`,
+  "the end of the connection": `${get}Connection: close\r\n`,
+  "names in Connection": `${get}Connection: keep-alive, x-name\r\n`,
+  "an expectation": `${get}Expect: 100-continue\r\n`,
+  "a cookie to be set": `${get}Set-Cookie: a=b\r\n`,
+  "more than 8 KiB": `${get}X: ${"a".repeat(8_192)}\r\n`,
+};
+
+test.each(Object.entries(notPlain))("%s is not plain", (_name, text) => {
+  const isCut = text === "" || text === get || text === `${get}\r`;
+  expect(read(isCut ? text : `${text}\r\n`)).toBeUndefined();
+});
+
+test("a name is remembered in so many spellings, and read right in any further one", () => {
+  for (let at = 0; at < 2_000; at++) {
+    expect(read(`${get}X-Name-${at}: ${at}\r\n\r\n`)?.headers[`x-name-${at}`]).toBe(String(at));
+  }
+});

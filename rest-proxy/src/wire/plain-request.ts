@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/** A request of the plainest form: what it says, and how long it is, hang on nothing but its bytes. */
+export interface PlainRequest {
+  readonly method: string;
+  /** The target as it was sent; begins with a slash. */
+  readonly url: string;
+  /** By name in lower case. No name stands twice in such a request. */
+  readonly headers: IncomingHttpHeaders;
+  /** Of head and body together, from the first byte on. */
+  readonly bytes: number;
+}
+
+/** A head that is longer is not a plain one. */
+const headBytesMax = 8_192;
+
+/**
+ * A part of what RFC 9112 permits: one space where it has one, lines that end as they should, no folded line, nothing that is no text. Every such
+ * head is one for Node's parser too, and ends for it at the same byte.
+ */
+const headPattern =
+  /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x7e]*) HTTP\/1\.1\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)+\r\n/;
+
+/** Fields that change where a message ends, what becomes of its connection, or how Node hands them on. */
+const unplain: ReadonlySet<string> = new Set([
+  "expect",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "set-cookie",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** The request whose first bytes these are; undefined for one that is not plain, or whose head is not all there. */
+export function readPlainRequest(chunk: Buffer): PlainRequest | undefined {
+  const text = chunk.toString("latin1", 0, headBytesMax);
+  const [head, method, url] = headPattern.exec(text) ?? [];
+  if (head === undefined || method === undefined || url === undefined) return undefined;
+  const headers = readFields(head, method.length + url.length + " ".length + " HTTP/1.1\r\n".length);
+  if (!headers) return undefined;
+  const { host, connection, "content-length": length = "0" } = headers;
+  if (host === undefined) return undefined;
+  if (connection !== undefined && connection.toLowerCase() !== "keep-alive") return undefined;
+  return /^\d{1,9}$/.test(length) ? { method, url, headers, bytes: head.length + Number(length) } : undefined;
+}
+
+/** The fields of a head that the pattern has let through, from the place of the first. Undefined when they are not plain ones. */
+function readFields(head: string, from: number): IncomingHttpHeaders | undefined {
+  const headers: IncomingHttpHeaders = {};
+  const end = head.length - "\r\n".length;
+  for (let at = from; at < end;) {
+    const colon = head.indexOf(":", at);
+    const stop = head.indexOf("\r", colon);
+    const name = toFieldName(head.slice(at, colon));
+    // Twice: some are joined, of some the first counts, and some are an error.
+    if (headers[name] !== undefined || unplain.has(name)) return undefined;
+    headers[name] = trimmed(head, colon + 1, stop);
+    at = stop + "\r\n".length;
+  }
+  return headers;
+}
+
+/** Without the spaces and tabs around it (RFC 9112, 5.1); what else counts as space for `trim` belongs to the value. */
+function trimmed(text: string, start: number, stop: number): string {
+  let [from, to] = [start, stop];
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/** Spellings that are remembered: of a name that was met before there is no second text. */
+const spellingsMax = 512;
+const spellings = new Map<string, string>();
+
+function toFieldName(spelled: string): string {
+  const known = spellings.get(spelled);
+  if (known !== undefined) return known;
+  const name = spelled.toLowerCase();
+  if (spellings.size < spellingsMax && name.length <= 64) spellings.set(spelled, name);
+  return name;
+}

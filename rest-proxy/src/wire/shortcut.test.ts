@@ -1,0 +1,168 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { installShortcut, type ShortcutOptions } from "./shortcut.ts";
+
+/** Says what it has read; of a POST a little later. */
+const echo: RequestListener = (request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const body = Buffer.concat(chunks).toString("latin1");
+    const { method, url, headers } = request;
+    const text = JSON.stringify({ method, url, headers, body });
+    response.sendDate = false;
+    response.writeHead(200, [
+      "Content-Type",
+      "application/json",
+      "Content-Length",
+      String(Buffer.byteLength(text, "latin1")),
+    ]);
+    setTimeout(() => response.end(text, "latin1"), method === "POST" ? 8 : 0);
+  });
+};
+
+/** A server that says what it has read, and a shortcut that says the same of what it takes. */
+async function start(o: Partial<ShortcutOptions> = {}, prepare?: (server: Server) => void) {
+  const server = createServer(echo);
+  const newest = new WeakMap<Socket, ServerResponse>();
+  const taken: string[] = [];
+  server.on("request", (request, response) => newest.set(request.socket, response));
+  prepare?.(server);
+  installShortcut(server, {
+    answer({ method, url, headers }) {
+      if (method !== "GET") return undefined;
+      taken.push(url);
+      const body = Buffer.from(JSON.stringify({ method, url, headers, body: "" }), "latin1");
+      const lines = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      return { status: 200, lines, body };
+    },
+    isDraining: () => false,
+    newestResponse: (socket) => newest.get(socket),
+    ...o,
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, taken };
+}
+
+/** All that comes back for these packets, until the other side ends or nothing comes any more. */
+async function send(port: number, packets: readonly string[]): Promise<string> {
+  const socket = connect(port, "127.0.0.1").setNoDelay();
+  let text = "";
+  let news = 0;
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+    news++;
+  });
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  for (const packet of packets) {
+    socket.write(packet, "latin1");
+    await sleep(3);
+  }
+  for (let before = -1; before !== news && !socket.destroyed; await sleep(15)) before = news;
+  socket.destroy();
+  return text;
+}
+
+const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+
+test("what is taken is answered as Node would answer it, and the first of a connection is Node's", async () => {
+  const { port, taken } = await start();
+  const [one, two] = [await send(port, [get("/1")]), await send(port, [get("/0"), get("/1")])];
+  expect(two.endsWith(one)).toBe(true);
+  expect(taken).toEqual(["/1"]);
+});
+
+test("a request with a body is never taken, whoever would answer it", async () => {
+  const { port, taken } = await start();
+  const text = await send(port, [get("/0"), get("/1", "Content-Length: 2\r\n"), "ab", get("/2")]);
+  expect(text.match(/"url":"[^"]*"|"body":"[^"]*"/g)).toEqual([
+    ...['"url":"/0"', '"body":""'],
+    ...['"url":"/1"', '"body":"ab"'],
+    ...['"url":"/2"', '"body":""'],
+  ]);
+  expect(taken).toEqual(["/2"]);
+});
+
+test("where it is not known what Node has made of a request, the connection is Node's", async () => {
+  const first = new WeakMap<Socket, ServerResponse>();
+  const { port, taken } = await start({ newestResponse: (socket) => first.get(socket) }, (server) =>
+    server.on("request", ({ socket }, response) => {
+      if (!first.has(socket)) first.set(socket, response);
+    }),
+  );
+  const text = await send(port, [get("/0"), "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", get("/2")]);
+  expect(text.match(/"url":"[^"]*"/g)).toEqual(['"url":"/0"', '"url":"/1"', '"url":"/2"']);
+  expect(taken).toEqual([]);
+});
+
+test("where somebody else listens to a connection's bytes, nothing is taken away from Node", async () => {
+  const { port, taken } = await start({}, (server) =>
+    server.on("connection", (one) => one.on("data", () => undefined)),
+  );
+  expect((await send(port, [get("/0"), get("/1")])).match(/200 OK/g)).toHaveLength(2);
+  expect(taken).toEqual([]);
+});
+
+/** Requests of many forms, right and wrong, whole and cut, in packets of any size. */
+const packets = fc
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(get("/1"), get("/2"), get("/3", "Accept: */*\r\nx:y\r\n")) },
+      fc.constantFrom(
+        "POST /4 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
+        `POST /5 HTTP/1.1\r\nHost: a\r\nContent-Length: ${get("/x").length}\r\n\r\n${get("/x")}`,
+        "POST /6 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        "HEAD /7 HTTP/1.1\r\nHost: a\r\n\r\n",
+        get("/8", "X: a\xff\r\n"),
+        get("/9", "Accept: a\r\nAccept: b\r\n"),
+        get("/10", "Connection: close\r\n"),
+        get("/11", `X: ${"y".repeat(9_000)}\r\n`),
+        get("/12#part"),
+        get("/13", "Content-Length: 00\r\n"),
+        `\r\n${get("/14")}`,
+        get("/15", "X: GET /x HTTP/1.1\r\nHost: b\r\n"),
+      ),
+      fc
+        .record({ at: fc.nat(60), by: fc.constantFrom("\r", "\n", " ", ":", "\0", "\t", "\x80", "") })
+        .map(({ at, by }) => {
+          const text = get("/16", "X-Y: z\r\n");
+          const place = at % text.length;
+          return text.slice(0, place) + by + text.slice(place + 1);
+        }),
+    ),
+    { minLength: 1, maxLength: 5 },
+  )
+  .chain((requests) => {
+    const text = requests.join("");
+    const edges = requests.slice(0, -1).map((_, at) => requests.slice(0, at + 1).join("").length);
+    const cuts = fc.array(fc.oneof(fc.constantFrom(...edges, text.length), fc.nat(text.length)), { maxLength: 6 });
+    return fc.tuple(fc.boolean(), cuts).map(([keepsEdges, extra]) => {
+      const places = [...new Set([0, ...(keepsEdges ? edges : []), ...extra, text.length])].sort((a, b) => a - b);
+      return places.slice(1).map((end, at) => text.slice(places[at], end));
+    });
+  });
+
+test("whatever comes in whatever pieces, the answers are those of Node alone", async () => {
+  const [ours, nodes] = [await start(), await start({ isDraining: () => true })];
+  await fc.assert(
+    fc.asyncProperty(packets, async (pieces) => {
+      const sent = [get("/0"), ...pieces];
+      const [one, other] = await Promise.all([send(ours.port, sent), send(nodes.port, sent)]);
+      expect(one).toBe(other);
+    }),
+    { numRuns: 300, seed: 4 },
+  );
+  expect(ours.taken.length).toBeGreaterThan(50);
+  expect(nodes.taken).toEqual([]);
+}, 120_000);

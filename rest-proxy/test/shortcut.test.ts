@@ -1,0 +1,402 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { noAdmissionLimits, type ProxySettings, route, type Running, speak, startProxy, startStub } from "./testing.ts";
+
+const routes = [
+  route("getThing", "GET", "/things/:id", { cache: "public", versions: [1, 2] }),
+  route("listThings", "GET", "/things", { cache: "public", query: ["limit", "search"] }),
+  route("createThing", "POST", "/things", {}),
+  route("getOwn", "GET", "/things/:id/own", {}),
+];
+
+/** 1970-01-12; the clock of whoever keeps copies. */
+let atMs = 1_000_000_000;
+
+interface Asked extends Running {
+  /** Requests that Node's server has handed on. */
+  readonly byNode: () => number;
+  readonly asked: () => number;
+}
+
+async function start(settings: ProxySettings = {}, text = "x".repeat(1_200)): Promise<Asked> {
+  const stub = await startStub(({ url }, response) => {
+    const isKept = !url.endsWith("/own") && !url.includes("search=never");
+    response.setHeader("Date", new Date(atMs).toUTCString());
+    response.setHeader("Last-Modified", new Date(atMs - 60_000).toUTCString());
+    response.setHeader("Cache-Control", isKept ? "public, max-age=100" : "private, no-cache");
+    response.setHeader("ETag", `"${url.length}"`);
+    const body = JSON.stringify({ url, text });
+    setTimeout(() => response.end(body), url.endsWith("/own") ? 50 : 0);
+  });
+  const retirements = [{ version: 1, deprecatedAtMs: 1_000, sunsetAtMs: 4_000_000_000_000 }];
+  const proxy = await startProxy(stub, { routes, retirements, nowMs: () => atMs, ...settings });
+  let byNode = 0;
+  proxy.server.on("request", () => byNode++);
+  return { ...proxy, byNode: () => byNode, asked: () => stub.seen.length };
+}
+
+/** A connection on which one request goes out at a time. */
+async function converse(port: number) {
+  const { socket, text } = await speak(port);
+  // What is written by itself is sent by itself.
+  socket.setNoDelay();
+  let read = 0;
+
+  /** The whole of the next answer: its head, and as many bytes as that says. */
+  async function next(hasBody = true): Promise<string> {
+    for (;;) {
+      const rest = text().slice(read);
+      const head = rest.slice(0, rest.indexOf("\r\n\r\n") + 4);
+      const length = hasBody ? Number(/^content-length: (\d+)\r$/im.exec(head)?.[1] ?? 0) : 0;
+      if (head.length > 4 && rest.length >= head.length + length) {
+        read += head.length + length;
+        return rest.slice(0, head.length + length);
+      }
+      if (socket.destroyed || socket.readableEnded) throw new Error(`The connection ended after ${rest}`);
+      await sleep(1);
+    }
+  }
+
+  return {
+    socket,
+    /** What came beyond the answers that were read. */
+    rest: () => text().slice(read),
+    async ask(bytes: string, hasBody = true): Promise<string> {
+      socket.write(bytes, "latin1");
+      return next(hasBody);
+    },
+    next,
+  };
+}
+
+/** An answer's lines, sorted: the order of fields with different names says nothing (RFC 9110, 5.3). */
+function linesOf(answer: string): readonly string[] {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const [status = "", ...fields] = head.split("\r\n");
+  return [status, ...fields.sort(), body];
+}
+
+const plain = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: r-1\r\n";
+
+const unchanged: ReadonlySet<string> = new Set(["a tag that it has", "a date since when nothing changed"]);
+
+const equal: Readonly<Record<string, string>> = {
+  "the shortest": "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nx-request-id: r-1\r\n",
+  "names in capitals": "GET /v1/things/1 HTTP/1.1\r\nHOST: a\r\nX-REQUEST-ID: r-1\r\n",
+  "spaces and tabs around a value": "GET /v1/things/1 HTTP/1.1\r\nHost: \t a\t\r\nX-Request-Id:r-1  \r\nAccept:  \r\n",
+  "a browser's fields": `${plain}Accept: */*\r\nAccept-Language: en\r\nCookie: a=b; c=d\r\nUser-Agent: M (X; Y)\r\nConnection: Keep-Alive\r\n`,
+  "bytes beyond ASCII": `${plain}X-Name: \xe9\x80\xff\r\n`,
+  "a type that selects the version":
+    "GET /things/1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: r-1\r\nAccept: application/json;version=2\r\n",
+  "the vendor's type":
+    "GET /things/1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: r-1\r\nAccept: application/vnd.tributary.v2+json\r\n",
+  "parameters in another order": "GET /v1/things?search=a%20b&limit=2 HTTP/1.1\r\nHost: a\r\nX-Request-Id: r-1\r\n",
+  "a packing": `${plain}Accept-Encoding: gzip\r\n`,
+  "the better of two packings": `${plain}Accept-Encoding: gzip, br\r\n`,
+  "a tag that it has": `${plain}If-None-Match: "17"\r\n`,
+  "a tag that it has not": `${plain}If-None-Match: "1"\r\n`,
+  "a date since when nothing changed": `${plain}If-Modified-Since: Mon, 12 Jan 1970 13:45:40 GMT\r\n`,
+  "a date before": `${plain}If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT\r\n`,
+  "an origin that may read": `${plain}Origin: http://localhost:3000\r\n`,
+  "an origin that may not": `${plain}Origin: https://elsewhere.example\r\n`,
+  "a token": `${plain}Authorization: Bearer x\r\n`,
+  "a forwarded address": `${plain}X-Forwarded-For: 192.0.2.1\r\n`,
+  "what caches are asked for": `${plain}Cache-Control: no-cache\r\nPragma: no-cache\r\n`,
+  "a request's own trace": `${plain}traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n`,
+};
+
+test.each(Object.entries(equal))("%s: answered before Node as by Node", async (name, head) => {
+  const { port, byNode, asked } = await start();
+  const line = await converse(port);
+  const bytes = `${head}\r\n`;
+  // Fills the copy; asks with the copy there, on a connection whose first request is Node's; and once more.
+  await line.ask(bytes);
+  const other = await converse(port);
+  const slow = await other.ask(bytes);
+  expect(byNode()).toBe(2);
+  const fast = await other.ask(bytes);
+  expect(linesOf(fast)).toEqual(linesOf(slow));
+  expect(fast.slice(9, 12)).toBe(unchanged.has(name) ? "304" : "200");
+  expect(fast).toContain("\r\nCache-Status: tributary; hit; ttl=100\r\n");
+  expect(byNode()).toBe(2);
+  expect(asked()).toBe(1);
+  expect([line.rest(), other.rest()]).toEqual(["", ""]);
+});
+
+test("which copy it is, what it is and how old, is found anew each time", async () => {
+  const { port, byNode } = await start();
+  const line = await converse(port);
+  await line.ask("GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  await line.ask("GET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(byNode()).toBe(2);
+  atMs += 7_000;
+  const answer = await line.ask("GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(answer).toContain('{"url":"/rest/v1/things/1"');
+  expect(answer).toContain("\r\nAge: 7\r\nCache-Status: tributary; hit; ttl=93\r\n");
+  expect(await line.ask("GET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n")).toContain('"/rest/v1/things/22"');
+  const ids = [await line.ask(`${head}\r\n`), await line.ask(`${head}\r\n`)].map(
+    (one) => /x-request-id: (\S+)/i.exec(one)?.[1],
+  );
+  expect(new Set(ids).size).toBe(2);
+  expect(byNode()).toBe(2);
+});
+
+test("of one copy each gets the form that was asked for", async () => {
+  const { port, byNode, asked } = await start();
+  const named = "Host: a\r\nX-Request-Id: r-1\r\n";
+  const forms = [
+    `GET /v2/things/1 HTTP/1.1\r\n${named}\r\n`,
+    `GET /things/1 HTTP/1.1\r\n${named}Accept: application/json;version=2\r\n\r\n`,
+    `GET /things/1 HTTP/1.1\r\n${named}Accept: application/vnd.tributary.v2+json\r\n\r\n`,
+    `GET /v2/things/1 HTTP/1.1\r\n${named}If-None-Match: "17"\r\n\r\n`,
+  ];
+  await (await converse(port)).ask(forms[0] ?? "");
+  const line = await converse(port);
+  const slow = [];
+  for (const form of forms) slow.push(linesOf(await line.ask(form)));
+  const before = byNode();
+  const fast = [];
+  for (const form of [...forms, ...forms]) fast.push(linesOf(await line.ask(form)));
+  expect(fast).toEqual([...slow, ...slow]);
+  expect(new Set(slow.map((lines) => lines.join("\n"))).size).toBe(4);
+  expect([byNode(), asked()]).toEqual([before, 1]);
+});
+
+const head = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n";
+
+const left: Readonly<Record<string, string>> = {
+  HEAD: "HEAD /v1/things/1 HTTP/1.1\r\nHost: a\r\n",
+  "another path": "GET /v1/things/2 HTTP/1.1\r\nHost: a\r\n",
+  "a path that is not kept": "GET /v1/things/1/own HTTP/1.1\r\nHost: a\r\n",
+  "an absolute target": "GET http://b/v1/things/1 HTTP/1.1\r\nHost: a\r\n",
+  "HTTP/1.0": "GET /v1/things/1 HTTP/1.0\r\nHost: a\r\n",
+  "a range": `${head}Range: bytes=0-1\r\n`,
+  "a condition of writers": `${head}If-Match: "17"\r\n`,
+  "a body of no bytes": `${head}Content-Length: 0\r\n`,
+  "a body": `${head}Content-Length: 2\r\n\r\n{}`,
+  "a body in chunks": `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n`,
+  "the end of its connection": `${head}Connection: close\r\n`,
+  "names in Connection": `${head}Connection: keep-alive, x-name\r\n`,
+  "an expectation": `${head}Expect: 100-continue\r\n`,
+  "an upgrade": `${head}Connection: upgrade\r\nUpgrade: h2c\r\n`,
+  "a field twice": `${head}Accept: application/json\r\nAccept: text/html\r\n`,
+  "no host": "GET /v1/things/1 HTTP/1.1\r\nX-A: 1\r\n",
+  "two hosts": `${head}Host: b\r\n`,
+  "a host that is none": "GET /v1/things/1 HTTP/1.1\r\nHost: a b\r\n",
+  "a folded field": `${head}X-A: 1\r\n 2\r\n`,
+  "a name with a space": `${head}X A: 1\r\n`,
+  "a control character": `${head}X-A: \x01\r\n`,
+  "a line that ends early": "GET /v1/things/1 HTTP/1.1\r\nHost: a\nX-A: 1\r\n",
+  "two spaces": "GET  /v1/things/1 HTTP/1.1\r\nHost: a\r\n",
+  "a type that there is not": `${head}Accept: text/html\r\n`,
+};
+
+test.each(Object.entries(left))(
+  "%s is left to Node, and answered as if nothing stood before it",
+  async (name, bytes) => {
+    const { port, byNode } = await start();
+    const [with1, without] = [await converse(port), await converse(port)];
+    await with1.ask(`${head}\r\n`);
+    await with1.ask(`${head}\r\n`);
+    const before = byNode();
+    const isHead = name === "HEAD";
+    const answer = await with1.ask(`${bytes}\r\n`, !isHead);
+    const first = await without.ask(`${bytes}\r\n`, !isHead);
+    // What is no request to Node is not handed on; the first of the two may have been asked for, and the second be its copy.
+    expect([before, before + 2]).toContain(byNode());
+    expect(linesOf(masked(answer))).toEqual(linesOf(masked(first)));
+  },
+);
+
+/** Without what no two answers have in common. */
+function masked(answer: string): string {
+  return answer.replaceAll(/^(x-request-id|date|cache-status|age): .*\r\n/gim, "").replace(/"requestId":"[^"]*"/, "");
+}
+
+test("who may not ask any more is refused by Node, and each answer is counted once", async () => {
+  const { port, byNode, settled } = await start({ admissionLimits: { ...noAdmissionLimits, readsPerMinute: 3 } });
+  const line = await converse(port);
+  const answers: string[] = [];
+  for (let at = 0; at < 5; at++) answers.push(await line.ask(`${head}\r\n`));
+  expect(answers.map((one) => [one.slice(9, 12), /RateLimit: "reads";r=(\d)/.exec(one)?.[1]])).toEqual([
+    ["200", "2"],
+    ["200", "1"],
+    ["200", "0"],
+    ["429", "0"],
+    ["429", "0"],
+  ]);
+  expect(byNode()).toBe(3);
+  await expect.poll(() => settled.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
+});
+
+test("what is answered before Node is counted like the rest: by route, by version, and who still calls it", async () => {
+  const { port, settled, usage, byNode } = await start({ knownClients: ["shop"] });
+  const line = await converse(port);
+  for (let at = 0; at < 3; at++) await line.ask(`${head}X-Client-Name: shop\r\n\r\n`);
+  expect(byNode()).toBe(1);
+  expect(usage()).toEqual([{ version: 1, route: "getThing", client: "shop", requests: 3 }]);
+  await expect.poll(() => settled.length).toBe(3);
+  for (const one of settled) {
+    expect(one).toMatchObject({ status: 200, record: { version: 1, route: { id: "getThing" } } });
+    expect(one.milliseconds).toBeGreaterThan(0);
+  }
+});
+
+test("a version that is gone is gone, whatever is stored", async () => {
+  const sunsetAtMs = atMs + 50_000;
+  const { port } = await start({ retirements: [{ version: 1, deprecatedAtMs: 1_000, sunsetAtMs }] });
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  expect(await line.ask(`${head}\r\n`)).toContain("200 OK");
+  atMs = sunsetAtMs;
+  expect(await line.ask(`${head}\r\n`)).toContain("410 Gone");
+});
+
+test("a copy that is too old is asked for again, and one that was taken back too", async () => {
+  const { port, asked } = await start();
+  const line = await converse(port);
+  for (let at = 0; at < 3; at++) await line.ask("GET /v1/things HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(asked()).toBe(1);
+  expect(await line.ask("POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}")).toContain("200 OK");
+  await line.ask("GET /v1/things HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(asked()).toBe(3);
+  atMs += 200_000;
+  await line.ask("GET /v1/things HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(asked()).toBe(4);
+});
+
+test("a long answer goes by Node", async () => {
+  const { port, byNode } = await start({}, "y".repeat(20_000));
+  const line = await converse(port);
+  for (let at = 0; at < 3; at++) expect(await line.ask(`${head}\r\n`)).toContain("200 OK");
+  expect(byNode()).toBe(3);
+});
+
+test("a request that comes in two pieces, cut anywhere, is one request; what follows it is another", async () => {
+  const { port, asked } = await start();
+  const bytes = `${head}X-Request-Id: cut\r\n\r\n`;
+  await (await converse(port)).ask(bytes);
+  for (let at = 1; at < bytes.length; at += 1) {
+    const line = await converse(port);
+    await line.ask(bytes);
+    await line.ask(bytes);
+    line.socket.write(bytes.slice(0, at));
+    await sleep(2);
+    const answers = [await line.ask(bytes.slice(at)), await line.ask(bytes)];
+    for (const answer of answers) expect(answer).toContain("200 OK");
+    expect(line.rest()).toBe("");
+    line.socket.destroy();
+  }
+  expect(asked()).toBe(1);
+});
+
+test("bytes that look like a request within another's head or body are no request", async () => {
+  const { port, byNode } = await start();
+  const hidden = "GET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n";
+  await (await converse(port)).ask(hidden);
+  // The value of a field, begun in one packet, goes on in the next as a whole request.
+  const inHead = await converse(port);
+  await inHead.ask(`${head}\r\n`);
+  inHead.socket.write(`${head}X-A: `);
+  await sleep(20);
+  expect(await inHead.ask(hidden)).toMatch(/"\/rest\/v1\/things\/1"|400 Bad Request/);
+  await sleep(20);
+  expect(inHead.rest()).toBe("");
+  // A body, announced in one packet and sent in the next.
+  const inBody = await converse(port);
+  await inBody.ask(`${head}\r\n`);
+  inBody.socket.write(`POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * hidden.length}\r\n\r\n`);
+  await sleep(20);
+  inBody.socket.write(hidden);
+  await sleep(20);
+  expect(inBody.rest()).toBe("");
+  expect(await inBody.ask(hidden)).toContain('"/rest/v1/things"');
+  // And the connection is known again after it.
+  const before = byNode();
+  expect(await inBody.ask(hidden)).toContain('"/rest/v1/things/22"');
+  expect(byNode()).toBe(before);
+  expect(inBody.rest()).toBe("");
+});
+
+test("a body that nobody wanted to the end is not taken for requests", async () => {
+  const { port } = await start({ bodyBytesMax: 10 });
+  const hidden = "GET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n";
+  await (await converse(port)).ask(hidden);
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  const refused = await line.ask(`POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n\r\n`);
+  expect(refused).toContain("413 ");
+  line.socket.write(hidden);
+  await sleep(50);
+  expect(line.rest()).toBe("");
+});
+
+test("requests that are sent in one go are answered by Node in their order, as is all that follows them", async () => {
+  const { port, byNode } = await start();
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  await line.ask("GET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n");
+  line.socket.write(`${head}\r\nGET /v1/things/22 HTTP/1.1\r\nHost: a\r\n\r\n${head}\r\n`);
+  const answers = [await line.next(), await line.next(), await line.next()];
+  expect(answers.map((one) => /"url":"([^"]+)"/.exec(one)?.[1])).toEqual([
+    "/rest/v1/things/1",
+    "/rest/v1/things/22",
+    "/rest/v1/things/1",
+  ]);
+  await line.ask(`${head}\r\n`);
+  expect(byNode()).toBe(6);
+});
+
+test("a copy waits for what was asked for before it on its connection", async () => {
+  const { port } = await start();
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  line.socket.write("GET /v1/things/1/own HTTP/1.1\r\nHost: a\r\n\r\n");
+  await sleep(5);
+  expect(await line.ask(`${head}\r\n`)).toContain('"/rest/v1/things/1/own"');
+  expect(await line.next()).toContain('"/rest/v1/things/1"');
+});
+
+test("a connection that gets nothing but copies outlives the time for a head", async () => {
+  const { port, byNode } = await start({ headersTimeoutMs: 400, requestTimeoutMs: 500 });
+  const line = await converse(port);
+  for (let at = 0; at < 30; at++) {
+    expect(await line.ask(`${head}\r\n`)).toContain("200 OK");
+    await sleep(100);
+  }
+  expect(byNode()).toBe(1);
+});
+
+test("a head that is begun after copies and not ended is cut like any other", async () => {
+  const { port } = await start({ headersTimeoutMs: 400, requestTimeoutMs: 500 });
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  await line.ask(`${head}\r\n`);
+  expect(await line.ask("GET /v1/thi")).toContain("408 ");
+});
+
+test("from the first moment of draining each answer ends its connection", async () => {
+  const { port, drain } = await start({ drainDelayMs: 300 });
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  expect(await line.ask(`${head}\r\n`)).toContain("Connection: keep-alive");
+  const drained = drain();
+  expect(await line.ask(`${head}\r\n`)).toContain("Connection: close");
+  await drained;
+});
+
+test("who asks and does not read is not answered into memory", async () => {
+  const { port, server } = await start({}, "y".repeat(15_000));
+  const sockets: { writableLength: number }[] = [];
+  server.on("connection", (socket) => sockets.push(socket));
+  const { socket, ask } = await converse(port);
+  await ask(`${head}\r\n`);
+  socket.pause();
+  // Some 20 MB of answers, more than the system takes for one connection.
+  for (let at = 0; at < 1_500; at++) {
+    socket.write(`${head}\r\n`);
+    await sleep(1);
+  }
+  // Beside what the system holds: one answer of ours, and what Node lets pile up before it stops reading.
+  expect(Math.max(...sockets.map(({ writableLength }) => writableLength))).toBeLessThan(200_000);
+});
