@@ -72,7 +72,9 @@ function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, meth
   const { route, version, span, code } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;
-  const ids = { requestId, trace_id: span?.traceId ?? traceIdOf(request), ...(span ? { span_id: span.spanId } : {}) };
+  // Of a copy: what is made for a request without a trace is nobody else's.
+  const traceId = span?.traceId ?? traceIdOf({ headers: { ...request.headers } });
+  const ids = { requestId, trace_id: traceId, ...(span ? { span_id: span.spanId } : {}) };
   const about = { route: route?.path ?? "other", version, method, status, code };
   log.info({ ...ids, ...about, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
 }

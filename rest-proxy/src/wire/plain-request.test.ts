@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { readPlainRequest } from "./plain-request.ts";
+import { createPlainReader } from "./plain-request.ts";
 
 const get = "GET /v1/things/1?a=b HTTP/1.1\r\nHost: a\r\n";
 
-const read = (text: string) => readPlainRequest(Buffer.from(text, "latin1"));
+const read = (text: string) => createPlainReader()(Buffer.from(text, "latin1"));
 
 test("a plain request is read whole: its method, its target, its fields by name, and where it ends", () => {
   const text = `${get}X-Name:\t a b \r\nEMPTY:\r\nÿ: no\r\n`.replace("ÿ: no\r\n", "");
@@ -78,4 +78,20 @@ test("a name is remembered in so many spellings, and read right in any further o
   for (let at = 0; at < 2_000; at++) {
     expect(read(`${get}X-Name-${at}: ${at}\r\n\r\n`)?.headers[`x-name-${at}`]).toBe(String(at));
   }
+});
+
+test("a head that was read before is found again, and no other in its place", () => {
+  const reader = createPlainReader();
+  const ask = (text: string) => reader(Buffer.from(text, "latin1"));
+  const first = ask(`${get}\r\n`);
+  expect(ask(`${get}\r\n`)).toBe(first);
+  expect(ask(`${get}X: \xe9\r\n\r\n`)?.headers).toEqual({ host: "a", x: "\xe9" });
+  // Further requests or a body behind it are not part of it.
+  expect(ask(`${get}\r\n${get}\r\n`)).toEqual(first);
+  const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n";
+  for (const body of ["a", "b"]) expect(ask(post + body)).toMatchObject({ method: "POST", bytes: post.length + 1 });
+  for (const own of [post + "a", `${get}Authorization: Bearer a\r\n\r\n`]) expect(ask(own)).not.toBe(ask(own));
+  for (let at = 0; at < 2_000; at++) expect(ask(`${get}X: ${at}\r\n\r\n`)?.headers["x"]).toBe(String(at));
+  expect(ask(`${get}\r\n`)).toEqual(first);
+  expect(ask(`${get}\r\n`)).not.toBe(first);
 });

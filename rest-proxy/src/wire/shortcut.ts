@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { type PlainAnswer, writePlainAnswer } from "./plain-answer.ts";
-import { type PlainRequest, readPlainRequest } from "./plain-request.ts";
+import { createPlainReader, type PlainRequest } from "./plain-request.ts";
 
 /** Answers at once and for good, or undefined: then nothing has happened, and Node's server gets the request. */
 export type AnswerAtOnce = (request: PlainRequest, socket: Socket) => PlainAnswer | undefined;
@@ -26,12 +26,17 @@ export interface ShortcutOptions {
  * The first request of a connection is always Node's: until it has read one, its limit for slow heads runs.
  */
 export function installShortcut(server: Server, o: ShortcutOptions): void {
+  const read = createPlainReader();
   server.on("connection", (socket) => {
     const [toParser, ...others] = socket.listeners("data");
     // So it is since Node 0.10. Where it is not, nothing is taken away from Node.
     if (!(socket instanceof Socket) || toParser === undefined || others.length > 0) return;
-    new Line(socket, toParser as (chunk: Buffer) => void, server.keepAliveTimeout, o).open();
+    new Line(socket, toParser as (chunk: Buffer) => void, server.keepAliveTimeout, { ...o, read }).open();
   });
+}
+
+interface LineOptions extends ShortcutOptions {
+  readonly read: (chunk: Buffer) => PlainRequest | undefined;
 }
 
 /** One connection. */
@@ -39,13 +44,13 @@ class Line {
   readonly #socket: Socket;
   readonly #toParser: (chunk: Buffer) => void;
   readonly #keepAliveSeconds: number;
-  readonly #o: ShortcutOptions;
+  readonly #o: LineOptions;
   /** To the newest request that Node has got; undefined before the first. */
   #response: ServerResponse | undefined = undefined;
   /** Of that request, what has not come yet. */
   #bytesToCome = 0;
 
-  constructor(socket: Socket, toParser: (chunk: Buffer) => void, keepAliveMs: number, o: ShortcutOptions) {
+  constructor(socket: Socket, toParser: (chunk: Buffer) => void, keepAliveMs: number, o: LineOptions) {
     this.#socket = socket;
     this.#toParser = toParser;
     this.#keepAliveSeconds = Math.floor(keepAliveMs / 1_000);
@@ -59,7 +64,7 @@ class Line {
 
   readonly #receive = (chunk: Buffer): void => {
     if (this.#bytesToCome > 0) return this.#receiveBody(chunk);
-    const request = this.#isBetweenRequests() ? readPlainRequest(chunk) : undefined;
+    const request = this.#isBetweenRequests() ? this.#o.read(chunk) : undefined;
     if (!request || chunk.length > request.bytes) return this.#leave(chunk);
     if (this.#response && chunk.length === request.bytes && this.#answer(request)) return;
     this.#bytesToCome = request.bytes - chunk.length;
