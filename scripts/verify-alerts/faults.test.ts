@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { faults } from "./faults.ts";
-import { observabilityFolder, readRules } from "./settings.ts";
+import { readRules } from "./rule-files.ts";
+import { observabilityFolder } from "./settings.ts";
 
 interface UnitTests {
   readonly tests: readonly {

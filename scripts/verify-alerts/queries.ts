@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { observabilityFolder, readRules } from "./settings.ts";
+import { readRules } from "./rule-files.ts";
+import { observabilityFolder } from "./settings.ts";
 import { shorten, shortenQuery } from "./shorten.ts";
 import type { Watchers } from "./watchers.ts";
 

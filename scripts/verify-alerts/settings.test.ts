@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { readRules, writeAlertmanagerSettings, writePrometheusSettings } from "./settings.ts";
+import { readRules } from "./rule-files.ts";
+import { writeAlertmanagerSettings, writePrometheusSettings } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tributary-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));

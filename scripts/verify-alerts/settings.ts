@@ -1,37 +1,21 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse, stringify } from "yaml";
+import { readRuleFiles, type Rule } from "./rule-files.ts";
 import { shorten, shortenQuery, shortenSettings } from "./shorten.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const docsFolder = join(root, "docs");
 export const observabilityFolder = join(root, "infra/observability");
 
-export interface Rule {
-  readonly record?: string;
-  readonly alert?: string;
-  readonly expr: string;
-  readonly for?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-interface RuleFile {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
-}
-
 interface PrometheusSettings {
   readonly global: Readonly<Record<string, unknown>> & { readonly scrape_interval: string };
   readonly scrape_configs: readonly { readonly job_name: string }[];
 }
 
-const ruleFiles = globSync(join(observabilityFolder, "rules/*.yml"));
 const readYaml = (file: string): unknown => parse(readFileSync(file, "utf8"), { merge: true });
 const readObserved = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
-
-export function readRules(): readonly Rule[] {
-  return ruleFiles.flatMap((file) => (readYaml(file) as RuleFile).groups).flatMap(({ rules }) => rules);
-}
 
 /** Routes and receivers as one file, as `start.sh` makes it. */
 export function joinAlertmanagerSettings(receivers: string): string {
@@ -77,10 +61,9 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager 
   const file = join(folder, "prometheus.yml");
   writeFileSync(file, stringify(settings));
   mkdirSync(join(folder, "rules"));
-  for (const rules of ruleFiles) {
-    const { groups } = readYaml(rules) as RuleFile;
+  for (const { path, groups } of readRuleFiles()) {
     const shortened = groups.map((group) => ({ ...group, rules: group.rules.map(shortenRule) }));
-    writeFileSync(join(folder, "rules", basename(rules)), stringify({ groups: shortened }));
+    writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortened }));
   }
   return { file, flags: flagsOfCompose() };
 }

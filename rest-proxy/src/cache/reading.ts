@@ -35,7 +35,7 @@ export interface Hits {
 }
 
 /** A stored answer that may be used at this moment as it is. */
-export interface FreshCopy {
+interface FreshCopy {
   readonly entry: Entry;
   /** Milliseconds since 1970. */
   readonly atMs: number;
