@@ -11,6 +11,14 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
+/** For whoever answers beside Node's server. */
+export interface Draining {
+  /** From now on each answer has to end its connection. */
+  readonly isDraining: () => boolean;
+  /** An answer that is on its way out: connections are not closed before it is, but for the grace. */
+  readonly owe: (left: Promise<void>) => void;
+}
+
 export interface ServerOptions {
   readonly name: string;
   readonly handler: RequestListener;
@@ -34,8 +42,8 @@ export interface ServerOptions {
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
-  /** Receives the server before it listens: for `clientError` and the like. Once it is draining, each answer has to end its connection. */
-  prepare?(server: Server, isDraining: () => boolean): void;
+  /** Receives the server before it listens: for `clientError` and the like. */
+  prepare?(server: Server, draining: Draining): void;
 }
 
 /**
@@ -54,7 +62,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
   server.requestTimeout = o.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server, () => draining);
+  o.prepare?.(server, { isDraining: () => draining, owe: owed.owe });
   await listen(server, o);
   if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;

@@ -1,14 +1,16 @@
+import type { Socket } from "node:net";
 import type { Cors } from "@tributary/kit/cors";
 import type { Admission } from "./admit/admission.ts";
 import type { SharedCache } from "./cache/shared-cache.ts";
 import type { Coding } from "./compression.ts";
 import type { Destinations } from "./destinations.ts";
-import { openOwnHead } from "./exchange.ts";
+import { describeRequest, openOwnHead } from "./exchange.ts";
 import { createLookup } from "./lookup.ts";
 import { addOwnHead, type OwnHead } from "./own-head.ts";
 import type { Retirements } from "./retirement.ts";
 import type { RouteTable } from "./route-table.ts";
 import { isHost } from "./target.ts";
+import type { About } from "./telemetry/observations.ts";
 import type { RequestObserver } from "./telemetry/request-observer.ts";
 import { noteCacheStatus, RequestRecord } from "./telemetry/request-record.ts";
 import type { Usage } from "./usage.ts";
@@ -27,6 +29,8 @@ export interface CopyAnswersOptions {
   readonly cache: SharedCache;
   /** Undefined where nobody watches. */
   readonly requests?: RequestObserver | undefined;
+  /** Hears of each answer that its client did not take at once. */
+  readonly onUnread: (socket: Socket, left: Promise<void>, about: About) => void;
 }
 
 /** Up to here an answer goes out as one text. A longer one has time for Node's way. */
@@ -42,14 +46,14 @@ export function createCopyAnswers(o: CopyAnswersOptions): AnswerAtOnce {
   const linesOf = createStoredLines();
 
   return (request, socket) => {
+    const begin = requests && performance.now();
     const { method, url, headers } = request;
     const known = destinations.find(method, url, headers.accept);
-    if (!known || headers["content-length"] !== undefined || !isHost(headers.host ?? "")) return undefined;
+    if (!known || !isHost(headers.host ?? "")) return undefined;
     const { found, route, resource } = known;
     const lookup = createLookup(request, resource, chooseCoding(headers["accept-encoding"]));
     const copy = cache.findCopy(lookup);
     if (!copy || copy.entry.status !== 200 || copy.entry.body.length > bodyBytesMax) return undefined;
-    const begin = requests && performance.now();
     const { version } = found;
     const { own, requestId } = openOwnHead(headers);
     own.lines.push(...cors.headersFor(headers.origin));
@@ -72,21 +76,26 @@ export function createCopyAnswers(o: CopyAnswersOptions): AnswerAtOnce {
       requests.end({ record, request, status, requestId, milliseconds: performance.now() - begin });
     }
     const said = `Age: ${age}\r\nCache-Status: ${cacheStatus}\r\n`;
-    return { status, lines: linesOf(stored, own) + said + toLines(own.lines) + toLines(own.ofAnswer), body };
+    const lines = linesOf(stored, own) + said + toLines(own.lines) + toLines(own.ofAnswer);
+    const onUnread = (unread: Socket, left: Promise<void>) => {
+      // Of a copy: what stands for a missing trace is nobody else's.
+      const asked = { requestId, method, url, headers: { ...headers }, route, span: undefined };
+      o.onUnread(unread, left, describeRequest(asked));
+    };
+    return { status, lines, body, onUnread };
   };
 }
 
-/** The lines of what is stored, once made of each list and kept with it. What we add to `Vary`, and a type of ours, has few forms. */
+/** The lines of what is stored, kept with it in the form that was asked for last: with what we add to `Vary`, or as a type of ours. */
 function createStoredLines(): (stored: readonly string[], own: OwnHead) => string {
-  const known = new WeakMap<readonly string[], Map<string, string>>();
+  const known = new WeakMap<readonly string[], { readonly form: string; readonly lines: string }>();
 
   return (stored, { vary, mediaType }) => {
-    const forms = known.get(stored) ?? new Map<string, string>();
+    const made = known.get(stored);
     const form = `${vary.join()} ${mediaType ?? ""}`;
-    const made = forms.get(form);
-    if (made !== undefined) return made;
+    if (made?.form === form) return made.lines;
     const lines = toLines(addOwnHead([...stored], { lines: [], ofAnswer: [], vary, mediaType }));
-    known.set(stored, forms.set(form, lines));
+    known.set(stored, { form, lines });
     return lines;
   };
 }

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { AppError } from "@tributary/kit/errors";
 import { writeProblem } from "@tributary/kit/problem";
 import { readRequestId } from "@tributary/kit/request-id";
+import type { Span } from "@tributary/kit/telemetry/trace";
 import { abandonBody, ClientGone } from "./body.ts";
+import type { Route } from "./routes.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen } from "./problems.ts";
 import { readTarget } from "./target.ts";
@@ -70,27 +73,58 @@ function instanceOf(url: string): string | undefined {
   return path?.startsWith("//") ? undefined : path;
 }
 
+/** How long clients may take to read. */
+export interface ReadingLimit {
+  /** For an answer of which all is written. */
+  watch(exchange: Exchange): void;
+  /** For one that Node's server knows nothing of. @param left resolves when it is out, or nobody reads it any more. */
+  watchSocket(socket: Socket, left: Promise<void>, about: About): void;
+}
+
 /**
  * A client that has not read its answer so long after all of it was written is cut: what it leaves lying here is memory.
  */
-export function createReadingLimit(responseTimeoutMs: number, observe: Observe): (exchange: Exchange) => void {
-  return (exchange) => {
-    const { response } = exchange;
-    // Most answers are with the system by now.
-    if (response.destroyed || response.writableLength === 0) return;
-    const timer = setTimeout(() => {
-      observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...aboutExchange(exchange) });
-      response.destroy();
+export function createReadingLimit(responseTimeoutMs: number, observe: Observe): ReadingLimit {
+  function start(answer: { destroy(): unknown }, describe: () => About): NodeJS.Timeout {
+    return setTimeout(() => {
+      observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...describe() });
+      answer.destroy();
     }, responseTimeoutMs);
-    response.once("close", () => clearTimeout(timer));
+  }
+
+  return {
+    watch(exchange) {
+      const { response } = exchange;
+      // Most answers are with the system by now.
+      if (response.destroyed || response.writableLength === 0) return;
+      const timer = start(response, () => aboutExchange(exchange));
+      response.once("close", () => clearTimeout(timer));
+    },
+    watchSocket(socket, left, about) {
+      const timer = start(socket, () => about);
+      void left.then(() => clearTimeout(timer));
+    },
   };
 }
 
 /** Whom what is told is about. */
 export function aboutExchange(exchange: Exchange): About {
   const { request, requestId, method, url, record } = exchange;
-  const traceId = record.span?.traceId ?? traceIdOf(request);
+  return describeRequest({ requestId, method, url, headers: request.headers, route: record.route, span: record.span });
+}
+
+interface Described {
+  readonly requestId: string;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly route: Route | undefined;
+  readonly span: Span | undefined;
+}
+
+export function describeRequest({ requestId, method, url, headers, route, span }: Described): About {
+  const traceId = span?.traceId ?? traceIdOf({ headers });
   // Without the query, and not longer than it should be.
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
+  return { requestId, traceId, method, route: route?.path ?? "other", path };
 }

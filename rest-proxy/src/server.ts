@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
+import type { Draining } from "@tributary/kit/lifecycle";
 import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";
@@ -11,7 +12,14 @@ import { createResourceCors } from "./cors.ts";
 import { createDestinations, type Destinations } from "./destinations.ts";
 import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
 import { findRoute, readHost, readRequestTarget } from "./door.ts";
-import { aboutExchange, createReadingLimit, type Exchange, openExchange, refuse } from "./exchange.ts";
+import {
+  aboutExchange,
+  createReadingLimit,
+  type Exchange,
+  openExchange,
+  type ReadingLimit,
+  refuse,
+} from "./exchange.ts";
 import { requireFittingHead } from "./head-size.ts";
 import { toServiceHeaders } from "./headers.ts";
 import { createLookup } from "./lookup.ts";
@@ -58,7 +66,7 @@ export interface RestProxyOptions {
 export interface RestProxy {
   readonly handler: RequestListener;
   /** Has to see the server before it listens. */
-  prepare(server: Server, isDraining: () => boolean): void;
+  prepare(server: Server, draining: Draining): void;
   /** Who called versions older than the newest, since the start. */
   usage(): readonly UsageCount[];
   /** Breaks off what nobody waits for, and closes the connections to the services. */
@@ -90,7 +98,7 @@ interface Parts {
   readonly cache: SharedCache;
   readonly readBody: ReadBody;
   readonly proxy: Proxy;
-  readonly limitReading: (exchange: Exchange) => void;
+  readonly limitReading: ReadingLimit;
 }
 
 /** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
@@ -128,9 +136,15 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     handler(request, response) {
       serve(openExchange(request, response, requests));
     },
-    prepare(server, isDraining) {
-      const { admission } = parts;
-      const answerAtOnce = createCopyAnswers({ ...parts, requests });
+    prepare(server, { isDraining, owe }) {
+      const { admission, limitReading } = parts;
+      const answerAtOnce = createCopyAnswers({
+        ...{ ...parts, requests },
+        onUnread(socket, left, about) {
+          owe(left);
+          limitReading.watchSocket(socket, left, about);
+        },
+      });
       prepareServer(server, { observe, admission, answerAtOnce, isDraining });
     },
     usage: () => parts.usage.read(),
@@ -185,7 +199,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   response.writeHead(fresh.status, addOwnHead(fresh.headers, own));
   noteCache(record, fresh.headers);
   endWith(response, fresh.body);
-  parts.limitReading(exchange);
+  parts.limitReading.watch(exchange);
   return undefined;
 }
 
@@ -217,7 +231,7 @@ async function answer(visit: Visit, { admission, readBody, proxy, limitReading }
     about: aboutExchange(visit),
     span: record.span,
   });
-  limitReading(visit);
+  limitReading.watch(visit);
 }
 
 function answerOptions({ request, response, own }: Exchange, allow: string, cors: Cors): void {

@@ -385,6 +385,64 @@ test("from the first moment of draining each answer ends its connection", async 
   await drained;
 });
 
+test("what is stored of another status than 200 goes by Node", async () => {
+  const stub = await startStub((_seen, response) => {
+    response
+      .writeHead(404, {
+        "Cache-Control": "public, max-age=100",
+        "Content-Type": "application/json",
+        "Content-Length": 2,
+      })
+      .end("{}");
+  });
+  const proxy = await startProxy(stub, { routes });
+  let byNode = 0;
+  proxy.server.on("request", () => byNode++);
+  const line = await converse(proxy.port);
+  for (let at = 0; at < 3; at++) expect(await line.ask(`${head}\r\n`)).toContain("404 Not Found");
+  expect([byNode, stub.seen.length]).toEqual([3, 1]);
+});
+
+/** Asks for copies, without reading, until an answer does not leave the process any more. */
+async function fillUp(proxy: Asked) {
+  const { port, server } = proxy;
+  const waiting: { writableLength: number }[] = [];
+  server.on("connection", (socket) => waiting.push(socket));
+  const line = await converse(port);
+  await line.ask(`${head}\r\n`);
+  line.socket.pause();
+  let asked = 0;
+  while (waiting.every(({ writableLength }) => writableLength === 0)) {
+    line.socket.write(`${head}\r\n`);
+    asked++;
+    await sleep(1);
+  }
+  expect(proxy.byNode()).toBe(1);
+  return { ...line, asked };
+}
+
+test("an answer that its client has not read yet is not cut off by draining", async () => {
+  const proxy = await start({}, "y".repeat(15_000));
+  const { socket, next, asked } = await fillUp(proxy);
+  const drained = proxy.drain();
+  await sleep(300);
+  socket.resume();
+  for (let at = 0; at < asked; at++) expect(await next()).toMatch(/y"\}$/);
+  await drained;
+});
+
+test("who does not read a copy in time is cut, and it is told", async () => {
+  const proxy = await start({ responseTimeoutMs: 300 }, "y".repeat(15_000));
+  const { socket } = await fillUp(proxy);
+  await expect
+    .poll(() => proxy.observed)
+    .toMatchObject([
+      { kind: "answer-cut", reason: "GATEWAY_TIMEOUT", route: "/things/:id", path: "/v1/things/1", method: "GET" },
+    ]);
+  socket.resume();
+  await expect.poll(() => socket.destroyed || socket.readableEnded).toBe(true);
+});
+
 test("who asks and does not read is not answered into memory", async () => {
   const { port, server } = await start({}, "y".repeat(15_000));
   const sockets: { writableLength: number }[] = [];

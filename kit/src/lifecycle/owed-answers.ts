@@ -11,12 +11,15 @@ export interface OwedAnswers {
    * client goes elsewhere by itself, and never sends a request into a connection that is about to be closed.
    */
   makeLast(): void;
+  /** The same for an answer that is no response of Node's; `makeLast` does nothing for it. */
+  owe(left: Promise<void>): void;
   /** Resolves once no answer is being made. */
   settled(): Promise<void>;
 }
 
 export function createOwedAnswers(): OwedAnswers {
   const owed = new Set<ServerResponse>();
+  const others = new Set<Promise<void>>();
   let areLast = false;
   // One function for all: this is in the way of every request.
   function forget(this: ServerResponse): void {
@@ -33,8 +36,14 @@ export function createOwedAnswers(): OwedAnswers {
       areLast = true;
       for (const response of lastOfEach(owed)) response.shouldKeepAlive = false;
     },
+    owe(left) {
+      others.add(left);
+      void left.finally(() => others.delete(left));
+    },
     async settled() {
-      while (owed.size > 0) await Promise.all([...owed].map((response) => once(response, "close")));
+      while (owed.size + others.size > 0) {
+        await Promise.all([...[...owed].map((response) => once(response, "close")), ...others]);
+      }
     },
   };
 }

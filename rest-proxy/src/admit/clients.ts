@@ -17,8 +17,9 @@ export interface Asking {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Header values whose addresses are remembered. */
+/** Header values whose addresses are remembered, of so many characters at most. */
 const knownMax = 10_000;
+const knownLengthMax = 256;
 
 /**
  * Who asks: the other end of the connection. Where that is one of the `trusted`, its `X-Forwarded-For` is read from the right, up to the first
@@ -38,6 +39,7 @@ export function createClientFinder(trusted: Networks): FindClient {
   }
 
   function readForwarded(text: string, nearest: string): string {
+    if (text.length > knownLengthMax) return findForwarded(text, nearest, trusted);
     const key = `${nearest} ${text}`;
     const found = known.get(key);
     if (found !== undefined) return found;

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 
 export interface PlainAnswer {
   readonly status: number;
@@ -6,6 +7,8 @@ export interface PlainAnswer {
   readonly lines: string;
   /** Undefined for a 304. */
   readonly body: Buffer | undefined;
+  /** Called when it has not left this process at once; resolves when it has, or its connection is gone. */
+  readonly onUnread: (socket: Socket, left: Promise<void>) => void;
 }
 
 /** Of names and values in turn. */

@@ -34,7 +34,10 @@ const unplain: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** So many heads are remembered, of so many bytes at most: some 3 MB. */
+/** A head with more is not a plain one; Node refuses those of a thousand. */
+const fieldsMax = 100;
+
+/** So many heads are remembered, of so many bytes at most: at the worst some 8 MB. */
 const memoMax = 1_024;
 const memoBytesMax = 1_024;
 
@@ -49,7 +52,7 @@ export function createPlainReader(): (chunk: Buffer) => PlainRequest | undefined
     const text = chunk.toString("latin1", 0, headBytesMax);
     const known = memo.get(text);
     if (known) return known;
-    const request = readPlainRequest(text);
+    const request = readPlainRequest(chunk, text);
     if (!request || !isMemorable(request, text)) return request;
     const [oldest] = memo.size >= memoMax ? memo.keys() : [];
     if (oldest !== undefined) memo.delete(oldest);
@@ -58,17 +61,19 @@ export function createPlainReader(): (chunk: Buffer) => PlainRequest | undefined
   };
 }
 
-/** Nobody's body and nobody's token is kept. */
+/** No body is kept, and none of the fields that are there to say who one is. */
 function isMemorable({ method, headers, bytes }: PlainRequest, text: string): boolean {
   if (method !== "GET" || bytes !== text.length || bytes > memoBytesMax) return false;
-  return headers["content-length"] === undefined && headers.authorization === undefined;
+  return [headers["content-length"], headers.authorization, headers.cookie].every((value) => value === undefined);
 }
 
-/** The request that a text begins with; undefined for one that is not plain, or whose head is not all there. */
-function readPlainRequest(text: string): PlainRequest | undefined {
-  const [head, method, url] = headPattern.exec(text) ?? [];
-  if (head === undefined || method === undefined || url === undefined) return undefined;
-  const headers = readFields(head, method.length + url.length + " ".length + " HTTP/1.1\r\n".length);
+/** The request that a chunk begins with, whose text is at hand; undefined for one that is not plain, or whose head is not all there. */
+function readPlainRequest(chunk: Buffer, text: string): PlainRequest | undefined {
+  const [head, method, target] = headPattern.exec(text) ?? [];
+  if (head === undefined || method === undefined || target === undefined) return undefined;
+  const from = method.length + " ".length;
+  const url = cut(chunk, from, from + target.length);
+  const headers = readFields(chunk, head, from + target.length + " HTTP/1.1\r\n".length);
   if (!headers) return undefined;
   const { host, connection, "content-length": length = "0" } = headers;
   if (host === undefined) return undefined;
@@ -77,30 +82,37 @@ function readPlainRequest(text: string): PlainRequest | undefined {
 }
 
 /** The fields of a head that the pattern has let through, from the place of the first. Undefined when they are not plain ones. */
-function readFields(head: string, from: number): IncomingHttpHeaders | undefined {
+function readFields(chunk: Buffer, head: string, from: number): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
   const end = head.length - "\r\n".length;
+  let fields = 0;
   for (let at = from; at < end;) {
+    if (++fields > fieldsMax) return undefined;
     const colon = head.indexOf(":", at);
     const stop = head.indexOf("\r", colon);
     const name = toFieldName(head.slice(at, colon));
     // Twice: some are joined, of some the first counts, and some are an error.
     if (headers[name] !== undefined || unplain.has(name)) return undefined;
-    headers[name] = trimmed(head, colon + 1, stop);
+    headers[name] = trimmed(chunk, colon + 1, stop);
     at = stop + "\r\n".length;
   }
   return headers;
 }
 
 /** Without the spaces and tabs around it (RFC 9112, 5.1); what else counts as space for `trim` belongs to the value. */
-function trimmed(text: string, start: number, stop: number): string {
+function trimmed(chunk: Buffer, start: number, stop: number): string {
   let [from, to] = [start, stop];
-  while (from < to && isBlank(text.charCodeAt(from))) from++;
-  while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
-  return text.slice(from, to);
+  while (from < to && isBlank(chunk[from])) from++;
+  while (to > from && isBlank(chunk[to - 1])) to--;
+  return cut(chunk, from, to);
 }
 
-function isBlank(code: number): boolean {
+/** A text of its own. A slice of the head's would keep all of the head for as long as somebody remembers the value. */
+function cut(chunk: Buffer, from: number, to: number): string {
+  return chunk.toString("latin1", from, to);
+}
+
+function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09;
 }
 
@@ -111,7 +123,10 @@ const spellings = new Map<string, string>();
 function toFieldName(spelled: string): string {
   const known = spellings.get(spelled);
   if (known !== undefined) return known;
-  const name = spelled.toLowerCase();
-  if (spellings.size < spellingsMax && name.length <= 64) spellings.set(spelled, name);
+  if (spellings.size >= spellingsMax || spelled.length > 64) return spelled.toLowerCase();
+  // Again a text of its own.
+  const kept = Buffer.from(spelled, "latin1").toString("latin1");
+  const name = kept.toLowerCase();
+  spellings.set(kept, name);
   return name;
 }

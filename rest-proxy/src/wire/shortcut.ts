@@ -66,7 +66,8 @@ class Line {
     if (this.#bytesToCome > 0) return this.#receiveBody(chunk);
     const request = this.#isBetweenRequests() ? this.#o.read(chunk) : undefined;
     if (!request || chunk.length > request.bytes) return this.#leave(chunk);
-    if (this.#response && chunk.length === request.bytes && this.#answer(request)) return;
+    const hasBody = request.headers["content-length"] !== undefined;
+    if (this.#response && !hasBody && this.#answer(request)) return;
     this.#bytesToCome = request.bytes - chunk.length;
     this.#toParser(chunk);
     const response = this.#o.newestResponse(this.#socket);
@@ -87,6 +88,8 @@ class Line {
     const answer = this.#o.answer(request, socket);
     if (!answer) return false;
     socket.write(writePlainAnswer(answer, this.#keepAliveSeconds), "latin1");
+    // Nothing more is written before it, and what is written behind it comes to its end with it.
+    if (socket.writableLength > 0) answer.onUnread(socket, new Promise((left) => socket.write("", () => left())));
     return true;
   }
 
