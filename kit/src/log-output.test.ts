@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+
+/** Runs a few lines in a process of their own, with `log` at hand; its standard output so far, line by line. */
+function run(source: string) {
+  const program = `import { createLog } from ${JSON.stringify(import.meta.resolve("./log.ts"))};
+    const log = createLog({ name: "things", level: "info" });
+    ${source}`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let written = "";
+  child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const said = () =>
+    written.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { msg: string }).msg]));
+  return { child, said, ended: once(child, "close") };
+}
+
+const stayAlive = "setInterval(() => {}, 1_000);";
+
+test("a line is written within the second, without another one after it", async () => {
+  const { said } = run(`log.info("listening"); ${stayAlive}`);
+  await expect.poll(said, { timeout: 5_000 }).toEqual(["listening"]);
+});
+
+test("what asks for somebody is written at once, with all that came before it", async () => {
+  const { said, ended } = run(
+    `log.info("one"); log.info("two"); log.warn("three"); process.kill(process.pid, "SIGKILL");`,
+  );
+  await ended;
+  expect(said()).toEqual(["one", "two", "three"]);
+});
+
+test.each([
+  ["as it should", ""],
+  ["by its own word", "process.exit(1);"],
+  ["of an error that nobody catches", "throw new Error('planned');"],
+])("a process that ends %s has written every line", async (_name, last) => {
+  const { said, ended } = run(
+    `for (let at = 0; at < 100; at++) log.info(String(at)); ${last}`.replace("'planned'", '"planned"'),
+  );
+  await ended;
+  expect(said()).toEqual(Array.from({ length: 100 }, (_, at) => String(at)));
+});
+
+test("many lines share a write", async () => {
+  const { said, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); ${stayAlive}`);
+  let chunks = 0;
+  child.stdout.on("data", () => chunks++);
+  await expect.poll(() => said().length, { timeout: 5_000 }).toBe(10);
+  await sleep(50);
+  expect(chunks).toBe(1);
+});
