@@ -71,7 +71,7 @@ async function send(port: number, packets: readonly string[]): Promise<string> {
     socket.write(packet, "latin1");
     await sleep(3);
     // Node gives up an answer that is not out when it meets what is no request.
-    while (at === 0 && !text.endsWith("}") && !socket.destroyed) await sleep(1);
+    if (at === 0) await expect.poll(() => text.endsWith("}") || socket.destroyed, { interval: 1 }).toBe(true);
   }
   for (let before = -1; before !== news && !socket.destroyed; await sleep(15)) before = news;
   socket.destroy();
