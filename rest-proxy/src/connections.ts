@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
 import type { Observe } from "./telemetry/observations.ts";
-import { type AnswerAtOnce, installShortcut } from "./wire/shortcut.ts";
+import { type AnswerAtOnce, createShortcut, type Shortcut } from "./wire/shortcut.ts";
 
 /** How long a refused connection is kept, so that its client can read why before the reset that unread bytes bring. */
 const lingerMs = 1_000;
@@ -19,13 +19,12 @@ export interface ConnectionOptions {
 }
 
 /** What happens below the level of requests: copies at once, broken ones, `Expect`, `CONNECT`. Has to be called before the server listens. */
-export function prepareServer(server: Server, o: ConnectionOptions): void {
+export function prepareServer(server: Server, o: ConnectionOptions): Shortcut {
   const { observe, admission, answerAtOnce: answer, isDraining } = o;
   const current = new WeakMap<Duplex, ServerResponse>();
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     current.set(request.socket, response);
   });
-  installShortcut(server, { answer, isDraining, newestResponse: (socket) => current.get(socket) });
   // Node would answer a missing Host by itself, without a problem document; readHost refuses it.
   Object.assign(server, { requireHostHeader: false });
   // Node would invite each body before we have looked at the request; readBody does it.
@@ -38,6 +37,9 @@ export function prepareServer(server: Server, o: ConnectionOptions): void {
     if (mayAnswer) refuse(socket, error.code);
     else socket.destroy();
   });
+
+  const keepAliveSeconds = Math.floor(server.keepAliveTimeout / 1_000);
+  return createShortcut({ answer, isDraining, keepAliveSeconds, newestResponse: (socket) => current.get(socket) });
 
   function refuse(socket: Duplex, code: string | undefined): void {
     const requestId = randomUUID();

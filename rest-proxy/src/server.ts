@@ -36,6 +36,7 @@ import { noteCache } from "./telemetry/request-record.ts";
 import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
 import { tellLocation, tellVersion } from "./version-head.ts";
 import { type Asked, createVersions, type Found } from "./versions.ts";
+import type { Shortcut } from "./wire/shortcut.ts";
 
 export interface RestProxyOptions {
   readonly table: RouteTable;
@@ -99,6 +100,8 @@ interface Parts {
   readonly readBody: ReadBody;
   readonly proxy: Proxy;
   readonly limitReading: ReadingLimit;
+  /** There once the server is. */
+  shortcut: Shortcut | undefined;
 }
 
 /** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
@@ -120,6 +123,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     readBody: createBodyReader(o),
     proxy: createProxy({ ...o, cache, services }),
     limitReading: createReadingLimit(o.responseTimeoutMs, observe),
+    shortcut: undefined,
   };
   const stopTelling = tellUsage(parts.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
 
@@ -145,7 +149,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
           limitReading.watchSocket(socket, left, about);
         },
       });
-      prepareServer(server, { observe, admission, answerAtOnce, isDraining });
+      parts.shortcut = prepareServer(server, { observe, admission, answerAtOnce, isDraining });
     },
     usage: () => parts.usage.read(),
     async close() {
@@ -200,6 +204,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   noteCache(record, fresh.headers);
   endWith(response, fresh.body);
   parts.limitReading.watch(exchange);
+  parts.shortcut?.offer(response);
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { type PlainAnswer, writePlainAnswer } from "./plain-answer.ts";
 import { createPlainReader, type PlainRequest } from "./plain-request.ts";
@@ -10,29 +10,47 @@ export interface ShortcutOptions {
   readonly answer: AnswerAtOnce;
   /** To the newest request of a connection that Node's server has handed on. */
   readonly newestResponse: (socket: Socket) => ServerResponse | undefined;
+  /** What Node says of it on each answer. */
+  readonly keepAliveSeconds: number;
   /** Once it does, each answer has to end its connection, which is Node's business. */
   readonly isDraining: () => boolean;
 }
 
+export interface Shortcut {
+  /**
+   * Asked for while Node's server answers a request that could have been answered at once: the next ones of this connection may be, when that
+   * answer is out. Until then, and on connections of which nobody says this, bytes go Node's own short way.
+   */
+  offer(response: ServerResponse): void;
+}
+
 /**
  * A way past Node's HTTP server for requests that can be answered at once: it makes two streams, two dozen closures and a parser's callbacks of
- * each request, and costs more than all that is done in between. Has to be called before the server listens.
+ * each request, and costs more than all that is done in between.
  *
  * It sees a connection's bytes before Node's parser does, and takes a request only where no doubt is possible about where that request begins
- * and ends: it is plain (plain-request.ts), it is all of the chunk, nothing is under way on the connection, and of everything before it was known
- * where it ended. On the first chunk of which this cannot be said, the connection is Node's alone until it closes. So both always see the same
- * requests in the same bytes, and one that another server in front of us passes on can never be read in two ways.
- *
- * The first request of a connection is always Node's: until it has read one, its limit for slow heads runs.
+ * and ends: it is plain (plain-request.ts), it is all of the chunk, nothing is under way on the connection, and of everything before it is known
+ * where it ended. For that the first chunk goes to Node, and has to be, whole, the very request that Node then sees: had its parser held a part
+ * of another one, it would see something else. On the first chunk of which all this cannot be said, the connection is Node's alone until it closes.
+ * So both always see the same requests in the same bytes, and one that another server in front of us passes on can never be read in two ways.
  */
-export function installShortcut(server: Server, o: ShortcutOptions): void {
+export function createShortcut(o: ShortcutOptions): Shortcut {
+  const offered = new WeakSet<Socket>();
   const read = createPlainReader();
-  server.on("connection", (socket) => {
-    const [toParser, ...others] = socket.listeners("data");
-    // So it is since Node 0.10. Where it is not, nothing is taken away from Node.
-    if (!(socket instanceof Socket) || toParser === undefined || others.length > 0) return;
-    new Line(socket, toParser as (chunk: Buffer) => void, server.keepAliveTimeout, { ...o, read }).open();
-  });
+
+  return {
+    offer(response) {
+      const { socket } = response.req;
+      if (offered.has(socket)) return;
+      offered.add(socket);
+      response.once("close", () => {
+        const [toParser, ...others] = socket.listeners("data");
+        // So it is since Node 0.10. Where it is not, nothing is taken away from Node.
+        if (!(socket instanceof Socket) || toParser === undefined || others.length > 0) return;
+        new Line(socket, toParser as (chunk: Buffer) => void, { ...o, read }).open();
+      });
+    },
+  };
 }
 
 interface LineOptions extends ShortcutOptions {
@@ -43,18 +61,19 @@ interface LineOptions extends ShortcutOptions {
 class Line {
   readonly #socket: Socket;
   readonly #toParser: (chunk: Buffer) => void;
-  readonly #keepAliveSeconds: number;
   readonly #o: LineOptions;
-  /** To the newest request that Node has got; undefined before the first. */
-  #response: ServerResponse | undefined = undefined;
+  /** To the newest request that Node has got. */
+  #response: ServerResponse | undefined;
   /** Of that request, what has not come yet. */
   #bytesToCome = 0;
+  /** Where Node's parser stands is known. */
+  #isKnown = false;
 
-  constructor(socket: Socket, toParser: (chunk: Buffer) => void, keepAliveMs: number, o: LineOptions) {
+  constructor(socket: Socket, toParser: (chunk: Buffer) => void, o: LineOptions) {
     this.#socket = socket;
     this.#toParser = toParser;
-    this.#keepAliveSeconds = Math.floor(keepAliveMs / 1_000);
     this.#o = o;
+    this.#response = o.newestResponse(socket);
   }
 
   open(): void {
@@ -67,18 +86,20 @@ class Line {
     const request = this.#isBetweenRequests() ? this.#o.read(chunk) : undefined;
     if (!request || chunk.length > request.bytes) return this.#leave(chunk);
     const hasBody = request.headers["content-length"] !== undefined;
-    if (this.#response && !hasBody && this.#answer(request)) return;
+    if (this.#isKnown && !hasBody && this.#answer(request)) return;
     this.#bytesToCome = request.bytes - chunk.length;
     this.#toParser(chunk);
     const response = this.#o.newestResponse(this.#socket);
-    // Node has seen something in it that is no request.
-    if (response === this.#response) this.#leave();
+    // Node has seen something in it that is no request, or another one.
+    const isSeen = response !== undefined && response !== this.#response;
+    if (!isSeen || !(this.#isKnown || isSame(response.req, request))) return this.#leave();
     this.#response = response;
+    this.#isKnown = true;
   };
 
   /** Node has all of each request that came, and is done with it. */
   #isBetweenRequests(): boolean {
-    return this.#response === undefined || this.#response.closed;
+    return this.#response?.closed ?? false;
   }
 
   #answer(request: PlainRequest): boolean {
@@ -87,7 +108,7 @@ class Line {
     if (this.#o.isDraining() || socket.writableLength > 0 || !socket.writable) return false;
     const answer = this.#o.answer(request, socket);
     if (!answer) return false;
-    socket.write(writePlainAnswer(answer, this.#keepAliveSeconds), "latin1");
+    socket.write(writePlainAnswer(answer, this.#o.keepAliveSeconds), "latin1");
     // Nothing more is written before it, and what is written behind it comes to its end with it.
     if (socket.writableLength > 0) answer.onUnread(socket, new Promise((left) => socket.write("", () => left())));
     return true;
@@ -105,4 +126,11 @@ class Line {
     this.#socket.off("data", this.#receive);
     if (chunk) this.#toParser(chunk);
   }
+}
+
+/** Whether Node has read the same out of these bytes, to the last field. */
+function isSame({ method, url, rawHeaders }: IncomingMessage, request: PlainRequest): boolean {
+  if (method !== request.method || url !== request.url) return false;
+  if (rawHeaders.length !== 2 * Object.keys(request.headers).length) return false;
+  return rawHeaders.every((text, at) => at % 2 === 1 || request.headers[text.toLowerCase()] === rawHeaders[at + 1]);
 }
