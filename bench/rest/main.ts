@@ -15,7 +15,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, only: { type: "string" } } });
 const workloads = chooseWorkloads(values.only);
 const rounds = values.quick ? 1 : 5;
-const times = values.quick ? { warmUpMs: 1_500, windowMs: 2_000 } : { warmUpMs: 8_000, windowMs: 5_000 };
+const times = values.quick ? { warmUpMs: 1_500, windowMs: 2_000 } : { warmUpMs: 5_000, windowMs: 5_000 };
 
 const problems = { nginx: installNginx(), peers: installPeers(), nothing: undefined };
 const skipped = restContenders.flatMap(({ title, needs }) => {
