@@ -22,8 +22,9 @@ export interface LogOptions {
 const warnLevel = 40;
 
 /**
- * JSON lines with ISO times on standard output (or `destination`), there a quarter of a second later at most, and from warn on at once. What could hold a secret is redacted: names that say so, tokens and mail
- * addresses wherever they stand, and of errors everything that is not known to be harmless.
+ * JSON lines with ISO times on standard output (or `destination`), there a quarter of a second later at most, and from warn on at once. What
+ * could hold a secret is redacted: names that say so, tokens and mail addresses wherever they stand, and of errors everything that is not known
+ * to be harmless.
  */
 export function createLog({ name, level, version, context, onTrouble, destination }: LogOptions): Log {
   const options = {

@@ -21,7 +21,10 @@ export interface RuleFile {
 export function readRuleFiles(): readonly RuleFile[] {
   const folder = fileURLToPath(new URL("../../infra/observability/rules", import.meta.url));
   const paths = globSync(`${folder}/*.yml`).toSorted();
-  return paths.map((path) => ({ path, groups: (parse(readFileSync(path, "utf8")) as RuleFile).groups }));
+  return paths.map((path) => ({
+    path,
+    groups: (parse(readFileSync(path, "utf8"), { merge: true }) as RuleFile).groups,
+  }));
 }
 
 export function readRules(): readonly Rule[] {

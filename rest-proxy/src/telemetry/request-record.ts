@@ -31,6 +31,7 @@ export interface Settled {
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
 export function noteCache(record: RequestRecord, headers: readonly string[]): void {
+  if (record.span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");
   noteCacheStatus(record, at === -1 ? undefined : headers[at + 1]);
 }

@@ -8,7 +8,7 @@ const get = "GET /v1/things/1?a=b HTTP/1.1\r\nHost: a\r\n";
 const read = (text: string) => createPlainReader()(Buffer.from(text, "latin1"));
 
 test("a plain request is read whole: its method, its target, its fields by name, and where it ends", () => {
-  const text = `${get}X-Name:\t a b \r\nEMPTY:\r\nÿ: no\r\n`.replace("ÿ: no\r\n", "");
+  const text = `${get}X-Name:\t a b \r\nEMPTY:\r\n`;
   expect(read(`${text}\r\n`)).toEqual({
     method: "GET",
     url: "/v1/things/1?a=b",
