@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Roster } from "../roster.ts";
 
 /** The answers that a server is making. */
 export interface OwedAnswers {
@@ -18,31 +19,27 @@ export interface OwedAnswers {
 }
 
 export function createOwedAnswers(): OwedAnswers {
-  const owed = new Set<ServerResponse>();
-  const others = new Set<Promise<void>>();
+  const owed = new Roster<ServerResponse>();
+  const others = new Roster<Promise<void>>();
   let areLast = false;
-  // One function for all: this is in the way of every request.
-  function forget(this: ServerResponse): void {
-    owed.delete(this);
-  }
 
   return {
     add(response) {
-      owed.add(response);
-      response.on("close", forget);
+      const entry = owed.add(response);
+      response.on("close", () => owed.remove(entry));
       if (areLast) response.shouldKeepAlive = false;
     },
     makeLast() {
       areLast = true;
-      for (const response of lastOfEach(owed)) response.shouldKeepAlive = false;
+      for (const response of lastOfEach(owed.items())) response.shouldKeepAlive = false;
     },
     owe(left) {
-      others.add(left);
-      void left.finally(() => others.delete(left));
+      const entry = others.add(left);
+      void left.finally(() => others.remove(entry));
     },
     async settled() {
       while (owed.size + others.size > 0) {
-        await Promise.all([...[...owed].map((response) => once(response, "close")), ...others]);
+        await Promise.all([...owed.items().map((response) => once(response, "close")), ...others.items()]);
       }
     },
   };

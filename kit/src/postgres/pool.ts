@@ -1,4 +1,5 @@
 import pg from "pg";
+import { Roster } from "../roster.ts";
 import { createConnecting, NoConnection } from "./connecting.ts";
 
 export interface PoolOptions {
@@ -25,8 +26,8 @@ const waitingPerConnectionMax = 200;
 
 /** `pg.Pool`, whose waits are our own: who stops waiting for a connection does not undo it. */
 export function createPool(o: PoolOptions) {
-  const waiting = new Set<(reason: Error) => void>();
-  const refuseAll = (reason: Error) => waiting.forEach((refuse) => refuse(reason));
+  const waiting = new Roster<(reason: Error) => void>();
+  const refuseAll = (reason: Error) => waiting.items().forEach((refuse) => refuse(reason));
   const { Client, connecting, isResting } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
   const pool = new pg.Pool({ ...readSettings(o), max: o.connectionsMax, Client });
   const waitingMax = o.connectionsMax * waitingPerConnectionMax;
@@ -55,7 +56,7 @@ export function createPool(o: PoolOptions) {
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const giveUp = () => reject(new NoConnection(`No connection was free for ${o.acquireTimeoutMs} ms`));
     const timer = setTimeout(giveUp, o.acquireTimeoutMs);
-    waiting.add(reject);
+    const entry = waiting.add(reject);
     const connected = pool.connect();
     try {
       return await Promise.race([connected, refused]);
@@ -64,7 +65,7 @@ export function createPool(o: PoolOptions) {
       throw error;
     } finally {
       clearTimeout(timer);
-      waiting.delete(reject);
+      waiting.remove(entry);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Roster } from "@tributary/kit/roster";
 import type { Entry } from "./entry.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
 import { Abortable } from "./signal.ts";
@@ -40,13 +41,19 @@ interface Listed {
 }
 
 export function createFlights(log: InvalidationLog): Flights {
-  const byKey = new Map<string, Listed[]>();
-  const all = new Set<Flight>();
+  // No Map, for the reason that there are rosters.
+  const byKey = Object.create(null) as Record<string, Listed[]>;
+  const all = new Roster<Flight>();
 
   function unlist(key: string, listed: Listed): void {
-    const others = (byKey.get(key) ?? []).filter((one) => one !== listed);
-    if (others.length > 0) byKey.set(key, others);
-    else byKey.delete(key);
+    const others = (byKey[key] ?? []).filter((one) => one !== listed);
+    if (others.length > 0) byKey[key] = others;
+    else forget(key);
+  }
+
+  function forget(key: string): void {
+    // oxlint-disable-next-line typescript/no-dynamic-delete -- a dictionary, and as fast as a Map
+    delete byKey[key];
   }
 
   return {
@@ -54,28 +61,27 @@ export function createFlights(log: InvalidationLog): Flights {
       return all.size;
     },
     find(key, selecting) {
-      const found = byKey
-        .get(key)
-        ?.find(
-          ({ flight, selection, askedAt }) =>
-            !flight.signal.aborted && isSelected(selection, selecting) && !log.isOutdated(askedAt, key, flight.groups),
-        );
+      const found = byKey[key]?.find(
+        ({ flight, selection, askedAt }) =>
+          !flight.signal.aborted && isSelected(selection, selecting) && !log.isOutdated(askedAt, key, flight.groups),
+      );
       return found?.flight;
     },
     begin(key, selection) {
       const flight = createFlight(() => {
         unlist(key, listed);
-        all.delete(flight);
+        all.remove(entry);
       });
       const listed = { flight, selection, askedAt: log.now };
-      byKey.set(key, [...(byKey.get(key) ?? []), listed]);
-      all.add(flight);
+      byKey[key] = [...(byKey[key] ?? []), listed];
+      const entry = all.add(flight);
       return flight;
     },
-    forget: (key) => void byKey.delete(key),
+    forget,
     async close() {
-      const ending = [...all].map((flight) => flight.landing.catch(() => {}));
-      for (const flight of all) flight.signal.abort(new Error("The cache is closing."));
+      const flights = all.items();
+      const ending = flights.map((flight) => flight.landing.catch(() => {}));
+      for (const flight of flights) flight.signal.abort(new Error("The cache is closing."));
       await Promise.all(ending);
     },
   };
