@@ -19,6 +19,18 @@ test("fields are scrubbed as deep as they go, and numbers, errors and plain word
   });
 });
 
+test.each([
+  ["ada@example.com", "<email>"],
+  ["postgres://ada:secret@db/things", "postgres://<credentials>@db/things"],
+  ["eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmVk", "<token>"],
+  ["Bearer\tc2VjcmV0", "Bearer <token>"],
+  ["basic YWRhOnNlY3JldA==", "basic <token>"],
+  ["/v1/things/:id", "/v1/things/:id"],
+  ["plain words of ours", "plain words of ours"],
+])("%j becomes %j", (text, scrubbed) => {
+  expect(scrubText(text)).toBe(scrubbed);
+});
+
 test("a list, a depth and a text have their bounds", () => {
   const deep = { a: { b: { c: { d: { e: { f: "x" } } } } } };
   expect(JSON.stringify(scrubFields(deep))).toContain('"e":"…"');

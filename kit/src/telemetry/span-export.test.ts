@@ -1,16 +1,17 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { createOpenTelemetry } from "./open-telemetry.ts";
-import { createSpanExport } from "./span-export.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createSpanExport, type SpanExportOptions } from "./span-export.ts";
+import { createTracing } from "./tracing.ts";
 
-const build = { version: "1.2.3", revision: "abc" };
-const tracing = { serviceName: "things", sampler: "always_on", ratio: 1 } as const;
+async function start(o: Pick<SpanExportOptions, "endpoint" | "onLost" | "file">) {
+  const { deliver, flush, stop } = await createSpanExport({ serviceName: "things", version: "1.2.3", ...o });
+  return { flush, trace: createTracing({ tracing: { sampler: "always_on", ratio: 1 }, deliver, stop }) };
+}
 
 test("what is recorded reaches the collector when the process ends, if not before", async () => {
   const { url, requests } = await startCollector(200);
-  const processor = await createSpanExport({ endpoint: `${url}/`, onLost: () => expect.unreachable() });
-  const trace = await createOpenTelemetry({ tracing, build, processor });
+  const { trace } = await start({ endpoint: `${url}/`, onLost: () => expect.unreachable() });
   trace.begin("GET /things", undefined)?.end();
   await trace.stop();
   expect(requests.map(({ path, type }) => [path, type])).toEqual([["/v1/traces", "application/x-protobuf"]]);
@@ -19,32 +20,91 @@ test("what is recorded reaches the collector when the process ends, if not befor
   }
 });
 
+test("the exporter's own variables count", async () => {
+  vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=7");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { url, requests } = await startCollector(200);
+  const { trace } = await start({ endpoint: url, onLost: () => expect.unreachable() });
+  trace.begin("GET /things", undefined)?.end();
+  await trace.stop();
+  expect(requests.map(({ tenant }) => tenant)).toEqual(["7"]);
+});
+
 test("losses are told once, until some have arrived", async () => {
   const collector = await startCollector(400);
   const told: Error[] = [];
-  const processor = await createSpanExport({ endpoint: collector.url, onLost: (error) => told.push(error) });
-  const trace = await createOpenTelemetry({ tracing, build, processor });
+  const { trace, flush } = await start({ endpoint: collector.url, onLost: (error) => told.push(error) });
   const counts: number[] = [];
   for (const status of [400, 400, 200, 400]) {
     collector.answerWith(status);
     trace.begin("GET /things", undefined)?.end();
-    await processor.forceFlush().catch(() => {});
+    await flush();
     counts.push(told.length);
   }
   await trace.stop();
   expect(counts).toEqual([1, 1, 1, 2]);
 });
 
+test("what a span says of itself arrives", async () => {
+  const { url, requests } = await startCollector(200);
+  const { trace } = await start({ endpoint: url, onLost: () => expect.unreachable() });
+  const parent = trace.begin("GET /things", undefined, { attributes: { "http.route": "/things/{id}" } });
+  const child = parent?.child("select things");
+  child?.fail("57P03");
+  child?.end();
+  parent?.end();
+  await trace.stop();
+  const body = requests[0]?.body ?? "";
+  const idOf = (hex: string | undefined) => Buffer.from(hex ?? "", "hex").toString("latin1");
+  for (const text of ["/things/{id}", "select things", "error.type", "57P03", "tributary"])
+    expect(body).toContain(text);
+  // Of itself, and as its child's parent.
+  expect(body.split(idOf(parent?.spanId)).length - 1).toBe(2);
+  expect(body.split(idOf(parent?.traceId)).length - 1).toBe(2);
+});
+
+test("512 spans wait for nobody, and what ends after the last is left out", async () => {
+  const { url, requests } = await startCollector(200);
+  const { trace, flush } = await start({ endpoint: url, onLost: () => expect.unreachable() });
+  for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
+  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 4_000 });
+  await trace.stop();
+  trace.begin("GET /things", undefined)?.end();
+  await flush();
+  expect(requests).toHaveLength(1);
+});
+
+test("a thread that ended is replaced, and its loss told", async () => {
+  const code = `import { parentPort } from "node:worker_threads";
+    parentPort.on("message", ({ number, spans }) => {
+      if (spans[0].name === "the end") process.exit(3);
+      parentPort.postMessage({ number });
+    });
+    parentPort.postMessage({ number: 0 });`;
+  const told: string[] = [];
+  const file = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  const onLost = (error: Error) => void told.push(error.message);
+  const { trace, flush } = await start({ endpoint: "http://127.0.0.1:9", onLost, file });
+  const counts: number[] = [];
+  for (const name of ["one", "the end", "another", "the end"]) {
+    trace.begin(name, undefined)?.end();
+    await flush();
+    counts.push(told.length);
+  }
+  await trace.stop();
+  expect(counts).toEqual([0, 1, 1, 2]);
+  expect(told).toEqual(Array.from({ length: 2 }, () => "The thread that sends spans ended with code 3"));
+});
+
 async function startCollector(first: number) {
   let status = first;
-  const requests: { readonly path: string | undefined; readonly type: string | undefined; readonly body: string }[] =
-    [];
+  const requests: ReturnType<typeof describe>[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString("latin1");
-      requests.push({ path: request.url, type: request.headers["content-type"], body });
+      requests.push(describe(request, body));
       response.writeHead(status).end();
     });
   });
@@ -52,4 +112,8 @@ async function startCollector(first: number) {
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, requests, answerWith: (next: number) => void (status = next) };
+}
+
+function describe({ url: path, headers }: IncomingMessage, body: string) {
+  return { path, type: headers["content-type"], tenant: headers["x-tenant"], body };
 }

@@ -1,11 +1,11 @@
 import { createLog, type Log } from "../log.ts";
 import type { MetricDeclarations, processMetrics } from "./metric-declarations.ts";
 import { createNoMetrics, type Metrics } from "./metrics.ts";
-import { createOpenTelemetry } from "./open-telemetry.ts";
 import { createPrometheus } from "./prometheus.ts";
 import { createSpanExport } from "./span-export.ts";
 import type { TelemetryConfig } from "./telemetry-config.ts";
 import { noTrace, type Trace } from "./trace.ts";
+import { createTracing } from "./tracing.ts";
 
 /** What a process shows of itself. */
 export interface Telemetry<D extends MetricDeclarations> {
@@ -52,9 +52,11 @@ export async function createTelemetry<D extends MetricDeclarations & typeof proc
 async function createTrace({ tracing, build }: TelemetryOptions<never>["config"], log: Log): Promise<Trace> {
   const { endpoint, sampler } = tracing;
   if (endpoint === undefined || sampler === "always_off") return noTrace;
-  const processor = await createSpanExport({
+  const { deliver, stop } = await createSpanExport({
     endpoint,
+    serviceName: tracing.serviceName,
+    version: build.version,
     onLost: (error) => log.warn({ err: error }, "the collector takes no traces: they are lost until it does"),
   });
-  return createOpenTelemetry({ tracing, build, processor });
+  return createTracing({ tracing, deliver, stop });
 }

@@ -1,7 +1,6 @@
-import { SpanStatusCode } from "@opentelemetry/api";
-import { type ReadableSpan, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
-import { createOpenTelemetry } from "../telemetry/open-telemetry.ts";
+import type { SpanRecord } from "../telemetry/span-record.ts";
 import type { Trace } from "../telemetry/trace.ts";
+import { createTracing } from "../telemetry/tracing.ts";
 
 /** A span that has ended, as a test looks at it. */
 export interface RecordedSpan {
@@ -28,35 +27,25 @@ export interface SpanCollector {
 }
 
 export function createSpanCollector(): SpanCollector {
-  const exporter = new InMemorySpanExporter();
-  const spans = () => exporter.getFinishedSpans().map(toRecordedSpan);
+  let recorded: RecordedSpan[] = [];
   return {
     createTrace: (process) =>
-      createOpenTelemetry({
-        tracing: { serviceName: process, sampler: "parentbased_always_on", ratio: 1 },
-        build: { version: "test", revision: "test" },
-        processor: new SimpleSpanProcessor({ exporter }),
-      }),
-    spans,
-    paths: () => writePaths(spans()),
-    reset: () => exporter.reset(),
+      Promise.resolve(
+        createTracing({
+          tracing: { sampler: "parentbased_always_on", ratio: 1 },
+          deliver: (record) => void recorded.push(toRecordedSpan(record, process)),
+          stop: () => Promise.resolve(),
+        }),
+      ),
+    spans: () => recorded,
+    paths: () => writePaths(recorded),
+    reset: () => void (recorded = []),
   };
 }
 
-const kinds: readonly RecordedSpan["kind"][] = ["internal", "server", "client"];
-
-function toRecordedSpan(span: ReadableSpan): RecordedSpan {
-  const { traceId, spanId } = span.spanContext();
-  return {
-    name: span.name,
-    process: String(span.resource.attributes["service.name"]),
-    kind: kinds[span.kind] ?? "internal",
-    traceId,
-    spanId,
-    parentId: span.parentSpanContext?.spanId,
-    failed: span.status.code === SpanStatusCode.ERROR,
-    attributes: span.attributes,
-  };
+function toRecordedSpan(record: SpanRecord, process: string): RecordedSpan {
+  const { name, kind, traceId, spanId, parent, hasFailed, attributes } = record;
+  return { name, process, kind, traceId, spanId, parentId: parent?.spanId, failed: hasFailed, attributes };
 }
 
 function writePaths(spans: readonly RecordedSpan[]): readonly string[] {

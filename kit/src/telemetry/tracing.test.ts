@@ -73,8 +73,9 @@ test("a span that ended stays as it was", async () => {
   const span = trace.begin("root", undefined);
   span?.end();
   span?.rename("other");
+  span?.set("http.route", "/things");
   span?.end();
-  expect(collector.spans().map(({ name }) => name)).toEqual(["root"]);
+  expect(collector.spans().map(({ name, attributes }) => [name, attributes])).toEqual([["root", {}]]);
 });
 
 test("an error's type is its code or its class, never what it says", () => {

@@ -1,0 +1,42 @@
+import type { HrTime } from "@opentelemetry/api";
+import type { Resource } from "@opentelemetry/resources";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import type { SpanRecord } from "./span-record.ts";
+
+/** `SpanKind`, `SpanStatusCode` and `TraceFlags` of OpenTelemetry's API. */
+const kinds = { internal: 0, server: 1, client: 2 } as const;
+const status = { unset: 0, error: 2 } as const;
+const sampled = 1;
+
+/** A record as OpenTelemetry's exporters take it. */
+export function toReadableSpan(
+  { traceId, spanId, parent, name, kind, startMs, endMs, attributes, hasFailed }: SpanRecord,
+  { resource, version }: { readonly resource: Resource; readonly version: string },
+): ReadableSpan {
+  const context = { traceId, spanId, traceFlags: sampled };
+  return {
+    spanContext: () => context,
+    ...(parent && { parentSpanContext: { ...parent, traceFlags: sampled } }),
+    name,
+    kind: kinds[kind],
+    startTime: toHrTime(startMs),
+    endTime: toHrTime(endMs),
+    duration: toHrTime(endMs - startMs),
+    ended: true,
+    status: { code: hasFailed ? status.error : status.unset },
+    attributes,
+    links: [],
+    events: [],
+    resource,
+    instrumentationScope: { name: "tributary", version },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+/** Seconds, and nanoseconds of the next. */
+function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];
+}
