@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { SubgraphUrls } from "../graph/compose.ts";
 import { subgraphNames, subgraphSdl } from "../graph/schemas.ts";
-import { toObserved } from "./observed.ts";
 import { readStartCommand } from "./start-command.ts";
 
 export const contenderNames = [
@@ -13,7 +12,6 @@ export const contenderNames = [
   "ours-fast-alone",
   "ours-full",
   "ours-full-alone",
-  "ours-observed",
 ] as const;
 
 export type ContenderName = (typeof contenderNames)[number];
@@ -23,8 +21,6 @@ interface Ground {
   readonly port: number;
   readonly supergraphFile: string;
   readonly subgraphUrls: SubgraphUrls;
-  /** Takes traces. */
-  readonly collectorUrl: string;
 }
 
 export interface Contender {
@@ -62,14 +58,10 @@ export const contenders: readonly Contender[] = [
     command: () => [join(bench, "peers/mercurius.mjs")],
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
-  ours("ours-fast", "ours, fast lane", () => fast),
-  ours("ours-fast-alone", "ours, fast lane, nothing shared", () => ({ FAST_LANE: "true", FETCH_SHARING: "false" })),
-  ours("ours-full", "ours, full lane", () => ({ FAST_LANE: "false", FETCH_SHARING: "true" })),
-  ours("ours-full-alone", "ours, full lane, nothing shared", () => ({ FAST_LANE: "false", FETCH_SHARING: "false" })),
-  ours("ours-observed", "ours, fast lane, metrics and a hundredth of traces", ({ collectorUrl }) => ({
-    ...fast,
-    ...toObserved(collectorUrl),
-  })),
+  ours("ours-fast", "ours, fast lane", fast),
+  ours("ours-fast-alone", "ours, fast lane, nothing shared", { FAST_LANE: "true", FETCH_SHARING: "false" }),
+  ours("ours-full", "ours, full lane", { FAST_LANE: "false", FETCH_SHARING: "true" }),
+  ours("ours-full-alone", "ours, full lane, nothing shared", { FAST_LANE: "false", FETCH_SHARING: "false" }),
 ];
 
 function hive(name: ContenderName, title: string, inboundDedup: string): Contender {
@@ -88,18 +80,14 @@ function hive(name: ContenderName, title: string, inboundDedup: string): Contend
   };
 }
 
-function ours(
-  name: ContenderName,
-  title: string,
-  set: (ground: Ground) => Readonly<Record<string, string>>,
-): Contender {
+function ours(name: ContenderName, title: string, set: Readonly<Record<string, string>>): Contender {
   return {
     name,
     title,
     isPeer: false,
     isOurs: true,
     command: () => readStartCommand("gateway"),
-    environment: (ground) => ({ ...listenOn(ground), ...set(ground) }),
+    environment: (ground) => ({ ...listenOn(ground), ...set }),
   };
 }
 

@@ -41,13 +41,6 @@ export const ratioRows: readonly RatioRow[] = [
     other: "mercurius",
     min: toMin(9, 9, 1.4, 1.4, 1.4),
   },
-  // Metrics and a hundredth of traces may take a tenth more.
-  {
-    title: "ours, fast lane, observed ÷ not observed",
-    one: "ours-observed",
-    other: "ours-fast",
-    min: { heavy: 0.91, small: 0.91 },
-  },
   { title: "ours, full lane, nothing shared ÷ stock", one: "ours-full-alone", other: "stock", min: {} },
   { title: "ours, fast lane ÷ Hive, inbound dedup", one: "ours-fast", other: "hive-dedup", min: {} },
   { title: "Hive, inbound dedup ÷ stock", one: "hive-dedup", other: "stock", min: {} },

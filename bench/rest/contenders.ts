@@ -1,29 +1,18 @@
 import { join } from "node:path";
-import { toObserved } from "../contenders/observed.ts";
 import { readStartCommand } from "../contenders/start-command.ts";
 import { writeNginxConfig } from "./nginx.ts";
 import type { RestWorkloadName } from "./workloads.ts";
 
-export type RestContenderName =
-  | "floor"
-  | "nginx-cache"
-  | "nginx"
-  | "fastify"
-  | "ours"
-  | "ours-observed"
-  | "service"
-  | "service-observed";
+export type RestContenderName = "floor" | "nginx-cache" | "nginx" | "fastify" | "ours" | "service";
 
 /** What a contender is started with. */
-interface Ground {
+export interface RestGround {
   readonly port: number;
   readonly originPort: number;
   /** Empty, and its own. */
   readonly folder: string;
   /** Of the posts service, with one published post. */
   readonly databaseUrl: string;
-  /** Takes traces. */
-  readonly collectorUrl: string;
 }
 
 interface Start {
@@ -37,7 +26,7 @@ export interface RestContender {
   readonly title: string;
   readonly needs: "nginx" | "peers" | "nothing";
   readonly workloads: readonly RestWorkloadName[];
-  start(ground: Ground): Start;
+  start(ground: RestGround): Start;
 }
 
 const bench = join(import.meta.dirname, "..");
@@ -84,40 +73,20 @@ export const restContenders: readonly RestContender[] = [
     start: (ground) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(ground) }),
   },
   {
-    name: "ours-observed",
-    title: "ours, metrics and a hundredth of traces",
-    needs: "nothing",
-    workloads: ["hit", "pass"],
-    start: (ground) => ({
-      command: readStartCommand("rest-proxy"),
-      environment: { ...ourEnvironment(ground), ...toObserved(ground.collectorUrl) },
-    }),
-  },
-  {
     name: "service",
     title: "the posts service",
     needs: "nothing",
     workloads: ["service", "service-not-modified", "service-graphql"],
     start: (ground) => ({ command: serviceCommand, environment: serviceEnvironment(ground) }),
   },
-  {
-    name: "service-observed",
-    title: "the posts service, metrics and a hundredth of traces",
-    needs: "nothing",
-    workloads: ["service", "service-graphql"],
-    start: (ground) => ({
-      command: serviceCommand,
-      environment: { ...serviceEnvironment(ground), ...toObserved(ground.collectorUrl) },
-    }),
-  },
 ];
 
-function startNginx({ folder, port, originPort }: Ground, caches: boolean): Start {
+function startNginx({ folder, port, originPort }: RestGround, caches: boolean): Start {
   return { program: "nginx", command: ["-c", writeNginxConfig({ folder, port, originPort, caches })] };
 }
 
 /** As in production, with every service at the one origin. */
-function ourEnvironment({ port, originPort }: Ground): Readonly<Record<string, string>> {
+function ourEnvironment({ port, originPort }: RestGround): Readonly<Record<string, string>> {
   const services = ["USERS", "POSTS", "COMMENTS", "ORDERS"].map((name) => [`${name}_URL`, addressOf(originPort)]);
   return {
     ...Object.fromEntries(services),
@@ -132,7 +101,7 @@ function ourEnvironment({ port, originPort }: Ground): Readonly<Record<string, s
 }
 
 /** With the log of a production process: lines of traced requests are written. */
-function serviceEnvironment({ port, databaseUrl }: Ground): Readonly<Record<string, string>> {
+function serviceEnvironment({ port, databaseUrl }: RestGround): Readonly<Record<string, string>> {
   return { PORT: String(port), HOST: "127.0.0.1", DATABASE_URL: databaseUrl };
 }
 

@@ -1,19 +1,18 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort, type PinnedProcess, startPinned } from "../run/pinned-process.ts";
+import { hear, startHelper } from "../run/helper-process.ts";
+import { findFreePort, startPinned } from "../run/pinned-process.ts";
 import type { RestContender } from "./contenders.ts";
 import { startPostsDatabase } from "./database.ts";
 import type { RestJob, RestReport, RestSaid } from "./load.ts";
 import type { RestWorkload } from "./workloads.ts";
 
-/** Origin, database, collector and load beside the contender's core, for the whole run. */
+/** Origin, database and load beside the contender's core, for the whole run. */
 export interface RestSide {
   readonly originPort: number;
   readonly databaseUrl: string;
-  readonly collectorUrl: string;
   load(job: RestJob): Promise<RestReport>;
   stop(): Promise<void>;
 }
@@ -29,14 +28,12 @@ const connections = 32;
 
 export async function startRestSide(): Promise<RestSide> {
   const database = await startPostsDatabase();
-  const origin = start("origin.ts");
-  const collector = start("../collector/main.ts");
-  const load = start("load.ts");
-  const [originPort, collectorUrl] = await Promise.all([hear<number>(origin), hear<string>(collector), hear(load)]);
+  const origin = startHelper("rest/origin.ts");
+  const load = startHelper("rest/load.ts");
+  const [originPort] = await Promise.all([hear<number>(origin), hear(load)]);
   return {
     originPort,
     databaseUrl: database.url,
-    collectorUrl,
     async load(job) {
       load.child.send(job);
       const said = await hear<RestSaid>(load);
@@ -44,7 +41,7 @@ export async function startRestSide(): Promise<RestSide> {
       return said.report;
     },
     async stop() {
-      await Promise.all([origin.stop(), collector.stop(), load.stop(), database.stop()]);
+      await Promise.all([origin.stop(), load.stop(), database.stop()]);
     },
   };
 }
@@ -58,8 +55,8 @@ export async function measureRest(
 ): Promise<RestReport> {
   const folder = mkdtempSync(join(tmpdir(), "bench-rest-"));
   const port = await findFreePort();
-  const { originPort, databaseUrl, collectorUrl } = side;
-  const started = contender.start({ port, folder, originPort, databaseUrl, collectorUrl });
+  const { originPort, databaseUrl } = side;
+  const started = contender.start({ port, folder, originPort, databaseUrl });
   const proxy = startPinned({ core: 0, ...started, stdio: ["ignore", "pipe", "pipe"] });
   try {
     const etag = await Promise.race([findEtag(port, workload), proxy.failed]);
@@ -91,17 +88,4 @@ async function findEtag(port: number, { path, query, isConditional }: RestWorklo
   if (!isConditional) return undefined;
   if (etag === null) throw new Error(`${path} has no ETag.`);
   return etag;
-}
-
-function start(script: string): PinnedProcess {
-  return startPinned({
-    core: 1,
-    command: [join(import.meta.dirname, script)],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-}
-
-async function hear<T>({ child, failed }: PinnedProcess): Promise<T> {
-  const [message] = await Promise.race([once(child, "message"), failed]);
-  return message;
 }

@@ -22,15 +22,6 @@ const targets: readonly RestTarget[] = [
   { title: "a hit beside nginx's", one: ["ours", "hit"], other: ["nginx-cache", "hit"], max: 2 },
   { title: "a hit beside our own pass-through", one: ["ours", "hit"], other: ["ours", "pass"], max: 0.2 },
   { title: "pass-through beside `@fastify/http-proxy`", one: ["ours", "pass"], other: ["fastify", "pass"], max: 1.1 },
-  { title: "a hit, observed", one: ["ours-observed", "hit"], other: ["ours", "hit"], max: 1.1 },
-  { title: "pass-through, observed", one: ["ours-observed", "pass"], other: ["ours", "pass"], max: 1.1 },
-  { title: "the service, observed", one: ["service-observed", "service"], other: ["service", "service"], max: 1.1 },
-  {
-    title: "the service's GraphQL, observed",
-    one: ["service-observed", "service-graphql"],
-    other: ["service", "service-graphql"],
-    max: 1.1,
-  },
   {
     title: "a 304 at the service beside its full answer",
     one: ["service", "service-not-modified"],

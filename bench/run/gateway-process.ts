@@ -18,7 +18,6 @@ export interface GatewayProcess {
 
 export interface GatewayPlace {
   readonly subgraphUrls: SubgraphUrls;
-  readonly collectorUrl: string;
   /** Where the supergraph is written to. */
   readonly supergraphFile: string;
   /** Further arguments and variables: for a profile, a monitor. */
@@ -31,9 +30,9 @@ const readyMsMax = 30_000;
 
 /** A contender on core 0. Resolves when it answers queries. */
 export async function startGateway(contender: Contender, place: GatewayPlace): Promise<GatewayProcess> {
-  const { subgraphUrls, collectorUrl, supergraphFile, nodeOptions = [] } = place;
+  const { subgraphUrls, supergraphFile, nodeOptions = [] } = place;
   writeFileSync(supergraphFile, composeSupergraph(subgraphUrls));
-  const ground = { port: await findFreePort(), supergraphFile, subgraphUrls, collectorUrl };
+  const ground = { port: await findFreePort(), supergraphFile, subgraphUrls };
   const gateway = startPinned({
     core: 0,
     command: [...nodeOptions, ...contender.command(ground)],

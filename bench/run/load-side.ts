@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { join } from "node:path";
 import type { SubgraphUrls } from "../graph/compose.ts";
 import type { LoadJob, LoadReport, LoadSaid } from "../load/job.ts";
-import { type PinnedProcess, startPinned } from "./pinned-process.ts";
+import { hear, startHelper } from "./helper-process.ts";
+import type { PinnedProcess } from "./pinned-process.ts";
 
 interface Fetches {
   readonly asked: number;
@@ -16,28 +15,21 @@ interface Loaded {
   readonly fetches: Fetches;
 }
 
-/** The other side of the gateways, on core 1: the canned subgraphs, the collector and the load, one process each for the whole run. */
+/** The other side of the gateways, on core 1: the canned subgraphs and the load, a process each for the whole run. */
 export interface LoadSide {
   readonly subgraphUrls: SubgraphUrls;
-  readonly collectorUrl: string;
   /** `onWindow` is called when the measured window begins. */
   load(job: Omit<LoadJob, "subgraphsPid">, onWindow?: () => Promise<unknown>): Promise<Loaded>;
   stop(): Promise<void>;
 }
 
 export async function startLoadSide(): Promise<LoadSide> {
-  const subgraphs = start("subgraphs/main.ts");
-  const collector = start("collector/main.ts");
-  const load = start("load/main.ts");
-  const [subgraphUrls, collectorUrl] = await Promise.all([
-    hear<SubgraphUrls>(subgraphs),
-    hear<string>(collector),
-    hear(load),
-  ]);
+  const subgraphs = startHelper("subgraphs/main.ts");
+  const load = startHelper("load/main.ts");
+  const [subgraphUrls] = await Promise.all([hear<SubgraphUrls>(subgraphs), hear(load)]);
   const countFetches = () => ask<Fetches>(subgraphs, "count");
   return {
     subgraphUrls,
-    collectorUrl,
     async load(job, onWindow) {
       const whole: LoadJob = { ...job, subgraphsPid: subgraphs.pid };
       toWindow(await ask<LoadSaid>(load, whole));
@@ -49,24 +41,14 @@ export async function startLoadSide(): Promise<LoadSide> {
       return { report, fetches };
     },
     async stop() {
-      await Promise.all([subgraphs.stop(), collector.stop(), load.stop()]);
+      await Promise.all([subgraphs.stop(), load.stop()]);
     },
   };
-}
-
-function start(script: string): PinnedProcess {
-  const command = [join(import.meta.dirname, "..", script)];
-  return startPinned({ core: 1, command, stdio: ["ignore", "inherit", "inherit", "ipc"] });
 }
 
 function ask<T>(process: PinnedProcess, question: string | LoadJob): Promise<T> {
   process.child.send(question);
   return hear<T>(process);
-}
-
-async function hear<T>({ child, failed }: PinnedProcess): Promise<T> {
-  const [message] = await Promise.race([once(child, "message"), failed]);
-  return message;
 }
 
 function toWindow(said: LoadSaid): void {

@@ -37,8 +37,8 @@ export async function measureCell<Told>(
   { side, supergraphFile, oracle, ...times }: CellOptions,
   insider?: Insider<Told>,
 ): Promise<Cell<Told>> {
-  const { subgraphUrls, collectorUrl } = side;
-  const gateway = await startGateway(contender, { subgraphUrls, collectorUrl, supergraphFile, ...insider });
+  const { subgraphUrls } = side;
+  const gateway = await startGateway(contender, { subgraphUrls, supergraphFile, ...insider });
   try {
     await checkAnswers(gateway, workload, oracle);
     const { report, fetches } = await side.load(toJob(gateway, workload, times), async () => insider?.ask(gateway));
