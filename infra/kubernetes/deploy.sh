@@ -31,6 +31,21 @@ install_operator() {
   kubectl --namespace cnpg-system rollout status deployment/cnpg-controller-manager --timeout=5m
 }
 
+# The operator's webhook looks at each database first. For a moment after its start, or while its pod moves, nobody answers there.
+apply_ground() {
+  local said
+  for _ in {1..60}; do
+    if said=$(kubectl apply -k "$folder/ground" 2>&1); then
+      printf '%s\n' "$said"
+      return
+    fi
+    [[ $said == *"failed calling webhook"* ]] || break
+    sleep 2
+  done
+  printf '%s\n' "$said" >&2
+  return 1
+}
+
 # Which implementation is the cluster's own matter; without any, the roll-out would end half-way.
 require_gateway() {
   kubectl get crd httproutes.gateway.networking.k8s.io >/dev/null 2>&1 && return
@@ -75,7 +90,7 @@ if has_routes; then require_gateway; fi
 if has_databases; then install_operator; fi
 
 step "Namespace, network, databases"
-kubectl apply -k "$folder/ground"
+apply_ground
 require_keys
 if has_databases; then in_namespace wait clusters.postgresql.cnpg.io --all --for=condition=Ready --timeout=15m; fi
 

@@ -22,6 +22,8 @@ const shape: Shape = {
       parameters: "texts",
       synchronous: { method: "string", number: "number", dataDurability: "string" },
     },
+    primaryUpdateMethod: "string",
+    smartShutdownTimeout: "number",
     affinity: { enablePodAntiAffinity: "boolean", topologyKey: "string", podAntiAffinityType: "string" },
     resources: { requests: resources, limits: resources },
   },

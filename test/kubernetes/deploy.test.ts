@@ -62,6 +62,17 @@ test("a database that does not come up in time keeps everything as it is", () =>
   expect(calls.at(-1)).toContain("wait clusters.postgresql.cnpg.io");
 });
 
+test("an operator that just started is waited for; what else is wrong with the ground ends it at once", () => {
+  const appliesOf = (calls: readonly string[]) =>
+    calls.filter((call) => call.endsWith("apply -k overlays/local/ground"));
+  const late = deploy("local", { ...everythingThere, webhookIsLateBy: 1 });
+  expect(late.status).toBe(0);
+  expect(appliesOf(late.calls)).toHaveLength(2);
+  const broken = deploy("local", { ...everythingThere, fails: `-k ${kubernetes}/overlays/local/ground` });
+  expect(broken.status).toBe(1);
+  expect(appliesOf(broken.calls)).toHaveLength(1);
+});
+
 test("services that do not become ready keep the supergraph and the doors as they are", () => {
   const { status, calls } = deploy("production", { ...everythingThere, fails: "rollout status deployment/orders" });
   expect(status).not.toBe(0);
@@ -121,11 +132,13 @@ interface Situation {
   readonly databases?: boolean;
   /** The call that fails. */
   readonly fails?: string;
+  /** How often the operator's webhook does not answer yet. Default: 0. */
+  readonly webhookIsLateBy?: number;
 }
 
 /** Runs deploy.sh with a kubectl that only writes down what it is asked. */
 function deploy(overlay: string, { crd, secrets, jobs, ...o }: Situation) {
-  const { databases = true, gatewayApi = true, fails = "nothing" } = o;
+  const { databases = true, gatewayApi = true, fails = "nothing", webhookIsLateBy = 0 } = o;
   const log = join(bin, "calls");
   writeFileSync(log, "");
   const stub = `#!/bin/bash
@@ -133,6 +146,11 @@ echo "$*" >> '${log}'
 case "$*" in
   *"${fails}"*) exit 1 ;;
   *kustomize*/ground) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  "apply -k "*/ground)
+    if (($(grep -c "^$*$" '${log}') <= ${webhookIsLateBy})); then
+      echo 'Internal error occurred: failed calling webhook "mcluster.cnpg.io"' >&2
+      exit 1
+    fi ;;
   *kustomize*/production) echo "kind: HTTPRoute" ;;
   *"get crd httproutes"*) ${gatewayApi} ;;
   *"get crd"*) ${crd} ;;
