@@ -1,4 +1,4 @@
-import { limitAt, postAt, skuAt, userAt } from "./seeded.ts";
+import { commentAt, limitAt, postAt, skuAt, userAt } from "./seeded.ts";
 import { createStep, type Expected, type Step, type Steps, type Voice } from "./step.ts";
 
 interface Read extends Expected {
@@ -39,6 +39,7 @@ export function createRestSteps(voice: Voice): Steps {
 const reads: readonly Read[] = [
   { name: "a user", path: (count) => `/v1/users/${userAt(count)}`, at: ["id"], is: userAt },
   { name: "a post", path: (count) => `/v2/posts/${postAt(count)}`, at: ["id"], is: postAt },
+  { name: "a comment", path: (count) => `/v1/comments/${commentAt(count)}`, at: ["id"], is: commentAt },
   { name: "comments", path: (count) => `/v1/comments?limit=${limitAt(count)}`, at: ["length"], is: limitAt },
   { name: "own orders", path: (count) => `/v2/orders?limit=${limitAt(count)}`, at: ["data", "length"], is: limitAt },
 ];

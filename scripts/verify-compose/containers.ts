@@ -64,9 +64,9 @@ export async function readUrl({ id }: Container, port: number): Promise<string> 
   return `http://${first.trim()}`;
 }
 
-/** Bytes that came over the network since the container started, the loopback left out. */
-export async function readReceivedBytes({ id }: Container): Promise<number> {
+/** Packets that came over the network since the container started, the loopback left out. */
+export async function readReceivedPackets({ id }: Container): Promise<number> {
   const table = await runCommand(["docker", "exec", id, "cat", "/proc/net/dev"]);
-  const counts = table.split("\n").map((line) => /^\s*eth\d+:\s*(\d+)/.exec(line)?.[1]);
+  const counts = table.split("\n").map((line) => /^\s*eth\d+:\s*\d+\s+(\d+)/.exec(line)?.[1]);
   return counts.reduce((total, count) => total + Number(count ?? 0), 0);
 }
