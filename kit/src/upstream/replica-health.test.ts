@@ -4,8 +4,10 @@ import { createReplicaHealth, type Verdict } from "./replica-health.ts";
 function setUp({ mayEject = true } = {}) {
   const clock = { nowMs: 0 };
   const seen: (number | string)[] = [];
+  const knocks: ((isThere: boolean) => void)[] = [];
   const health = createReplicaHealth({
     nowMs: () => clock.nowMs,
+    knock: () => new Promise((resolve) => void knocks.push(resolve)),
     mayEject: () => mayEject,
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
     onLeaving: ({ pauseMs }) => void seen.push(`leaving ${pauseMs}`),
@@ -13,7 +15,11 @@ function setUp({ mayEject = true } = {}) {
   });
   const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.end(health.begin(), verdict));
   const fail = (count: number) => run(...Array.from({ length: count }, () => "bad" as const));
-  return { clock, seen, health, run, fail };
+  const answerKnock = async (isThere: boolean) => {
+    knocks.splice(0).forEach((answer) => answer(isThere));
+    await Promise.resolve();
+  };
+  return { clock, seen, health, run, fail, knocks, answerKnock };
 }
 
 test("five failures in a row eject a replica, four and a success between do not", () => {
@@ -81,6 +87,42 @@ test("each failed probe doubles the pause, up to half a minute", () => {
     return clock.nowMs - begunMs;
   });
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+});
+
+test("while somebody looks whether it is there nobody else does; where nobody is, it is looked again a second later", async () => {
+  const { clock, health, fail, knocks, answerKnock } = setUp();
+  fail(5);
+  for (clock.nowMs = 1_000; clock.nowMs <= 5_000; clock.nowMs += 1_000) {
+    expect([health.isDue(true), health.isThere]).toEqual([true, false]);
+    health.look();
+    health.look();
+    expect([health.isDue(true), knocks.length]).toEqual([false, 1]);
+    await answerKnock(false);
+    clock.nowMs += 999;
+    expect(health.isDue(true)).toBe(false);
+    clock.nowMs -= 999;
+  }
+});
+
+test("one that was found is probed; when that fails, the pause grows and it is looked for again", async () => {
+  const { clock, health, fail, answerKnock } = setUp();
+  fail(5);
+  clock.nowMs = 1_000;
+  health.look();
+  await answerKnock(true);
+  expect([health.isDue(true), health.isThere]).toEqual([true, true]);
+  fail(1);
+  clock.nowMs = 2_999;
+  expect([health.isDue(true), health.isThere]).toEqual([false, false]);
+  clock.nowMs = 3_000;
+  expect([health.isDue(true), health.isThere]).toEqual([true, false]);
+});
+
+test("when nobody else is left it is probed without a look", () => {
+  const { health, fail } = setUp();
+  fail(5);
+  health.endPause();
+  expect([health.isDue(true), health.isThere]).toEqual([true, true]);
 });
 
 test("a replica that flaps is out for longer each time, one that held for long begins anew", () => {

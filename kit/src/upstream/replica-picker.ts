@@ -1,5 +1,6 @@
 import { lookup as lookUpInDns } from "node:dns/promises";
 import { createAddressBook, type Lookup, type ReplicaAddress } from "./address-book.ts";
+import { knock } from "./knock.ts";
 import { createReplicaSet, type Replica, type ReplicaObservation, type ReplicaSet } from "./replica-set.ts";
 import { createRetryBudget, type RetryBudgetLimits } from "./retry-budget.ts";
 
@@ -67,10 +68,19 @@ export interface ReplicaPickerOptions<Connection> {
 /** Attempts of one request. With three, five broken connections in a hundred are one failed request in eight thousand. */
 const attemptsMax = 3;
 
+const knockTimeoutMs = 1_000;
+
 /** The less loaded of two is chosen, one that keeps failing is left out for a growing pause, retries stay within a budget. */
 export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connection>): ReplicaPicker<Connection> {
   const { observe, nowMs, random = Math.random } = o;
-  const replicas = createReplicaSet<Connection>({ open: o.open, close: o.close, nowMs, random, observe });
+  const replicas = createReplicaSet<Connection>({
+    open: o.open,
+    close: o.close,
+    knock: lookForOne,
+    nowMs,
+    random,
+    observe,
+  });
   const addresses = createAddressBook({
     urls: o.urls,
     lookup: o.lookup ?? lookUpAll,
@@ -80,6 +90,12 @@ export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connecti
     onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
   });
   const budget = createRetryBudget(o.retryBudget, nowMs);
+
+  async function lookForOne(address: ReplicaAddress): Promise<boolean> {
+    const isThere = await knock(address, knockTimeoutMs);
+    if (!isThere) addresses.hurry();
+    return isThere;
+  }
 
   return {
     refresh: addresses.refresh,

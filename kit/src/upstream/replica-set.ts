@@ -25,6 +25,8 @@ export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
   /** Resolves once nothing is under way there. */
   close(connection: Connection): Promise<void>;
+  /** Whether somebody takes connections there. Never rejects. */
+  knock(address: ReplicaAddress): Promise<boolean>;
   readonly nowMs: () => number;
   /** In [0, 1). */
   readonly random: () => number;
@@ -66,15 +68,14 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   }
 
   function open(address: ReplicaAddress): Member {
-    const { name, path } = address;
+    const { name } = address;
     const replica: Member = {
-      name,
-      ...endpointOf(address),
-      path,
+      ...describe(address),
       connection: o.open(address),
       underWay: 0,
       health: createReplicaHealth({
         nowMs: o.nowMs,
+        knock: () => o.knock(address),
         mayEject: () => mayEject(replica),
         onEjected: (about) => tell({ kind: "replica-ejected", replica: name, ...about }),
         onLeaving: (about) => tell({ kind: "replica-leaving", replica: name, ...about }),
@@ -106,7 +107,9 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     },
     choose(isIdempotent) {
       const due = ejected.find(({ health }) => health.isDue(isIdempotent));
-      return due ?? leastLoadedOfTwo(serving, o.random);
+      if (due?.health.isThere) return due;
+      due?.health.look();
+      return leastLoadedOfTwo(serving, o.random);
     },
     chooseAgain(tried, failure) {
       const untried = leastLoadedOfTwo(without(serving, tried), o.random);
@@ -146,7 +149,7 @@ function without<Member>(replicas: readonly Member[], tried: readonly Member[]):
   return replicas.filter((replica) => !tried.includes(replica));
 }
 
-function endpointOf({ origin, addresses }: ReplicaAddress): Pick<Replica<unknown>, "address" | "port"> {
+function describe({ name, origin, path, addresses }: ReplicaAddress) {
   const { hostname, port, protocol } = new URL(origin);
-  return { address: addresses[0] ?? hostname, port: Number(port || (protocol === "https:" ? 443 : 80)) };
+  return { name, address: addresses[0] ?? hostname, port: Number(port || (protocol === "https:" ? 443 : 80)), path };
 }

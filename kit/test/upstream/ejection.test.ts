@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
 import type { UpstreamResult } from "../../src/upstream.ts";
 import { failuresOf, open, read, stream, write } from "./calls.ts";
 import { answerOk, answerUnavailable, type Replica, restart, sayFarewell, start } from "./replica.ts";
@@ -22,6 +23,7 @@ test("a replica that keeps failing is left out, probed after a pause that grows,
   expect(await callsOf(bad, ten)).toBe(0);
   bad.answer = answerOk;
   clock.nowMs = 3_000;
+  await untilBack({ upstream, seen });
   expect(await callsOf(bad, ten)).toBe(10);
   expect(seen.filter(({ kind }) => kind !== "retried")).toEqual([
     { kind: "replica-ejected", replica: `${bad.url}/`, pauseMs: 1_000, cause: expect.any(Error) },
@@ -40,8 +42,26 @@ test("a replica that takes its leave is asked twice more at the most, then the o
   await leaving.kill();
   await restart(leaving);
   clock.nowMs = 1_000;
-  await stream(1, 1, () => upstream.send(read));
+  await untilBack({ upstream, seen });
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving", "replica-back"]);
+});
+
+test("no request is sent where nobody listens any more, and it is looked there again each second", async () => {
+  const [gone, staying] = await start(2);
+  const clock = { nowMs: 0 };
+  const { upstream, seen } = open([gone.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
+  await gone.kill();
+  await stream(5, 1, () => upstream.send(read));
+  expect(seen.map(({ kind }) => kind)).toContain("replica-ejected");
+  const kinds = seen.length;
+  for (clock.nowMs = 1_000; clock.nowMs < 10_000; clock.nowMs += 1_000) {
+    await stream(5, 1, () => upstream.send(read));
+    // For the knock to be heard.
+    await setTimeout(20);
+  }
+  expect(seen.slice(kinds)).toEqual([]);
+  await restart(gone);
+  await untilBack({ upstream, seen });
 });
 
 test("where all replicas take their leave, one of them is asked all the same", async () => {
@@ -122,6 +142,14 @@ test("none is left out when all are overloaded", async () => {
     Array.from({ length: 20 }, () => 200),
   );
 });
+
+/** Asks until a replica is taken back: the first request only makes somebody look whether it is there. */
+function untilBack({ upstream, seen }: ReturnType<typeof open>): Promise<boolean> {
+  return vi.waitUntil(async () => {
+    await upstream.send(read);
+    return seen.some(({ kind }) => kind === "replica-back");
+  });
+}
 
 function statusOf(result: UpstreamResult): number | undefined {
   return result.kind === "answered" ? result.status : undefined;
