@@ -160,7 +160,12 @@ async function attempt(request: UpstreamRequest, { replica, resends }: Try, dead
   } finally {
     if (span) endAttempt(span, result);
     const verdict = judge(result);
-    sender.picker.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
+    sender.picker.end(
+      replica,
+      begun,
+      verdict,
+      verdict === "bad" || verdict === "refused" ? causeOf(result) : undefined,
+    );
   }
 }
 
@@ -185,7 +190,8 @@ function judge(result: ExchangeResult | undefined): Verdict {
     if (unavailableStatuses.has(result.status)) return "bad";
     return isFarewell(result.headers["connection"]) ? "leaving" : "good";
   }
-  return result.reason === "aborted" || result.reason === "too-large" ? "neither" : "bad";
+  if (result.reason === "aborted" || result.reason === "too-large") return "neither";
+  return result.reason === "refused" ? "refused" : "bad";
 }
 
 /** Undefined when another attempt could do no better. */

@@ -119,7 +119,7 @@ export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connecti
     },
     begin: replicas.begin,
     end(replica, begun, verdict, cause) {
-      if (verdict === "bad" || verdict === "leaving") addresses.hurry();
+      if (verdict !== "good" && verdict !== "neither") addresses.hurry();
       replicas.end(replica, begun, verdict, cause);
     },
     close: replicas.close,

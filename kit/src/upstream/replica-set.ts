@@ -62,11 +62,6 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     serving = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
-  function tell(observation: ReplicaObservation): void {
-    sortOut();
-    o.observe(observation);
-  }
-
   function open(address: ReplicaAddress): Member {
     const { name } = address;
     const replica: Member = {
@@ -77,9 +72,10 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
         nowMs: o.nowMs,
         knock: () => o.knock(address),
         mayEject: () => mayEject(replica),
-        onEjected: (about) => tell({ kind: "replica-ejected", replica: name, ...about }),
-        onLeaving: (about) => tell({ kind: "replica-leaving", replica: name, ...about }),
-        onBack: () => tell({ kind: "replica-back", replica: name }),
+        onChanged: sortOut,
+        onEjected: (about) => o.observe({ kind: "replica-ejected", replica: name, ...about }),
+        onLeaving: (about) => o.observe({ kind: "replica-leaving", replica: name, ...about }),
+        onBack: () => o.observe({ kind: "replica-back", replica: name }),
       }),
     };
     return replica;

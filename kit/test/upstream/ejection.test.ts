@@ -31,13 +31,15 @@ test("a replica that keeps failing is left out, probed after a pause that grows,
   ]);
 });
 
-test("a replica that takes its leave is asked twice more at the most, then the other one is", async () => {
+test("a replica that takes its leave gets no further write, and one more read at the most", async () => {
   const [leaving, staying] = await start(2);
   const clock = { nowMs: 0 };
   const { upstream, seen } = open([leaving.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
   leaving.answer = sayFarewell;
   await stream(20, 1, () => upstream.send(write));
-  expect([leaving.calls, staying.calls]).toEqual([2, 18]);
+  expect([leaving.calls, staying.calls, seen]).toEqual([1, 19, []]);
+  await stream(20, 1, () => upstream.send(read));
+  expect([leaving.calls, staying.calls]).toEqual([2, 38]);
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
   await leaving.kill();
   await restart(leaving);
@@ -62,6 +64,35 @@ test("no request is sent where nobody listens any more, and it is looked there a
   expect(seen.slice(kinds)).toEqual([]);
   await restart(gone);
   await untilBack({ upstream, seen });
+});
+
+test("a replica that ends a connection now and then is asked again at once, and nothing is told of it", async () => {
+  const replicas = await start(2);
+  for (const replica of replicas)
+    replica.answer = (response, request) => (replica.calls % 10 === 0 ? sayFarewell : answerOk)(response, request);
+  const { upstream, seen } = open(replicas.map(({ url }) => url));
+  await stream(1_000, 4, () => upstream.send(read));
+  expect(seen).toEqual([]);
+  expect(Math.min(...replicas.map(({ calls }) => calls))).toBeGreaterThan(300);
+});
+
+test("a replica that took its leave and is gone gets no request, and neither does one that refused once", async () => {
+  for (const answer of [sayFarewell, undefined]) {
+    const [gone, staying] = await start(2);
+    if (answer) gone.answer = answer;
+    const clock = { nowMs: 0 };
+    const { upstream, seen } = open([gone.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
+    if (!answer) await gone.kill();
+    await upstream.send(read);
+    if (answer) await gone.kill();
+    for (const _ of [1, 2, 3]) {
+      await upstream.send(read);
+      // For the look to end.
+      await setTimeout(20);
+    }
+    expect(seen.map(({ kind }) => kind)).toEqual(answer ? ["replica-leaving"] : ["retried", "replica-ejected"]);
+    expect(seen.at(-1)).toMatchObject({ pauseMs: 1_000 });
+  }
 });
 
 test("where all replicas take their leave, one of them is asked all the same", async () => {

@@ -47,7 +47,7 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
     const failure = readFailure(result);
     if (result.kind === "answered" && !failure) return { answer: result, end };
     cause = causeOf(result);
-    end(result.kind === "failed" && result.reason === "aborted" ? "neither" : "bad", cause);
+    end(judge(result), cause);
     if (!failure) break;
     tried.push(replica);
     replica = isOneShot ? undefined : picker.chooseAgain({ tried, failure, status: statusOf(result), isIdempotent });
@@ -56,6 +56,12 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
     destroyBody(result.body);
   }
   throw toError(deadline, cause);
+}
+
+/** @param result not as it should be. */
+function judge(result: AttemptResult): Verdict {
+  if (result.kind !== "failed") return "bad";
+  return result.reason === "aborted" ? "neither" : result.reason === "refused" ? "refused" : "bad";
 }
 
 async function askOne(
