@@ -49,9 +49,12 @@ export const faults: readonly Fault[] = [
   {
     name: "replica-down",
     what: "one of two processes of posts is killed",
-    told: [["ReplicaDown", "posts"]],
+    told: [
+      ["ReplicaDown", "posts"],
+      ["ReplicaEjected", "posts"],
+    ],
     // Its metrics are gone, and what the doors failed to send there.
-    follow: [...whatAServiceCosts, "ReplicaEjected"],
+    follow: whatAServiceCosts,
     make: ({ units }) => kill(units.posts.slice(0, 1)),
   },
   {

@@ -56,6 +56,10 @@ test("what rooms report is counted by what it is about", async () => {
   const missing = lines.filter((line) => !text.includes(`\ntributary_gateway_${line}\n`));
   expect(missing).toEqual([]);
   expect(text).toMatch(/\ntributary_gateway_supergraph_loaded_timestamp_seconds 1[.\d]+\n/);
-  count({ kind: "replica-back", service: "users", replica });
-  expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 0');
+  for (const kind of ["replica-back", "replica-gone"] as const) {
+    count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
+    expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 1');
+    count({ kind, service: "users", replica });
+    expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 0');
+  }
 });

@@ -65,10 +65,11 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
     if (observation.kind === "retry-refused") retriesRefused.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-answer-misshapen") misshapen.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
-    if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
+    if (observation.kind === "replica-back" || observation.kind === "replica-gone")
+      ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;
     ejections.add({ subgraph: observation.service });
-    ejected.eject(observation.service, observation.replica, observation.pauseMs);
+    ejected.eject(observation.service, observation.replica);
   };
 }
 

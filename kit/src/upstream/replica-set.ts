@@ -19,7 +19,9 @@ export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
   /** It answers, and is about to stop. */
   | { readonly kind: "replica-leaving"; readonly replica: string; readonly pauseMs: number }
-  | { readonly kind: "replica-back"; readonly replica: string };
+  | { readonly kind: "replica-back"; readonly replica: string }
+  /** It was left out, and its address is nobody's any more, or nobody asks this service any more. */
+  | { readonly kind: "replica-gone"; readonly replica: string };
 
 export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
@@ -93,13 +95,17 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     return false;
   }
 
+  function close({ name, connection, health }: Member): Promise<void> {
+    if (health.isEjected) o.observe({ kind: "replica-gone", replica: name });
+    return o.close(connection);
+  }
+
   return {
     update(addresses) {
       const old = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => old.get(address.name) ?? open(address));
       sortOut();
-      for (const { name } of replicas) old.delete(name);
-      for (const { connection } of old.values()) void o.close(connection);
+      for (const replica of old.values()) if (!replicas.includes(replica)) void close(replica);
     },
     choose(isIdempotent) {
       const due = ejected.find(({ health }) => health.isDue(isIdempotent));
@@ -123,7 +129,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       replica.health.end(begun, verdict, cause);
     },
     async close() {
-      await Promise.all(replicas.map(({ connection }) => o.close(connection)));
+      await Promise.all(replicas.map(close));
     },
   };
 }

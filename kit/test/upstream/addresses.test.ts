@@ -77,6 +77,16 @@ test.runIf(process.platform === "linux")("while a replica is missed, its name is
     await setTimeout(20);
   }
   expect(lookup).toHaveBeenCalledTimes(4);
+  lookup.mockResolvedValue(["127.0.0.2"]);
+  await vi.waitUntil(async () => {
+    clock.nowMs += 1_000;
+    await upstream.send(read);
+    return seen.at(-1)?.kind === "replica-gone";
+  });
+  expect(seen.filter(({ kind }) => kind !== "retried").map(({ kind }) => kind)).toEqual([
+    "replica-ejected",
+    "replica-gone",
+  ]);
 });
 
 test("a name without any address is refused, and seen", async () => {

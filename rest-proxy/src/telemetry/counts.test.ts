@@ -81,6 +81,10 @@ test("what is told of replicas and of answers that broke off is counted by its s
     'answers_cut_total{side="service"} 1',
     'answers_cut_total{side="client"} 1',
   ]);
-  count({ kind: "replica-back", replica, service: "things" });
-  expectLines(await metrics.write(), ['replicas_ejected{service="things"} 0']);
+  for (const kind of ["replica-back", "replica-gone"] as const) {
+    count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
+    expectLines(await metrics.write(), ['replicas_ejected{service="things"} 1']);
+    count({ kind, replica, service: "things" });
+    expectLines(await metrics.write(), ['replicas_ejected{service="things"} 0']);
+  }
 });

@@ -24,9 +24,10 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
     }
     if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
-    if (observation.kind === "replica-back") ejected.restore(observation.service, observation.replica);
+    if (observation.kind === "replica-back" || observation.kind === "replica-gone")
+      ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;
     ejections.add({ service: observation.service });
-    ejected.eject(observation.service, observation.replica, observation.pauseMs);
+    ejected.eject(observation.service, observation.replica);
   };
 }
