@@ -83,7 +83,13 @@ test("an issuer that is down for a while locks nobody out, and the operator is t
   const beginMs = Date.now();
   const passing = await startTestIssuer();
   const told = Promise.withResolvers<unknown>();
-  const authenticate = createAuthenticator({ ...passing, userIdClaim: "sub", onKeysError: told.resolve });
+  const asked: boolean[] = [];
+  const authenticate = createAuthenticator({
+    ...passing,
+    userIdClaim: "sub",
+    onKeysError: told.resolve,
+    onKeysAsked: (isGiven) => void asked.push(isGiven),
+  });
   const token = await passing.token("1", [], { exp: beginMs / 1000 + 48 * 3_600 });
   const once = `Bearer ${token}`;
   await authenticate(once);
@@ -91,8 +97,10 @@ test("an issuer that is down for a while locks nobody out, and the operator is t
   vi.setSystemTime(beginMs + 11 * 60_000);
   expect(await authenticate(once)).toMatchObject({ userId: "1" });
   expect(await told.promise).toBeInstanceOf(Error);
+  expect(asked).toEqual([true, false]);
   vi.setSystemTime(beginMs + 25 * 3_600_000);
   await expect(authenticate(once)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(new Set(asked.slice(1))).toEqual(new Set([false]));
 });
 
 test("keys that were changed are asked for again after ten minutes", async () => {

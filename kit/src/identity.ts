@@ -31,6 +31,8 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Told when the keys could not be had anew; those that are known go on. */
   readonly onKeysError?: (error: unknown) => void;
+  /** Told each time that the issuer was asked for its keys: whether it gave any. */
+  readonly onKeysAsked?: (isGiven: boolean) => void;
   /** The asking for keys becomes a span of the request that causes it. */
   readonly trace?: Pick<Trace, "span">;
 }
@@ -52,7 +54,7 @@ const keysRetryMs = 30_000;
  * @returns a function that throws AppError UNAUTHENTICATED for a token that does not hold, SERVICE_UNAVAILABLE when the keys cannot be had.
  */
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
-  const keys = createKeys(o.jwksUrl, o.onKeysError ?? (() => {}), o.trace ?? noTrace);
+  const keys = createKeys(o);
   const now = o.now ?? Date.now;
   const kept = createKept(o.keptTokensMax ?? 10_000, now);
 
@@ -85,12 +87,19 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
 }
 
 /** The issuer's keys. An issuer that is down keeps nobody out who has a token of a key that is known. */
-function createKeys(jwksUrl: string, onError: (error: unknown) => void, trace: Pick<Trace, "span">): JWTVerifyGetKey {
+function createKeys({ jwksUrl, onKeysError, onKeysAsked, trace = noTrace }: AuthenticatorOptions): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 3_000,
     cooldownDuration: 1_000,
     cacheMaxAge: keysKeptMs,
-    [customFetch]: (url, options) => fetchKeys(url, options, trace),
+    async [customFetch](url, options) {
+      const response = await fetchKeys(url, options, trace).catch((error: unknown) => {
+        onKeysAsked?.(false);
+        throw error;
+      });
+      onKeysAsked?.(response.status === 200);
+      return response;
+    },
   });
   let renewAt = 0;
 
@@ -100,7 +109,7 @@ function createKeys(jwksUrl: string, onError: (error: unknown) => void, trace: P
       await remote.reload();
       renewAt = Date.now() + keysFreshMs;
     } catch (error) {
-      onError(error);
+      onKeysError?.(error);
     }
   }
 

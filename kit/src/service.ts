@@ -113,6 +113,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const authenticate = createAuthenticator({
     ...config,
     trace: telemetry.trace,
+    onKeysAsked: telemetry.countKeysAsked,
     onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
   });
   const cursors = createCursors(config.cursorKeys);

@@ -30,11 +30,11 @@ const inFolder = (name: string) => join(observabilityFolder, name);
 function kubernetesSettings(folder: string): string {
   const file = join(folder, "prometheus-kubernetes.yml");
   const text = readFileSync(inFolder("prometheus-kubernetes.yml"), "utf8");
-  const places = /kubernetes_sd_configs: .+/;
+  const places = /kubernetes_sd_configs: .+/g;
   if (!places.test(text))
     throw new Error("prometheus-kubernetes.yml finds its targets in another way than was thought.");
   const withRules = text.replace('"rules/*.yml"', JSON.stringify(join(observabilityFolder, "rules/*.yml")));
-  writeFileSync(file, withRules.replace(places, 'file_sd_configs: [{ files: ["pods.yml"] }]'));
+  writeFileSync(file, withRules.replaceAll(places, 'file_sd_configs: [{ files: ["pods.yml"] }]'));
   writeFileSync(join(folder, "pods.yml"), "[]");
   return file;
 }

@@ -27,7 +27,7 @@ test("Prometheus' settings are our own, but for their addresses and times", () =
 });
 
 test("every rule is there, and waits a thirtieth", () => {
-  const { groups } = read("rules/alerts.yml");
+  const groups = ["rules/alerts.yml", "rules/databases.yml"].flatMap((file) => read(file).groups);
   const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
   expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
   expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitGone")).toMatchObject({ for: "2000ms" });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
+import { readRules } from "../../scripts/verify-alerts/rule-files.ts";
 import { root } from "./folders.ts";
 import { issuer, serviceNames, units } from "./units.ts";
 
@@ -11,12 +12,16 @@ interface ComposeService {
   readonly build: { readonly target: string; readonly args?: Readonly<Record<string, string>> };
   readonly command?: readonly string[];
   readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly mem_limit?: string;
+  readonly stop_grace_period?: string;
 }
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const compose: Readonly<Record<string, ComposeService>> = parse(read("docker-compose.yml"), { merge: true }).services;
 const dockerfile = read("Dockerfile");
 const local = renderOverlay("local");
+const production = renderOverlay("production");
 
 /** `${NAME:-value}` is value. */
 const withDefaults = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
@@ -36,6 +41,23 @@ test.each([...units, issuer].map((unit) => [unit.name, unit] as const))(
   },
 );
 
+test.each(units.map(({ name }) => name))(
+  "%s has as much memory as there, is warned of the same limit, and ends in time",
+  (name) => {
+    const { mem_limit: limit = "", stop_grace_period: grace = "", environment = {} } = compose[name]!;
+    const { container } = getPod(production, name);
+    expect(toMib(limit)).toBe(toMib(String(container.resources?.limits?.["memory"])));
+    const warned = alertOf("MemoryNearLimit")
+      .expr.split("\n")
+      .filter((line) => new RegExp(`\\b${name}\\b`).test(line));
+    expect(warned).toEqual([expect.stringMatching(new RegExp(`> 0\\.9 \\* ${toMib(limit)} \\* 2\\^20$`))]);
+    const said = container.env?.find(({ name: variable }) => variable === "SHUTDOWN_GRACE_MS")?.value;
+    expect(environment["SHUTDOWN_GRACE_MS"]).toBe(said);
+    const drainMs = Number(withDefaults(environment["DRAIN_DELAY_MS"] ?? ""));
+    expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(drainMs + Number(said ?? 10_000));
+  },
+);
+
 test.each(serviceNames)("%s migrates by the same command", (name) => {
   expect(getPod(local, `migrate-${name}`).container.args).toEqual(compose[`migrate-${name}`]?.command);
 });
@@ -43,6 +65,18 @@ test.each(serviceNames)("%s migrates by the same command", (name) => {
 test("the local overlay's seed is compose's", () => {
   expect(getPod(local, "seed").container.image).toBe(withDefaults(compose["seed"]!.image));
 });
+
+function alertOf(name: string) {
+  const alert = readRules().find((rule) => rule.alert === name);
+  if (!alert) throw new Error(`There is no alert ${name}.`);
+  return alert;
+}
+
+/** Of `384m`, `1g`, `384Mi`, `1Gi`. */
+function toMib(text: string): number {
+  const [, number, unit = ""] = /^(\d+)([mg])i?$/i.exec(text) ?? [];
+  return Number(number) * (unit.toLowerCase() === "g" ? 1_024 : 1);
+}
 
 /** What its last stage says it listens on. */
 function portOfTarget(target: string): number {

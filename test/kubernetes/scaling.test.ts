@@ -23,7 +23,9 @@ describe.each([
       expect(deployment.spec).not.toHaveProperty("replicas");
       expect(spec?.minReplicas).toBe(replicasMin);
       expect(spec?.maxReplicas).toBeGreaterThan(replicasMin);
-      expect(spec?.metrics?.map((metric) => metric.resource?.name)).toEqual(["cpu"]);
+      expect(spec?.metrics?.map((metric) => metric.resource)).toEqual([
+        { name: "cpu", target: { type: "AverageValue", averageValue: "600m" } },
+      ]);
       expect(getPod(cluster, name).container.resources?.requests).toHaveProperty("cpu");
     },
   );

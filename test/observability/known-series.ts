@@ -15,6 +15,14 @@ export interface KnownSeries {
   readonly isCounted: boolean;
 }
 
+/** What no process of ours shows: by the documentation of CloudNativePG 1.29 (default queries) and of Kubernetes' kubelet. */
+const ofOthers: Readonly<Record<string, readonly string[]>> = {
+  cnpg_pg_replication_streaming_replicas: ["job", "instance"],
+  cnpg_pg_replication_in_recovery: ["job", "instance"],
+  kubelet_volume_stats_available_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
+  kubelet_volume_stats_capacity_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
+};
+
 const units = new Set(["users", "posts", "comments", "orders", "gateway", "rest-proxy"]);
 const declarations = Object.assign({}, ...Object.values(metricsOf)) as Readonly<
   Record<string, { readonly help: string; readonly labels: readonly string[] }>
@@ -31,6 +39,9 @@ export function listKnownSeries(expositions: readonly Exposition[]): ReadonlyMap
     hasValue: (label, value) => isOfScrape(label, value),
     isCounted: true,
   });
+  for (const [metric, labels] of Object.entries(ofOthers)) {
+    known.set(metric, { labels: new Set(labels), hasValue: () => true, isCounted: true });
+  }
   for (const { record } of recordings) known.set(record, describeRecording(record));
   return known;
 }

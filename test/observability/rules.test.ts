@@ -16,7 +16,9 @@ test.each(alerts.map((rule) => [rule.alert, rule] as const))(
   "%s says how urgent it is, which unit it is about, and what to read",
   (_, rule) => {
     expect(["page", "ticket"]).toContain(rule.labels?.["severity"]);
-    expect(rule.labels?.["unit"]).toMatch(/^\{\{.*(job|door|subgraph|service)|^(gateway|rest-proxy)$/);
+    expect(rule.labels?.["unit"]).toMatch(
+      /^\{\{.*(job|door|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy)$/,
+    );
     expect(rule.for).toMatch(/^\d+[mh]$/);
     expect(rule.annotations?.["summary"]).toMatch(/^[A-Z{]/);
     expect(pageOf(rule.annotations)).toBeDefined();

@@ -59,6 +59,18 @@ test("in Kubernetes Prometheus asks the port that the pods' metrics are at, and 
   ]);
 });
 
+test("in Kubernetes Prometheus asks the databases' exporter, each under its cluster's name", () => {
+  const { scrape_configs: inCluster } = readYaml("infra/observability/prometheus-kubernetes.yml") as {
+    readonly scrape_configs: readonly { readonly job_name: string; readonly relabel_configs: readonly object[] }[];
+  };
+  expect(inCluster.find(({ job_name: name }) => name === "databases")?.relabel_configs).toEqual([
+    { source_labels: ["__meta_kubernetes_pod_label_cnpg_io_cluster"], regex: ".+", action: "keep" },
+    { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "metrics", action: "keep" },
+    { source_labels: ["__meta_kubernetes_pod_label_cnpg_io_cluster"], target_label: "job" },
+    { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
+  ]);
+});
+
 test("the collector has every part that its pipeline names, and takes what our processes send", () => {
   const collector = readYaml("infra/observability/collector.yml") as {
     readonly receivers: object;

@@ -59,9 +59,14 @@ export const serviceMetrics = {
   },
   tributary_service_database_statement_duration_seconds: {
     kind: "histogram",
-    help: "SQL statements by name, with the wait for a connection; outcome is ok or failed.",
+    help: "SQL statements by name, with the wait for a connection; outcome is ok, refused (by a constraint: a caller's affair) or failed.",
     labels: ["statement", "outcome"],
     buckets: statementSeconds,
+  },
+  tributary_service_token_keys_asked_total: {
+    kind: "counter",
+    help: "How often the issuer was asked for its keys, by result: given, failed.",
+    labels: ["result"],
   },
   tributary_service_database_connections: {
     kind: "gauge",

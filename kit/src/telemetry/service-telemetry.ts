@@ -18,6 +18,8 @@ export interface ServiceTelemetry {
   readonly aroundStatement: AroundStatement | undefined;
   /** Shows the pool's connections. */
   watch(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
+  /** The issuer was asked for its keys. */
+  countKeysAsked(isGiven: boolean): void;
   /** The listener for /metrics, if there is to be one. */
   startAdmin(isReady: () => Promise<boolean>): Promise<RunningServer | undefined>;
 }
@@ -33,6 +35,7 @@ export async function createServiceTelemetry(
     config,
     logContext: () => recordFields(records.current()),
   });
+  const keysAsked = metrics.counter("tributary_service_token_keys_asked_total");
   return {
     log,
     trace,
@@ -49,6 +52,7 @@ export async function createServiceTelemetry(
         gauge.set({ state: "used" }, total - idle);
       });
     },
+    countKeysAsked: (isGiven) => keysAsked.add({ result: isGiven ? "given" : "failed" }),
     startAdmin: (isReady) => showMetrics(config, { log, metrics }, isReady),
   };
 }

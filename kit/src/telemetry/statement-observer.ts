@@ -21,7 +21,7 @@ export function createStatementObserver(
     try {
       return await run();
     } catch (error) {
-      outcome = "failed";
+      outcome = isConstraint(error) ? "refused" : "failed";
       span?.fail(errorTypeOf(error));
       throw error;
     } finally {
@@ -29,4 +29,9 @@ export function createStatementObserver(
       durations.observe({ statement: name, outcome }, (performance.now() - begunMs) / 1_000);
     }
   };
+}
+
+/** Class 23, "integrity constraint violation" (PostgreSQL's manual, appendix A): such as an address that is taken. */
+function isConstraint(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && /^23\w{3}$/.test(error.code);
 }

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { metricsOf } from "./metric-declarations.ts";
+import { createPrometheus } from "./prometheus.ts";
+import { createStatementObserver } from "./statement-observer.ts";
+import { noTrace } from "./trace.ts";
+
+test("what a constraint refuses is counted apart from what fails", async () => {
+  const metrics = await createPrometheus(metricsOf.service);
+  const around = createStatementObserver(metrics, noTrace);
+  if (!around) throw new Error("metrics are on, so statements are observed");
+  await around("insert", () => Promise.resolve(1));
+  for (const code of ["23505", "23503", "57014", "53300", undefined]) {
+    const error = Object.assign(new Error("no"), code === undefined ? {} : { code });
+    await expect(around("insert", () => Promise.reject(error))).rejects.toBe(error);
+  }
+  const text = await metrics.write();
+  const counts = ["ok", "refused", "failed"].map((outcome) => {
+    const series = `tributary_service_database_statement_duration_seconds_count{statement="insert",outcome="${outcome}"}`;
+    return text
+      .split("\n")
+      .find((line) => line.startsWith(series))
+      ?.slice(series.length + 1);
+  });
+  expect(counts).toEqual(["1", "2", "3"]);
+});
