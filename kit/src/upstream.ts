@@ -133,7 +133,9 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
   const tried: Replica<Pool>[] = [];
   let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
-    result = await attempt(request, { replica, resends: tried.length }, deadline, sender);
+    const look = sender.picker.look(replica, tried);
+    if (look && !(await look)) result = failed("refused", new Error("nobody takes connections there"));
+    else result = await attempt(request, { replica, resends: tried.length }, deadline, sender);
     const failure = readFailure(result);
     if (failure === undefined) break;
     tried.push(replica);
@@ -160,12 +162,7 @@ async function attempt(request: UpstreamRequest, { replica, resends }: Try, dead
   } finally {
     if (span) endAttempt(span, result);
     const verdict = judge(result);
-    sender.picker.end(
-      replica,
-      begun,
-      verdict,
-      verdict === "bad" || verdict === "refused" ? causeOf(result) : undefined,
-    );
+    sender.picker.end(replica, begun, verdict, verdict === "bad" ? causeOf(result) : undefined);
   }
 }
 
@@ -190,8 +187,7 @@ function judge(result: ExchangeResult | undefined): Verdict {
     if (unavailableStatuses.has(result.status)) return "bad";
     return isFarewell(result.headers["connection"]) ? "leaving" : "good";
   }
-  if (result.reason === "aborted" || result.reason === "too-large") return "neither";
-  return result.reason === "refused" ? "refused" : "bad";
+  return result.reason === "aborted" || result.reason === "too-large" ? "neither" : "bad";
 }
 
 /** Undefined when another attempt could do no better. */

@@ -19,7 +19,8 @@ export function knock({ origin, addresses }: ReplicaAddress, timeoutMs: number):
   };
   socket
     .on("connect", () => end(true))
-    .on("timeout", () => end(false))
+    // A process that stood still finds its timers first: somebody may have taken the connection long ago.
+    .on("timeout", () => setImmediate(end, false))
     .on("error", () => end(false));
   return promise;
 }

@@ -4,24 +4,16 @@ import { createReplicaHealth, type Verdict } from "./replica-health.ts";
 function setUp({ mayEject = true } = {}) {
   const clock = { nowMs: 0 };
   const seen: (number | string)[] = [];
-  const changes: boolean[] = [];
-  const knocks: ((isThere: boolean) => void)[] = [];
   const health = createReplicaHealth({
     nowMs: () => clock.nowMs,
-    knock: () => new Promise((resolve) => void knocks.push(resolve)),
     mayEject: () => mayEject,
-    onChanged: () => void changes.push(health.isEjected),
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
     onLeaving: ({ pauseMs }) => void seen.push(`leaving ${pauseMs}`),
     onBack: () => void seen.push("back"),
   });
   const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.end(health.begin(), verdict));
   const fail = (count: number) => run(...Array.from({ length: count }, () => "bad" as const));
-  const answerKnock = async (isThere: boolean) => {
-    knocks.splice(0).forEach((answer) => answer(isThere));
-    await Promise.resolve();
-  };
-  return { clock, seen, changes, health, run, fail, knocks, answerKnock };
+  return { clock, seen, health, run, fail };
 }
 
 test("five failures in a row eject a replica, four and a success between do not", () => {
@@ -35,46 +27,45 @@ test("five failures in a row eject a replica, four and a success between do not"
   expect(health.isEjected).toBe(true);
 });
 
-test.each(["leaving", "refused"] as const)(
-  "one that is %s once is doubted: the next read after a look says what is so",
-  async (verdict) => {
-    const { clock, seen, changes, health, run, answerKnock } = setUp();
-    clock.nowMs = 100_000;
-    run(verdict);
-    expect([health.isEjected, health.isDue(true), health.isThere, health.isDue(false)]).toEqual([
-      ...[true, true, false, false],
-    ]);
-    health.look();
-    await answerKnock(true);
-    expect([health.isDue(true), health.isThere]).toEqual([true, true]);
-    run("good");
-    expect([health.isEjected, changes, seen]).toEqual([false, [true, false], []]);
-    run(verdict);
-    expect(health.isThere).toBe(false);
-    run(verdict);
-    expect(seen).toEqual([verdict === "leaving" ? "leaving 1000" : 1_000]);
-    expect(health.isDue(true)).toBe(false);
-    clock.nowMs += 1_000;
-    run("good");
-    expect([health.isEjected, seen.at(-1)]).toEqual([false, "back"]);
-  },
-);
+test("a replica that says twice in a row that it leaves is ejected, and back when it no longer says so", () => {
+  const { clock, seen, health, run } = setUp();
+  run("good", "leaving", "good", "leaving");
+  expect([health.isEjected, health.isWell]).toEqual([false, false]);
+  run("leaving");
+  expect(health.isEjected).toBe(true);
+  clock.nowMs = 1_000;
+  run("leaving");
+  expect(health.isDue(true)).toBe(false);
+  clock.nowMs = 3_000;
+  run("good");
+  expect(health.isEjected).toBe(false);
+  expect(seen).toEqual(["leaving 1000", "back"]);
+});
 
-test("one that is doubted and where nobody is any more is left out, as it was told", async () => {
-  for (const verdict of ["leaving", "refused"] as const) {
-    const { seen, health, run, answerKnock } = setUp();
-    run(verdict);
-    health.look();
-    await answerKnock(false);
-    expect([health.isDue(true), seen]).toEqual([false, [verdict === "leaving" ? "leaving 1000" : 1_000]]);
-  }
+test("of one that never kept a connection a word of leaving says nothing", () => {
+  const { health, run } = setUp();
+  run("leaving", "leaving", "leaving");
+  expect([health.isEjected, health.isWell]).toEqual([false, true]);
+});
+
+test("one that is absent is ejected at once, as leaving when it had said so", () => {
+  const gone = setUp();
+  gone.run("good", "absent");
+  expect([gone.health.isEjected, gone.seen]).toEqual([true, [1_000]]);
+  const left = setUp();
+  left.run("good", "leaving", "absent");
+  expect([left.health.isEjected, left.seen]).toEqual([true, ["leaving 1000"]]);
+  const last = setUp({ mayEject: false });
+  last.run("absent", "absent");
+  expect([last.health.isEjected, last.health.isWell]).toEqual([false, false]);
 });
 
 test("failures and words of leaving are not added up", () => {
   const { health, run, fail } = setUp();
   fail(4);
-  run("leaving", "good");
+  run("leaving");
   fail(4);
+  run("leaving");
   expect(health.isEjected).toBe(false);
 });
 
@@ -108,42 +99,6 @@ test("each failed probe doubles the pause, up to half a minute", () => {
     return clock.nowMs - begunMs;
   });
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
-});
-
-test("while somebody looks whether it is there nobody else does; where nobody is, it is looked again a second later", async () => {
-  const { clock, health, fail, knocks, answerKnock } = setUp();
-  fail(5);
-  for (clock.nowMs = 1_000; clock.nowMs <= 5_000; clock.nowMs += 1_000) {
-    expect([health.isDue(true), health.isThere]).toEqual([true, false]);
-    health.look();
-    health.look();
-    expect([health.isDue(true), knocks.length]).toEqual([false, 1]);
-    await answerKnock(false);
-    clock.nowMs += 999;
-    expect(health.isDue(true)).toBe(false);
-    clock.nowMs -= 999;
-  }
-});
-
-test("one that was found is probed; when that fails, the pause grows and it is looked for again", async () => {
-  const { clock, health, fail, answerKnock } = setUp();
-  fail(5);
-  clock.nowMs = 1_000;
-  health.look();
-  await answerKnock(true);
-  expect([health.isDue(true), health.isThere]).toEqual([true, true]);
-  fail(1);
-  clock.nowMs = 2_999;
-  expect([health.isDue(true), health.isThere]).toEqual([false, false]);
-  clock.nowMs = 3_000;
-  expect([health.isDue(true), health.isThere]).toEqual([true, false]);
-});
-
-test("when nobody else is left it is probed without a look", () => {
-  const { health, fail } = setUp();
-  fail(5);
-  health.endPause();
-  expect([health.isDue(true), health.isThere]).toEqual([true, true]);
 });
 
 test("a replica that flaps is out for longer each time, one that held for long begins anew", () => {
@@ -192,29 +147,4 @@ test("a request that must not be lost probes only when no other came for long", 
   expect(health.isDue(false)).toBe(false);
   clock.nowMs = 31_000;
   expect(health.isDue(false)).toBe(true);
-});
-
-test("a look is good for a quarter of a second, or once looks have found somebody for five", async () => {
-  const { clock, health, fail, answerKnock } = setUp();
-  fail(5);
-  const look = async (isThere = true) => {
-    health.look();
-    await answerKnock(isThere);
-  };
-  clock.nowMs = 500;
-  await look();
-  await look(false);
-  clock.nowMs = 1_000;
-  await look();
-  clock.nowMs = 1_249;
-  expect(health.isThere).toBe(true);
-  clock.nowMs = 1_250;
-  expect(health.isThere).toBe(false);
-  clock.nowMs = 5_999;
-  await look();
-  clock.nowMs = 6_500;
-  expect(health.isThere).toBe(false);
-  await look();
-  clock.nowMs = 60_000;
-  expect(health.isThere).toBe(true);
 });

@@ -1,13 +1,17 @@
-import { type AbsenceOptions, createAbsence } from "./absence.ts";
-
 /** Failures one after the other, no success between, that eject a replica. As Envoy's `consecutive_gateway_failure`. */
 const failuresInARowMax = 5;
+/** Answers in a row that say `Connection: close`. One alone may only mean that this connection was used often enough. */
+const farewellsInARowMax = 2;
+/** The first pause of an ejected replica; each further one is twice as long. */
+const pauseMinMs = 1_000;
+const pauseMaxMs = 30_000;
 
 /**
  * What one attempt says about the replica. Leaving: it answered, and lets go of the connection (RFC 9112, section 9.6), as one does that is
- * about to stop. Refused: there was no connection. Neither: the caller left, or cut the answer.
+ * about to stop. Absent: nobody takes connections where it was, as was found before anything was sent. Neither: the caller left, or cut the
+ * answer.
  */
-export type Verdict = "good" | "bad" | "refused" | "leaving" | "neither";
+export type Verdict = "good" | "bad" | "leaving" | "absent" | "neither";
 
 /** How the replica stood when an attempt began. Others than the probe come to one that is ejected when there is nobody else to ask. */
 export type Standing = "in-service" | "ejected" | "probed";
@@ -15,65 +19,83 @@ export type Standing = "in-service" | "ejected" | "probed";
 export interface ReplicaHealth {
   /** Out of the choice until a probe succeeds. */
   readonly isEjected: boolean;
-  /** In service, and since its last success neither a failure nor a word of leaving. */
+  /** In service, and since its last success neither a failure nor a word of leaving. Of one that is not it is worth a look whether it is there. */
   readonly isWell: boolean;
-  /** Ejected, its pause over, and nobody probing or looking. A request that is not idempotent probes only when no other came for long. */
+  /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
   isDue(isIdempotent: boolean): boolean;
-  /** Somebody took a connection just now: the next request may probe. */
-  readonly isThere: boolean;
-  /** Finds that out, aside, unless somebody does. */
-  look(): void;
-  /** Ends the pause of an ejected replica, which is probed without a look: nobody else is left. */
+  /** Ends the pause of an ejected replica. */
   endPause(): void;
   /** One attempt begins; what is returned must be given to `end`, once. */
   begin(): Standing;
-  /** `cause` is told when the verdict is bad or refused, for the log. */
+  /** `cause` is told when the verdict is bad, for the log. */
   end(begun: Standing, verdict: Verdict, cause?: unknown): void;
 }
 
-export interface ReplicaHealthOptions extends AbsenceOptions {
-  /** Asked at each failure from the fifth in a row on, and when the replica refuses or leaves. */
+export interface ReplicaHealthOptions {
+  readonly nowMs: () => number;
+  /** Asked at each failure from the fifth in a row on, and when the replica leaves or is absent. */
   mayEject(): boolean;
-  /** `isEjected` is another now. */
-  onChanged(): void;
+  onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
+  /** It takes its leave, and is ejected without having failed. */
+  onLeaving(about: { readonly pauseMs: number }): void;
+  onBack(): void;
 }
 
 /**
- * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open), which is sent
- * there once a connection was taken: at an address that nobody has any more it would wait in vain, as long as connecting may take.
- *
- * One that refuses or takes its leave is doubted, without a pause: it gets the next request after a look, and is back or left out by how that
- * ends. So one that stops is left before it closes its port and its idle connections, and nobody sends anything that could break; and one that
- * only thinks that a connection was used often enough is back within milliseconds.
+ * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). One that
+ * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
  */
-export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
-  const absence = createAbsence(o);
+export function createReplicaHealth({
+  nowMs,
+  mayEject,
+  onEjected,
+  onLeaving,
+  onBack,
+}: ReplicaHealthOptions): ReplicaHealth {
   let failuresInARow = 0;
-  let isLeaving = false;
+  let farewellsInARow = 0;
+  /** Whether it ever kept a connection: of one that ends all of them a farewell says nothing. */
+  let keepsConnections = false;
   let isEjected = false;
   let isProbing = false;
+  let pauseMs = 0;
+  let dueAtMs = 0;
+  let backAtMs = Number.NEGATIVE_INFINITY;
+
+  function pause(): void {
+    pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pauseMs * 2));
+    dueAtMs = nowMs() + pauseMs;
+  }
+
+  function eject(): void {
+    isEjected = true;
+    // One that flaps is out for longer each time.
+    if (nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
+    pause();
+  }
 
   function comeBack(): void {
     isEjected = false;
     failuresInARow = 0;
-    isLeaving = false;
-    o.onChanged();
-    absence.end();
+    farewellsInARow = 0;
+    backAtMs = nowMs();
+    onBack();
   }
 
   /** What was under way when the replica was ejected is old news: only attempts begun since then count. */
   function judge(begun: Standing, verdict: Verdict, cause: unknown): void {
     if (isEjected === (begun === "in-service") || verdict === "neither") return;
     if (isEjected && verdict === "good") return comeBack();
-    if (isEjected) return begun === "probed" ? absence.pause(cause) : undefined;
-    failuresInARow = verdict === "bad" || verdict === "refused" ? failuresInARow + 1 : 0;
-    isLeaving = verdict === "leaving";
-    const isFailing = failuresInARow >= failuresInARowMax;
-    if (!(isFailing || isLeaving || verdict === "refused") || !o.mayEject()) return;
-    isEjected = true;
-    absence.begin(isLeaving ? "leaving" : "failing");
-    o.onChanged();
-    if (isFailing) absence.pause(cause);
+    if (isEjected) return begun === "probed" ? pause() : undefined;
+    const isAbsent = verdict === "absent";
+    const isLeaving = farewellsInARow + (verdict === "leaving" || isAbsent ? 1 : 0) >= farewellsInARowMax;
+    failuresInARow = verdict === "bad" || isAbsent ? failuresInARow + 1 : 0;
+    farewellsInARow = verdict === "leaving" ? farewellsInARow + 1 : 0;
+    if (!isLeaving && !isAbsent && failuresInARow < failuresInARowMax) return;
+    if (!mayEject()) return;
+    eject();
+    if (isLeaving) onLeaving({ pauseMs });
+    else onEjected({ pauseMs, cause });
   }
 
   return {
@@ -81,23 +103,23 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       return isEjected;
     },
     get isWell() {
-      return !isEjected && failuresInARow === 0 && !isLeaving;
+      return !isEjected && failuresInARow === 0 && farewellsInARow === 0;
     },
-    isDue: (isIdempotent) => isEjected && !isProbing && absence.isDue(isIdempotent),
-    get isThere() {
-      return absence.isThere;
+    isDue(isIdempotent) {
+      const patienceMs = isIdempotent ? 0 : pauseMaxMs;
+      return isEjected && !isProbing && nowMs() >= dueAtMs + patienceMs;
     },
-    look: absence.look,
-    endPause: absence.endPause,
+    endPause: () => void (dueAtMs = Math.min(dueAtMs, nowMs())),
     begin() {
       if (!isEjected) return "in-service";
-      if (isProbing || !absence.isPauseOver) return "ejected";
+      if (isProbing || nowMs() < dueAtMs) return "ejected";
       isProbing = true;
       return "probed";
     },
     end(begun, verdict, cause) {
       if (begun === "probed") isProbing = false;
-      judge(begun, verdict, cause);
+      keepsConnections ||= verdict === "good";
+      judge(begun, verdict === "leaving" && !keepsConnections ? "good" : verdict, cause);
     },
   };
 }

@@ -38,7 +38,7 @@ export interface FailedAttempt<Connection> {
 }
 
 /** Chooses the replica for each attempt of a request, whatever it is sent by. */
-export interface ReplicaPicker<Connection> extends Pick<ReplicaSet<Connection>, "begin" | "end" | "close"> {
+export interface ReplicaPicker<Connection> extends Pick<ReplicaSet<Connection>, "look" | "begin" | "end" | "close"> {
   /** Called at each request. Undefined where there is something to choose from; else the caller has to wait for the lookup. */
   refresh(): Promise<void> | undefined;
   /** Undefined when no address is known. */
@@ -67,8 +67,8 @@ export interface ReplicaPickerOptions<Connection> {
 
 /** Attempts of one request. With three, five broken connections in a hundred are one failed request in eight thousand. */
 const attemptsMax = 3;
-
-const knockTimeoutMs = 1_000;
+/** What a client waits at the most for an address that nobody has any more, where connecting would take until its own timeout. */
+const knockTimeoutMs = 250;
 
 /** The less loaded of two is chosen, one that keeps failing is left out for a growing pause, retries stay within a budget. */
 export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connection>): ReplicaPicker<Connection> {
@@ -117,9 +117,10 @@ export function createReplicaPicker<Connection>(o: ReplicaPickerOptions<Connecti
       observe({ kind: "retried", replica: from, reason, status });
       return next;
     },
+    look: replicas.look,
     begin: replicas.begin,
     end(replica, begun, verdict, cause) {
-      if (verdict !== "good" && verdict !== "neither") addresses.hurry();
+      if (verdict === "bad" || verdict === "leaving") addresses.hurry();
       replicas.end(replica, begun, verdict, cause);
     },
     close: replicas.close,

@@ -11,6 +11,8 @@ export interface Replica<Connection> {
   /** What leads there, of whatever kind requests are sent by. */
   readonly connection: Connection;
   readonly health: ReplicaHealth;
+  /** Whether somebody takes connections there; one look for all who want to know at the same time. */
+  readonly isThere: () => Promise<boolean>;
   /** Attempts under way: the load that the choice goes by. */
   underWay: number;
 }
@@ -36,6 +38,11 @@ export interface ReplicaSetOptions<Connection> {
 }
 
 export interface ReplicaSet<Connection> {
+  /**
+   * Asked before each attempt. False when nobody takes connections where `replica` was: it is judged by that, and another is to be chosen as
+   * after a refusal. Undefined where no look is worth its time: it does well, or there is nobody else to ask.
+   */
+  look(replica: Replica<Connection>, tried: readonly Replica<Connection>[]): Promise<boolean> | undefined;
   /** Opens what is new; what is gone gets no further request and closes once nothing is under way. */
   update(addresses: readonly ReplicaAddress[]): void;
   /** Undefined when there is none at all. */
@@ -58,28 +65,20 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   let ejected: readonly Member[] = [];
   /** All of them when none is left: an address may still answer, no address never does. */
   let serving: readonly Member[] = [];
+  let isClosed = false;
 
   function sortOut(): void {
     ejected = replicas.filter(({ health }) => health.isEjected);
     serving = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
+  function tell(observation: ReplicaObservation): void {
+    sortOut();
+    o.observe(observation);
+  }
+
   function open(address: ReplicaAddress): Member {
-    const { name } = address;
-    const replica: Member = {
-      ...describe(address),
-      connection: o.open(address),
-      underWay: 0,
-      health: createReplicaHealth({
-        nowMs: o.nowMs,
-        knock: () => o.knock(address),
-        mayEject: () => mayEject(replica),
-        onChanged: sortOut,
-        onEjected: (about) => o.observe({ kind: "replica-ejected", replica: name, ...about }),
-        onLeaving: (about) => o.observe({ kind: "replica-leaving", replica: name, ...about }),
-        onBack: () => o.observe({ kind: "replica-back", replica: name }),
-      }),
-    };
+    const replica: Member = openReplica(o, address, { mayEject: () => mayEject(replica), tell });
     return replica;
   }
 
@@ -102,16 +101,18 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
 
   return {
     update(addresses) {
+      if (isClosed) return;
       const old = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => old.get(address.name) ?? open(address));
       sortOut();
       for (const replica of old.values()) if (!replicas.includes(replica)) void close(replica);
     },
+    look(replica, tried) {
+      return replica.health.isWell || replicas.length - tried.length < 2 ? undefined : look(replica);
+    },
     choose(isIdempotent) {
       const due = ejected.find(({ health }) => health.isDue(isIdempotent));
-      if (due?.health.isThere) return due;
-      due?.health.look();
-      return leastLoadedOfTwo(serving, o.random);
+      return due ?? leastLoadedOfTwo(serving, o.random);
     },
     chooseAgain(tried, failure) {
       const untried = leastLoadedOfTwo(without(serving, tried), o.random);
@@ -129,9 +130,49 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       replica.health.end(begun, verdict, cause);
     },
     async close() {
+      isClosed = true;
       await Promise.all(replicas.map(close));
     },
   };
+}
+
+interface Hooks {
+  mayEject(): boolean;
+  tell(observation: ReplicaObservation): void;
+}
+
+function openReplica<Connection>(
+  { nowMs, open, knock }: ReplicaSetOptions<Connection>,
+  address: ReplicaAddress,
+  { mayEject, tell }: Hooks,
+): Replica<Connection> {
+  const { name: replica } = address;
+  return {
+    ...describe(address),
+    connection: open(address),
+    isThere: shareWhileUnderWay(() => knock(address)),
+    underWay: 0,
+    health: createReplicaHealth({
+      nowMs,
+      mayEject,
+      onEjected: (about) => tell({ kind: "replica-ejected", replica, ...about }),
+      onLeaving: (about) => tell({ kind: "replica-leaving", replica, ...about }),
+      onBack: () => tell({ kind: "replica-back", replica }),
+    }),
+  };
+}
+
+async function look({ health, isThere }: Replica<unknown>): Promise<boolean> {
+  const begun = health.begin();
+  const isFound = await isThere();
+  health.end(begun, isFound ? "neither" : "absent", isFound ? undefined : new Error("nobody takes connections there"));
+  return isFound;
+}
+
+/** One call for all who come while it is under way. */
+function shareWhileUnderWay<T>(call: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
+  return () => (underWay ??= call().finally(() => (underWay = undefined)));
 }
 
 /** Two at random, the less loaded of them: close to the best of all, without the herd (Mitzenmacher 2001). */

@@ -43,11 +43,18 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
   let replica = picker.choose(isIdempotent);
   let cause: unknown;
   while (replica && !deadline.ended) {
+    const look = picker.look(replica, tried);
+    if (look && !(await look)) {
+      cause = new Error("nobody takes connections there");
+      tried.push(replica);
+      replica = picker.chooseAgain({ tried, failure: "refused", status: undefined, isIdempotent });
+      continue;
+    }
     const { result, end } = await askOne(replica, tried.length, outgoing, asking);
     const failure = readFailure(result);
     if (result.kind === "answered" && !failure) return { answer: result, end };
     cause = causeOf(result);
-    end(judge(result), cause);
+    end(result.kind === "failed" && result.reason === "aborted" ? "neither" : "bad", cause);
     if (!failure) break;
     tried.push(replica);
     replica = isOneShot ? undefined : picker.chooseAgain({ tried, failure, status: statusOf(result), isIdempotent });
@@ -56,12 +63,6 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
     destroyBody(result.body);
   }
   throw toError(deadline, cause);
-}
-
-/** @param result not as it should be. */
-function judge(result: AttemptResult): Verdict {
-  if (result.kind !== "failed") return "bad";
-  return result.reason === "aborted" ? "neither" : result.reason === "refused" ? "refused" : "bad";
 }
 
 async function askOne(

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { Worker } from "node:worker_threads";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { knock } from "./knock.ts";
+import { knock } from "../../src/upstream/knock.ts";
+import { startFrozen } from "./replica.ts";
 
 const at = (host: string, port: number, addresses: readonly string[] = []) => ({
   name: "a replica",
@@ -36,14 +36,7 @@ test("where nobody listens nobody is there", async () => {
 test.runIf(process.platform === "linux")(
   "where nothing answers nobody is there, after the time that was given",
   async () => {
-    const worker = new Worker(frozenListener, { eval: true });
-    const [port] = (await once(worker, "message")) as [number];
-    const waiting = Array.from({ length: 3 }, () => connect(port, "127.0.0.1").on("error", () => {}));
-    onTestFinished(async () => {
-      for (const socket of waiting) socket.destroy();
-      await worker.terminate();
-    });
-    await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, "connect")));
+    const port = await startFrozen();
     const beganMs = performance.now();
     expect(await knock(at("127.0.0.1", port), 200)).toBe(false);
     expect(performance.now() - beganMs).toBeGreaterThanOrEqual(190);
@@ -55,11 +48,3 @@ async function countBytes(socket: Socket): Promise<number> {
   await once(socket.resume(), "close");
   return socket.bytesRead;
 }
-
-/** Listens, and never takes a connection: its thread sleeps. */
-const frozenListener = `
-const { parentPort } = require("node:worker_threads");
-const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
-  parentPort.postMessage(server.address().port);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-});`;
