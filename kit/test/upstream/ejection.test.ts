@@ -1,16 +1,8 @@
 import { expect, test } from "vitest";
+import { startFrozen } from "../../src/testing/frozen.ts";
 import type { UpstreamResult } from "../../src/upstream.ts";
 import { failuresOf, open, read, stream, write } from "./calls.ts";
-import {
-  answerOk,
-  answerUnavailable,
-  type Replica,
-  restart,
-  sayFarewell,
-  start,
-  startFrozen,
-  startReplica,
-} from "./replica.ts";
+import { answerOk, answerUnavailable, type Replica, restart, sayFarewell, start, startReplica } from "./replica.ts";
 
 test("a replica that keeps failing is left out, probed after a pause that grows, and taken back", async () => {
   const [bad, good] = await start(2);

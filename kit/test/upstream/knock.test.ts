@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { knock } from "../../src/upstream/knock.ts";
-import { startFrozen } from "./replica.ts";
+import { startFrozen } from "../../src/testing/frozen.ts";
 
 const at = (host: string, port: number, addresses: readonly string[] = []) => ({
   name: "a replica",

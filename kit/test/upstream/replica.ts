@@ -1,7 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
-import { Worker } from "node:worker_threads";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { onTestFinished } from "vitest";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -59,27 +57,6 @@ export async function start(count: number, answer = answerOk): Promise<[Replica,
 export async function restart({ port }: Replica): Promise<void> {
   onTestFinished((await startReplica({ port })).kill);
 }
-
-/** Listens on `port`, and takes no connection: the kernel's queue is full, and it answers nothing, as at an address that nobody has. Linux. */
-export async function startFrozen(port = 0): Promise<number> {
-  const worker = new Worker(frozenListener, { eval: true, workerData: port });
-  const [taken] = (await once(worker, "message")) as [number];
-  const waiting = Array.from({ length: 3 }, () => connect(taken, "127.0.0.1").on("error", () => {}));
-  onTestFinished(async () => {
-    for (const socket of waiting) socket.destroy();
-    await worker.terminate();
-  });
-  await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, "connect")));
-  return taken;
-}
-
-/** Its thread sleeps. */
-const frozenListener = `
-const { parentPort, workerData: port } = require("node:worker_threads");
-const server = require("node:net").createServer().listen({ port, host: "127.0.0.1", backlog: 1 }, () => {
-  parentPort.postMessage(server.address().port);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-});`;
 
 /** Answers everything with what is no HTTP. */
 export async function startNonsense(): Promise<string> {

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { startFrozen } from "@tributary/kit/testing/frozen";
 import { describe, expect, test } from "vitest";
 import {
   answerOk,
@@ -92,6 +93,19 @@ describe.each(ways)("%s", (way) => {
     expect([leaving.calls, staying.calls]).toEqual([3, 18]);
     expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
   });
+
+  test.runIf(process.platform === "linux")(
+    "one that failed, and whose address swallows everything, is not waited for",
+    async () => {
+      const [gone, staying] = await startTwo();
+      const { passage, seen } = open([gone.url, staying.url], { random: () => 0, connectTimeoutMs: 600_000 });
+      await gone.kill();
+      expect(await outcomeOf(passage[way](write))).toBe("200 ok");
+      await startFrozen(gone.port);
+      for (const asked of [read, write]) expect(await outcomeOf(passage[way](asked))).toBe("200 ok");
+      expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
+    },
+  );
 
   test("a connection that does not come to stand is given up, and even a write goes elsewhere", async () => {
     const [up] = await startTwo();
