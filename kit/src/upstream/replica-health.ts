@@ -1,7 +1,11 @@
+import { idleMsMax } from "./pool.ts";
+
 /** Failures one after the other, no success between, that eject a replica. As Envoy's `consecutive_gateway_failure`. */
 const failuresInARowMax = 5;
 /** Answers in a row that say `Connection: close`. One alone may only mean that this connection was used often enough. */
 const farewellsInARowMax = 2;
+/** As long as idle connections are kept: of a replica that was silent for longer there is none, and to connect may take long. */
+const sureMs = idleMsMax;
 /** The first pause of an ejected replica; each further one is twice as long. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
@@ -19,8 +23,10 @@ export type Standing = "in-service" | "ejected" | "probed";
 export interface ReplicaHealth {
   /** Out of the choice until a probe succeeds. */
   readonly isEjected: boolean;
-  /** In service, and since its last success neither a failure nor a word of leaving. Of one that is not it is worth a look whether it is there. */
+  /** In service, and since its last success neither a failure nor a word of leaving. */
   readonly isWell: boolean;
+  /** Well, and it answered within the last second. Of one that is not sure it is worth a look whether it is there. */
+  readonly isSure: boolean;
   /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
   isDue(isIdempotent: boolean): boolean;
   /** Ends the pause of an ejected replica. */
@@ -45,22 +51,18 @@ export interface ReplicaHealthOptions {
  * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). One that
  * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
  */
-export function createReplicaHealth({
-  nowMs,
-  mayEject,
-  onEjected,
-  onLeaving,
-  onBack,
-}: ReplicaHealthOptions): ReplicaHealth {
+export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
+  const { nowMs, mayEject, onEjected, onLeaving, onBack } = o;
   let failuresInARow = 0;
   let farewellsInARow = 0;
-  /** Whether it ever kept a connection: of one that ends all of them a farewell says nothing. */
-  let keepsConnections = false;
   let isEjected = false;
   let isProbing = false;
   let pauseMs = 0;
   let dueAtMs = 0;
   let backAtMs = Number.NEGATIVE_INFINITY;
+  /** And kept the connection. */
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
+  const isWell = () => !isEjected && failuresInARow === 0 && farewellsInARow === 0;
 
   function pause(): void {
     pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pauseMs * 2));
@@ -103,7 +105,10 @@ export function createReplicaHealth({
       return isEjected;
     },
     get isWell() {
-      return !isEjected && failuresInARow === 0 && farewellsInARow === 0;
+      return isWell();
+    },
+    get isSure() {
+      return isWell() && nowMs() - answeredAtMs < sureMs;
     },
     isDue(isIdempotent) {
       const patienceMs = isIdempotent ? 0 : pauseMaxMs;
@@ -118,8 +123,10 @@ export function createReplicaHealth({
     },
     end(begun, verdict, cause) {
       if (begun === "probed") isProbing = false;
-      keepsConnections ||= verdict === "good";
-      judge(begun, verdict === "leaving" && !keepsConnections ? "good" : verdict, cause);
+      if (verdict === "good") answeredAtMs = nowMs();
+      // Of one that never kept a connection a farewell says nothing.
+      const isUsual = verdict === "leaving" && answeredAtMs === Number.NEGATIVE_INFINITY;
+      judge(begun, isUsual ? "good" : verdict, cause);
     },
   };
 }

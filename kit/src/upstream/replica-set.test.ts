@@ -3,6 +3,7 @@ import { createReplicaSet, type Replica, type ReplicaObservation } from "./repli
 
 /** Replicas that nobody is at, unless `there` has their names. */
 function setUp(names: readonly string[]) {
+  const clock = { nowMs: 0 };
   const there = new Set<string>();
   const knocks: string[] = [];
   const seen: ReplicaObservation[] = [];
@@ -11,7 +12,7 @@ function setUp(names: readonly string[]) {
     open: ({ name }) => name,
     close: (name) => Promise.resolve(void closed.push(name)),
     knock: ({ name }) => (knocks.push(name), Promise.resolve(there.has(name))),
-    nowMs: () => 0,
+    nowMs: () => clock.nowMs,
     random: () => 0,
     observe: (observation) => void seen.push(observation),
   });
@@ -20,14 +21,27 @@ function setUp(names: readonly string[]) {
   update(...names);
   const end = (replica: Replica<string>, verdict: "good" | "bad" | "leaving") =>
     set.end(replica, set.begin(replica), verdict);
-  return { set, update, end, there, knocks, seen, closed };
+  return { clock, set, update, end, there, knocks, seen, closed };
 }
+
+test("one that has not answered for a second is looked at", async () => {
+  const { clock, set, end, there } = setUp(["a", "b"]);
+  there.add("a");
+  const a = choose(set);
+  expect(await set.look(a, [])).toBe(true);
+  end(a, "good");
+  clock.nowMs = 999;
+  expect(set.look(a, [])).toBeUndefined();
+  clock.nowMs = 1_000;
+  expect(await set.look(a, [])).toBe(true);
+});
 
 const choose = (set: ReturnType<typeof setUp>["set"]) => set.choose(true) as Replica<string>;
 
 test("one that does well is not looked at, nor one that is alone, nor the last that is left to ask", () => {
   const { set, update, end, knocks } = setUp(["a", "b"]);
   const a = choose(set);
+  end(a, "good");
   expect(set.look(a, [])).toBeUndefined();
   end(a, "bad");
   const b = set.chooseAgain([a], "refused") as Replica<string>;

@@ -40,7 +40,7 @@ export interface ReplicaSetOptions<Connection> {
 export interface ReplicaSet<Connection> {
   /**
    * Asked before each attempt. False when nobody takes connections where `replica` was: it is judged by that, and another is to be chosen as
-   * after a refusal. Undefined where no look is worth its time: it does well, or there is nobody else to ask.
+   * after a refusal. Undefined where no look is worth its time: it has just answered, or there is nobody else to ask.
    */
   look(replica: Replica<Connection>, tried: readonly Replica<Connection>[]): Promise<boolean> | undefined;
   /** Opens what is new; what is gone gets no further request and closes once nothing is under way. */
@@ -108,7 +108,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       for (const replica of old.values()) if (!replicas.includes(replica)) void close(replica);
     },
     look(replica, tried) {
-      return replica.health.isWell || replicas.length - tried.length < 2 ? undefined : look(replica);
+      return replica.health.isSure || replicas.length - tried.length < 2 ? undefined : look(replica);
     },
     choose(isIdempotent) {
       const due = ejected.find(({ health }) => health.isDue(isIdempotent));
