@@ -45,7 +45,7 @@ test("a replica that says twice in a row that it leaves is ejected, and back whe
 test("of one that never kept a connection a word of leaving says nothing", () => {
   const { health, run } = setUp();
   run("leaving", "leaving", "leaving");
-  expect([health.isEjected, health.isWell]).toEqual([false, true]);
+  expect([health.isEjected, health.isWell, health.isSure]).toEqual([false, true, true]);
 });
 
 test("one that is absent is ejected at once, as leaving when it had said so", () => {

@@ -60,8 +60,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let pauseMs = 0;
   let dueAtMs = 0;
   let backAtMs = Number.NEGATIVE_INFINITY;
-  /** And kept the connection. */
   let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let keepsConnections = false;
   const isWell = () => !isEjected && failuresInARow === 0 && farewellsInARow === 0;
 
   function pause(): void {
@@ -123,10 +123,11 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     },
     end(begun, verdict, cause) {
       if (begun === "probed") isProbing = false;
-      if (verdict === "good") answeredAtMs = nowMs();
+      keepsConnections ||= verdict === "good";
       // Of one that never kept a connection a farewell says nothing.
-      const isUsual = verdict === "leaving" && answeredAtMs === Number.NEGATIVE_INFINITY;
-      judge(begun, isUsual ? "good" : verdict, cause);
+      const said = verdict === "leaving" && !keepsConnections ? "good" : verdict;
+      if (said === "good") answeredAtMs = nowMs();
+      judge(begun, said, cause);
     },
   };
 }
