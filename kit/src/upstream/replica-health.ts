@@ -52,7 +52,6 @@ export interface ReplicaHealthOptions {
  * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
  */
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
-  const { nowMs, mayEject, onEjected, onLeaving, onBack } = o;
   let failuresInARow = 0;
   let farewellsInARow = 0;
   let isEjected = false;
@@ -62,17 +61,16 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let backAtMs = Number.NEGATIVE_INFINITY;
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
-  const isWell = () => !isEjected && failuresInARow === 0 && farewellsInARow === 0;
 
   function pause(): void {
     pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pauseMs * 2));
-    dueAtMs = nowMs() + pauseMs;
+    dueAtMs = o.nowMs() + pauseMs;
   }
 
   function eject(): void {
     isEjected = true;
     // One that flaps is out for longer each time.
-    if (nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
+    if (o.nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
     pause();
   }
 
@@ -80,8 +78,8 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     isEjected = false;
     failuresInARow = 0;
     farewellsInARow = 0;
-    backAtMs = nowMs();
-    onBack();
+    backAtMs = o.nowMs();
+    o.onBack();
   }
 
   /** What was under way when the replica was ejected is old news: only attempts begun since then count. */
@@ -93,11 +91,11 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     const isLeaving = farewellsInARow + (verdict === "leaving" || isAbsent ? 1 : 0) >= farewellsInARowMax;
     failuresInARow = verdict === "bad" || isAbsent ? failuresInARow + 1 : 0;
     farewellsInARow = verdict === "leaving" ? farewellsInARow + 1 : 0;
-    if (!isLeaving && !isAbsent && failuresInARow < failuresInARowMax) return;
-    if (!mayEject()) return;
+    const isOver = isLeaving || isAbsent || failuresInARow >= failuresInARowMax;
+    if (!isOver || !o.mayEject()) return;
     eject();
-    if (isLeaving) onLeaving({ pauseMs });
-    else onEjected({ pauseMs, cause });
+    if (isLeaving) o.onLeaving({ pauseMs });
+    else o.onEjected({ pauseMs, cause });
   }
 
   return {
@@ -105,19 +103,19 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       return isEjected;
     },
     get isWell() {
-      return isWell();
+      return !isEjected && failuresInARow === 0 && farewellsInARow === 0;
     },
     get isSure() {
-      return isWell() && nowMs() - answeredAtMs < sureMs;
+      return this.isWell && o.nowMs() - answeredAtMs < sureMs;
     },
     isDue(isIdempotent) {
       const patienceMs = isIdempotent ? 0 : pauseMaxMs;
-      return isEjected && !isProbing && nowMs() >= dueAtMs + patienceMs;
+      return isEjected && !isProbing && o.nowMs() >= dueAtMs + patienceMs;
     },
-    endPause: () => void (dueAtMs = Math.min(dueAtMs, nowMs())),
+    endPause: () => void (dueAtMs = Math.min(dueAtMs, o.nowMs())),
     begin() {
       if (!isEjected) return "in-service";
-      if (isProbing || nowMs() < dueAtMs) return "ejected";
+      if (isProbing || o.nowMs() < dueAtMs) return "ejected";
       isProbing = true;
       return "probed";
     },
@@ -126,7 +124,7 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
       keepsConnections ||= verdict === "good";
       // Of one that never kept a connection a farewell says nothing.
       const said = verdict === "leaving" && !keepsConnections ? "good" : verdict;
-      if (said === "good") answeredAtMs = nowMs();
+      if (said === "good") answeredAtMs = o.nowMs();
       judge(begun, said, cause);
     },
   };
