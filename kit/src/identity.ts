@@ -31,7 +31,7 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Told when the keys could not be had anew; those that are known go on. */
   readonly onKeysError?: (error: unknown) => void;
-  /** Told each time that the issuer was asked for its keys: whether it gave any. */
+  /** Told each time that the issuer was asked for its keys: whether it answered with 200. */
   readonly onKeysAsked?: (isGiven: boolean) => void;
   /** The asking for keys becomes a span of the request that causes it. */
   readonly trace?: Pick<Trace, "span">;

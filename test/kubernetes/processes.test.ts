@@ -69,7 +69,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
   });
 
   test.each(running.map(({ name }) => name))("the probes of %s ask for different things", (name) => {
-    const { startupProbe, livenessProbe, readinessProbe } = getPod(cluster, name).container;
+    const { startupProbe, livenessProbe, readinessProbe, lifecycle } = getPod(cluster, name).container;
     const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => [
       probe?.httpGet?.path,
       probe?.httpGet?.port,
@@ -82,6 +82,8 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     // A database that is away must not restart anybody, and a slow start is none of the liveness probe's business.
     expect(startupProbe?.failureThreshold).toBeGreaterThanOrEqual(30);
     expect(secondsToFail(livenessProbe)).toBeGreaterThan(secondsToFail(readinessProbe));
+    // Whoever hangs is not waited for: preStop alone takes longer than its restart may.
+    expect(lifecycle?.preStop ? livenessProbe?.terminationGracePeriodSeconds : 0).toBeLessThanOrEqual(5);
   });
 
   test.each(listPods(cluster).map((pod) => [pod.name, pod] as const))("%s has no rights", (_, { spec, container }) => {

@@ -114,7 +114,7 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
   "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],
   "replica-back": ["info", "a replica of a subgraph answers again"],
-  "replica-gone": ["info", "a replica of a subgraph that was left out has no address any more"],
+  "replica-gone": ["info", "a replica of a subgraph that was left out is not asked any more"],
   retried: ["debug", "a fetch was tried once more"],
   "retry-refused": ["debug", "a fetch was not tried once more: the budget of retries is used up"],
   "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],

@@ -83,8 +83,13 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
   };
 }
 
+/** The URL's own, or its scheme's. */
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === "https:" ? 443 : 80));
+}
+
 /** Without the brackets that a URL puts around an IPv6 address. */
-function hostOf(url: URL): string {
+export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 

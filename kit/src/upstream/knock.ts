@@ -1,15 +1,14 @@
 import { connect } from "node:net";
-import type { ReplicaAddress } from "./address-book.ts";
+import { hostOf, portOf, type ReplicaAddress } from "./address-book.ts";
 import { createFixedLookup } from "./fixed-lookup.ts";
 
 /** Resolves with whether somebody takes connections there within `timeoutMs`. Nothing is sent. Never rejects. */
 export function knock({ origin, addresses }: ReplicaAddress, timeoutMs: number): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(origin);
+  const url = new URL(origin);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect({
-    // Without the brackets that a URL puts around an IPv6 address.
-    host: hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(port || (protocol === "https:" ? 443 : 80)),
+    host: hostOf(url),
+    port: portOf(url),
     timeout: timeoutMs,
     ...(addresses.length > 0 ? { lookup: createFixedLookup(addresses) } : {}),
   });

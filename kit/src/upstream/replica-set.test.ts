@@ -61,6 +61,16 @@ test("after a failure it is looked at, once for all who ask at the same time, an
   expect(choose(set).name).toBe("b");
 });
 
+test("who waits for a look is load: the next one goes elsewhere", async () => {
+  const { set, there } = setUp(["a", "b"]);
+  there.add("a");
+  const a = choose(set);
+  const looking = set.look(a, []);
+  expect([a.name, choose(set).name]).toEqual(["a", "b"]);
+  await looking;
+  expect(choose(set).name).toBe("a");
+});
+
 test("one that is there after a failure is asked as before", async () => {
   const { set, end, there, seen } = setUp(["a", "b"]);
   there.add("a");

@@ -1,4 +1,4 @@
-import type { ReplicaAddress } from "./address-book.ts";
+import { hostOf, portOf, type ReplicaAddress } from "./address-book.ts";
 import { createReplicaHealth, type ReplicaHealth, type Standing, type Verdict } from "./replica-health.ts";
 
 export interface Replica<Connection> {
@@ -162,9 +162,13 @@ function openReplica<Connection>(
   };
 }
 
-async function look({ health, isThere }: Replica<unknown>): Promise<boolean> {
+/** Who waits for it is load already: others go elsewhere meanwhile. */
+async function look(replica: Replica<unknown>): Promise<boolean> {
+  const { health } = replica;
   const begun = health.begin();
-  const isFound = await isThere();
+  replica.underWay++;
+  const isFound = await replica.isThere();
+  replica.underWay--;
   health.end(begun, isFound ? "neither" : "absent", isFound ? undefined : new Error("nobody takes connections there"));
   return isFound;
 }
@@ -193,6 +197,6 @@ function without<Member>(replicas: readonly Member[], tried: readonly Member[]):
 }
 
 function describe({ name, origin, path, addresses }: ReplicaAddress) {
-  const { hostname, port, protocol } = new URL(origin);
-  return { name, address: addresses[0] ?? hostname, port: Number(port || (protocol === "https:" ? 443 : 80)), path };
+  const url = new URL(origin);
+  return { name, address: addresses[0] ?? hostOf(url), port: portOf(url), path };
 }

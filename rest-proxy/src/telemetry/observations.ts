@@ -45,7 +45,7 @@ export function createObserver(log: Log): Observe {
       return log.info(observation, "a replica of a service is about to stop; it is left out");
     if (observation.kind === "replica-back") return log.info(observation, "a replica of a service answers again");
     if (observation.kind === "replica-gone")
-      return log.info(observation, "a replica of a service that was left out has no address any more");
+      return log.info(observation, "a replica of a service that was left out is not asked any more");
     if (observation.kind === "retried") return log.debug(observation, "a request was tried once more");
     if (observation.kind === "retry-refused")
       return log.debug(observation, "a request was not tried once more: the budget of retries is used up");
