@@ -46,6 +46,12 @@ export function readConfig(environment: Environment) {
         fallback: true,
         why: "false closes __schema, __type, /schema.graphql and suggestions in messages",
       }),
+      introspectionCharactersMax: env.integer("INTROSPECTION_CHARACTERS_MAX", {
+        fallback: 1_000_000,
+        min: 1_000,
+        max: 100_000_000,
+        why: "JSON of an operation's introspection fields; a longer response is refused, unless it is at most twice as long as that of the introspection query that tools send",
+      }),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
         why: "origins whose pages may read answers; http://host:* is any port; production has none by default",

@@ -7,6 +7,7 @@ import type { CompiledPlan } from "./plan/compiled-plan.ts";
 import { createPlanStage } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
 import { createSharing } from "./run/in-flight.ts";
+import { createIntrospection, type Introspection, type IntrospectionOptions } from "./run/introspection.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
 import { deriveFrom } from "./run/take.ts";
@@ -14,7 +15,6 @@ import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { createTellPath } from "./run/told-path.ts";
 import { writeAnswerBody } from "./shape/answer.ts";
 import type { EngineTimings } from "./shape/developer.ts";
-import { createIntrospect } from "./shape/introspect.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 import type { Observe } from "./telemetry/observations.ts";
 import type { Told } from "./telemetry/request-record.ts";
@@ -33,6 +33,7 @@ export interface Engine {
   explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown>;
   /** The values of `@skip` and `@include` variables for which an operation has been planned. */
   conditionsOf(admitted: AdmittedOperation): readonly Variables[];
+  readonly sizeOfIntrospection: Introspection["size"];
 }
 
 /** `body` is the whole JSON answer, `{"data":…}` with masked `errors` in it and no `extensions`. */
@@ -47,6 +48,7 @@ export interface EngineAnswer {
 
 export interface EngineOptions {
   readonly apiSchema: GraphQLSchema;
+  readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInThread" | "charactersMax">;
   /** The supergraph's own, with what clients do not see. */
   readonly supergraphSchema: GraphQLSchema;
   readonly aliasPrefix: string;
@@ -82,7 +84,11 @@ export function createEngine(o: EngineOptions): Engine {
     observe: o.observe,
     tellPath,
   });
-  const introspect = createIntrospect(o.apiSchema);
+  const introspection = createIntrospection({
+    apiSchema: o.apiSchema,
+    ...o.introspection,
+    onEvicted: () => o.observe({ kind: "cache-evicted", cache: "introspection" }),
+  });
 
   async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
     const { record, requestId, trace } = scope;
@@ -92,7 +98,9 @@ export function createEngine(o: EngineOptions): Engine {
     const compiled = planned instanceof Promise ? await planned : planned;
     record?.enter("run");
     const plannedMs = scope.isTimed ? performance.now() : 0;
-    const result = await run(compiled, variables, scope, introspect(compiled, admitted, variables));
+    const introspected = introspection.read(compiled, admitted, variables);
+    const known = introspected instanceof Promise ? await introspected : introspected;
+    const result = await run(compiled, variables, scope, known);
     const ranMs = scope.isTimed ? performance.now() : 0;
     record?.enter("shape");
     const { body, problems, told } = writeResult(compiled, result);
@@ -109,7 +117,13 @@ export function createEngine(o: EngineOptions): Engine {
     return (await planning.plan(admitted, variables)).explained;
   }
 
-  return { apiSchema: o.apiSchema, execute, explain, conditionsOf: planning.conditionsOf };
+  return {
+    apiSchema: o.apiSchema,
+    execute,
+    explain,
+    conditionsOf: planning.conditionsOf,
+    sizeOfIntrospection: introspection.size,
+  };
 }
 
 /** The bytes of a shared answer are shared too. */

@@ -38,6 +38,7 @@ export const codes = {
   LIST_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "A list in the document is too long." },
   PERSISTED_QUERY_NOT_FOUND: { stage: "parse", status: 200, message: "PersistedQueryNotFound" },
 
+  INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The response to the introspection is too large." },
   OPERATION_TOO_COMPLEX: { stage: "plan", status: 400, message: "The operation is too complex to be planned." },
 
   OPERATION_NOT_RESOLVABLE: { stage: "plan", status: 400, message: "No service can answer a part of this operation." },

@@ -85,6 +85,7 @@ export function createGateway({
     cacheSizes: () => ({
       documents: generations.current?.operations.size() ?? nothingKept,
       plans: generations.current?.sizeOfPlans() ?? nothingKept,
+      introspection: generations.current?.engine.sizeOfIntrospection() ?? nothingKept,
       "persisted-queries": persistedQueries.size(),
     }),
     supergraphId: () => generations.currentId,

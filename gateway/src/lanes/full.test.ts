@@ -74,6 +74,7 @@ function createFakeGenerations(
     execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
     explain: () => Promise.resolve(undefined),
     conditionsOf: () => [],
+    sizeOfIntrospection: () => ({ entries: 0, bytes: 0 }),
   };
   const generation: Generation = {
     apiSdl: "",

@@ -2,13 +2,13 @@
 import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
+import { findIntrospectionFields } from "./introspection-fields.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
 import { clientVariableOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
 import { createPlannerKeys } from "./planner-keys.ts";
 import { createRootPosition } from "./positions.ts";
-import { findQuestions } from "./questions.ts";
 import { createRepresentationReaders } from "./representation-plan.ts";
 import { type FetchNames, nameFetch, writeRequestText } from "./request-text.ts";
 import { sharesComposites } from "./shared-composites.ts";
@@ -33,7 +33,7 @@ export function createCompiler(o: CompilerOptions): Compile {
     const type = o.types.schema.getRootType(client.operation);
     if (!type) throw new Error(`The supergraph has no ${client.operation}s`);
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
-    const questions = findQuestions(client, clientKeyOf);
+    const introspection = findIntrospectionFields(client, clientKeyOf);
     const positionOptions = {
       types: o.types,
       findVisibleType: (name: string) => o.apiSchema.getType(name),
@@ -41,10 +41,18 @@ export function createCompiler(o: CompilerOptions): Compile {
       isMerged,
       clientKeyOf,
       fetchKeyOf,
-      questions: questions && { slot: fetches.length, findName: questions.findName },
+      introspection: introspection && { slot: fetches.length, findAlias: introspection.findAlias },
     };
     const root = createRootPosition(positionOptions, type, [client.selectionSet]);
-    return { kind: client.operation, steps, fetches, root, isMerged, introspection: questions?.set, explained: plan };
+    return {
+      kind: client.operation,
+      steps,
+      fetches,
+      root,
+      isMerged,
+      introspection: introspection?.selectionSet,
+      explained: plan,
+    };
   };
 }
 

@@ -11,7 +11,7 @@ export interface CompiledPlan {
   readonly root: Position;
   /** Two fetches provide one composite field: answers are merged into one tree of copies instead of being joined. */
   readonly isMerged: boolean;
-  /** The client's `__schema` and `__type` fields, as a query of their own. */
+  /** The client's `__schema` and `__type` fields as root fields of one query: see introspection-fields.ts. */
   readonly introspection: SelectionSetNode | undefined;
   /** The planner's own JSON, for developers. */
   readonly explained: QueryPlan;
@@ -153,7 +153,9 @@ export type OutputShape =
   | { readonly kind: "leaf"; readonly isNonNull: boolean; readonly leaf: LeafKind }
   | EnumShape
   | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
-  | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position };
+  | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position }
+  /** An introspection field: its value is JSON in a Buffer. */
+  | { readonly kind: "json"; readonly isNonNull: boolean };
 
 interface EnumShape {
   readonly kind: "enum";

@@ -12,6 +12,7 @@ import {
   specifiedScalarTypes,
 } from "graphql";
 import type { Access, LeafKind, OutputShape } from "./compiled-plan.ts";
+import { isIntrospectionField } from "./introspection-fields.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
 interface ShapeOptions {
@@ -19,8 +20,9 @@ interface ShapeOptions {
   readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
 }
 
-/** Anything: for fields that the schema does not know, such as those about itself. */
+/** Anything: for fields that the schema does not know. */
 const anything: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
+const json: OutputShape = { kind: "json", isNonNull: false };
 
 /** Clients' own view of a type counts: it has fewer enum values, and no hidden types. */
 export function createOutputShapes(typename: string, fallbackTypename: string, o: ShapeOptions) {
@@ -31,6 +33,7 @@ export function createOutputShapes(typename: string, fallbackTypename: string, o
   ].filter((type) => isObjectType(type) || isInterfaceType(type));
 
   return (field: FieldNode, access: Access | undefined): OutputShape => {
+    if (isIntrospectionField(field)) return json;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((definition) => definition !== undefined);
     return definition ? toShape(definition.type, access, o.types) : anything;

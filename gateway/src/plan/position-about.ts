@@ -1,7 +1,7 @@
 // Stage 3 of 5: how to answer? What is known of a position before any object of it is met.
 import type { FieldNode, GraphQLCompositeType, GraphQLNamedType, SelectionSetNode } from "graphql";
 import type { CompiledFetch } from "./compiled-plan.ts";
-import type { Questions } from "./questions.ts";
+import type { IntrospectionFields } from "./introspection-fields.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
 /** What of one fetch's text is about a position. */
@@ -31,6 +31,6 @@ export interface PositionOptions {
   readonly clientKeyOf: (field: FieldNode) => string;
   /** The planner key of a field in a fetch's text: its response name, unless the plan renames it. */
   readonly fetchKeyOf: (field: FieldNode) => string;
-  /** What the schema says about itself is joined to every object, like the data of a fetch of root fields. */
-  readonly questions: (Pick<Questions, "findName"> & { readonly slot: number }) | undefined;
+  /** The values of introspection fields are joined to every object of the query type, like the data of a fetch of root fields. */
+  readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly slot: number }) | undefined;
 }

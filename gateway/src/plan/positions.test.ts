@@ -114,7 +114,7 @@ function setUp(query: string, fetches: readonly CompiledFetch[]) {
       isMerged: false,
       clientKeyOf: responseNameOf,
       fetchKeyOf: responseNameOf,
-      questions: undefined,
+      introspection: undefined,
     },
     typeOf("Query"),
     [selectionSetOf(query)],

@@ -138,23 +138,23 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
   }
 
   return (key: string): Access | undefined => {
-    if (!known.has(key)) known.set(key, createQuestionAccess(key, typename, about, o) ?? createAccessTo(key));
+    if (!known.has(key)) known.set(key, createIntrospectionAccess(key, typename, about, o) ?? createAccessTo(key));
     return known.get(key);
   };
 }
 
-/** Only for a question to the schema: it stands on the query type alone. */
-function createQuestionAccess(
+/** Undefined unless the key is an introspection field: the query type alone has them. */
+function createIntrospectionAccess(
   key: string,
   typename: string,
   { path }: PositionAbout,
-  { types, questions }: PositionOptions,
+  { types, introspection }: PositionOptions,
 ): Access | undefined {
-  if (!questions || typename !== types.schema.getQueryType()?.name) return undefined;
-  const name = questions.findName([...path, key]);
-  return name === undefined
+  if (!introspection || typename !== types.schema.getQueryType()?.name) return undefined;
+  const alias = introspection.findAlias([...path, key]);
+  return alias === undefined
     ? undefined
-    : createAccess({ slot: questions.slot, key: name, service: undefined }, [], undefined);
+    : createAccess({ slot: introspection.slot, key: alias, service: undefined }, [], undefined);
 }
 
 function findOnlyType(sources: readonly Source[], typename: string, fieldName: string, { types }: PositionOptions) {

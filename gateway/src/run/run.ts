@@ -24,7 +24,7 @@ export interface RunResult {
 
 export interface RunOptions extends AskOptions, TakeOptions {}
 
-/** @param introspected what the schema says about itself, by response names. Rejects for bugs only. */
+/** @param introspected values of introspection fields, by their aliases in the plan. Rejects for bugs only. */
 export type RunStage = (
   plan: CompiledPlan,
   variables: Json,

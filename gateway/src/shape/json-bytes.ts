@@ -83,6 +83,12 @@ export class JsonBytes {
     this.#length += this.#bytes.write(json, this.#length);
   }
 
+  /** Any JSON in UTF-8. */
+  writeBytes(json: Buffer): void {
+    if (this.#length + json.length > this.#bytes.length) this.#grow(json.length);
+    this.#length += json.copy(this.#bytes, this.#length);
+  }
+
   /** Any text as a JSON string. */
   writeText(text: string): void {
     const count = text.length;

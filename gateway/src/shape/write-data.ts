@@ -114,6 +114,9 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
       if (!shape.values.has(value)) return refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
       writer.out.writeText(value as string);
       return true;
+    case "json":
+      writer.out.writeBytes(value as Buffer);
+      return true;
     case "list":
     case "object":
       return writeComposite(value, shape, writer);

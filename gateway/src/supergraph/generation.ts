@@ -21,6 +21,7 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
   /** Plans that are kept, and their length as JSON. */
   readonly planning: { readonly plansMax: number; readonly plansBytesMax: number };
   readonly fetchSharing: boolean;
+  readonly introspectionCharactersMax: number;
   readonly subgraphBodyBytesMax: number;
   /** Undefined where nobody watches. */
   readonly fetches?: FetchObserver | undefined;
@@ -44,7 +45,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     clients = createClients(supergraph, o);
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
-    const engine = await buildEngine(supergraph, { ...planner, plan: plans.plan }, clients, o);
+    const engine = await buildEngine(supergraph, { planner, plans, clients }, o);
     const about = { apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], sizeOfPlans: plans.size };
     return await openDoors({ ...about, engine, release }, o);
   } catch (error) {
@@ -59,21 +60,34 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
  */
 async function buildEngine(
   supergraph: DocumentNode,
-  { apiSdl, aliasPrefix, plan }: Pick<LoadedPlanner, "apiSdl" | "aliasPrefix"> & Pick<PlanCache, "plan">,
-  clients: Clients,
-  { fetchSharing, fetches, observe }: GenerationOptions,
+  { planner, plans, clients }: { planner: LoadedPlanner; plans: PlanCache; clients: Clients },
+  { fetchSharing, fetches, observe, introspectionCharactersMax }: GenerationOptions,
 ): Promise<Engine> {
   await setImmediate();
   const supergraphSchema = buildSupergraphSchema(supergraph);
   await setImmediate();
-  const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
+  const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
   await setImmediate();
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);
     if (!client) throw new Error(`The supergraph names no subgraph ${service}`);
     return client;
   };
-  return createEngine({ apiSchema, supergraphSchema, aliasPrefix, plan, clientOf, fetchSharing, fetches, observe });
+  return createEngine({
+    apiSchema,
+    supergraphSchema,
+    aliasPrefix: planner.aliasPrefix,
+    plan: plans.plan,
+    introspection: {
+      standard: planner.introspection,
+      executeInThread: planner.introspect,
+      charactersMax: introspectionCharactersMax,
+    },
+    clientOf,
+    fetchSharing,
+    fetches,
+    observe,
+  });
 }
 
 interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine" | "sizeOfPlans"> {

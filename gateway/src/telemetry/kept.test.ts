@@ -8,13 +8,13 @@ test("how full each cache is, and who waits, is what a scrape finds at that mome
   let entries = 1;
   const size = () => ({ entries, bytes: 10 * entries });
   showKept(metrics, {
-    cacheSizes: () => ({ documents: size(), plans: size(), "persisted-queries": size() }),
+    cacheSizes: () => ({ documents: size(), plans: size(), introspection: size(), "persisted-queries": size() }),
     countWaiting: () => entries,
   });
   await metrics.write();
   entries = 2;
   const text = await metrics.write();
-  for (const cache of ["documents", "plans", "persisted-queries"]) {
+  for (const cache of ["documents", "plans", "introspection", "persisted-queries"]) {
     expect(text).toContain(`tributary_gateway_cache_entries{cache="${cache}"} 2`);
     expect(text).toContain(`tributary_gateway_cache_bytes{cache="${cache}"} 20`);
   }

@@ -2,8 +2,8 @@ import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declaration
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { KeptSize } from "../parse/bounded-map.ts";
 
-/** What the gateway keeps so as not to do it again: documents that are valid, plans of operations, texts that clients named by a hash. */
-export const cacheNames = ["documents", "plans", "persisted-queries"] as const;
+/** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
+export const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const;
 
 export type CacheName = (typeof cacheNames)[number];
 export type CacheSizes = Readonly<Record<CacheName, KeptSize>>;

@@ -34,7 +34,7 @@ function load(id: number, supergraphSdl: string): TaskAnswer | undefined {
   const told = misbehave(supergraphSdl);
   if (told !== "plan") return told;
   supergraphs.set(id, supergraphSdl);
-  return { kind: "loaded", apiSdl: `api of ${supergraphSdl}`, aliasPrefix: "a_" };
+  return { kind: "loaded", apiSdl: `api of ${supergraphSdl}`, introspection: [], aliasPrefix: "a_" };
 }
 
 function plan(operationText: string): TaskAnswer | undefined {

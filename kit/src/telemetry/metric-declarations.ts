@@ -158,17 +158,17 @@ export const gatewayMetrics = {
   },
   tributary_gateway_cache_entries: {
     kind: "gauge",
-    help: "What is kept of the supergraph that is served, by cache: documents, plans, persisted-queries.",
+    help: "Entries of each cache of the current supergraph: documents, plans, introspection, persisted-queries.",
     labels: ["cache"],
   },
   tributary_gateway_cache_bytes: {
     kind: "gauge",
-    help: "What that weighs, about: documents with all that is compiled for them, plans as JSON, texts of persisted-queries.",
+    help: "Estimated bytes that the entries of each cache retain: documents with what is compiled for them, plans, introspection, persisted-queries.",
     labels: ["cache"],
   },
   tributary_gateway_cache_evictions_total: {
     kind: "counter",
-    help: "What had to make room, by cache: documents, plans, persisted-queries.",
+    help: "Evicted entries, by cache: documents, plans, introspection, persisted-queries.",
     labels: ["cache"],
   },
   tributary_gateway_planners_replaced_total: {

@@ -50,7 +50,7 @@ export function createJobQueue({ jobsMax, waitMsMax, onTaken }: JobQueueOptions)
       let charactersMin = Infinity;
       let sinceMs = 0;
       for (const [job, one] of waiting) {
-        if (one.operationCharacters >= charactersMin) continue;
+        if (shortest !== undefined && one.operationCharacters >= charactersMin) continue;
         shortest = job;
         charactersMin = one.operationCharacters;
         ({ sinceMs } = one);

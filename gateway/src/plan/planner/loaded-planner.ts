@@ -3,7 +3,8 @@ import type { QueryPlan } from "@apollo/query-planner";
 import { Refusal } from "../../errors.ts";
 import type { Observe } from "../../telemetry/observations.ts";
 import { createRefusedOperations, hashOperation } from "./refused-operations.ts";
-import type { LoadedFacts, Outcome } from "./tasks.ts";
+import type { IntrospectionTexts } from "../introspection-writer.ts";
+import type { IntrospectTask, LoadedFacts, Outcome, PlanTask } from "./tasks.ts";
 
 export interface LoadedPlanner extends LoadedFacts {
   /**
@@ -11,6 +12,11 @@ export interface LoadedPlanner extends LoadedFacts {
    * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE when too many operations wait; Error for a bug.
    */
   plan(operationText: string): Promise<MeasuredPlan>;
+  /**
+   * Executes the introspection selection with this key. Undefined if the JSON is longer than `charactersMax`.
+   * @throws Refusal SERVICE_UNAVAILABLE when the threads are busy; Error for a bug.
+   */
+  introspect(key: string, charactersMax: number): Promise<IntrospectionTexts | undefined>;
   /** Frees what the threads keep for it. Nothing can be planned any more. */
   release(): void;
 }
@@ -23,7 +29,7 @@ export interface MeasuredPlan {
 
 export interface LoadedPlannerOptions {
   readonly facts: LoadedFacts;
-  readonly ask: (operationText: string) => Promise<Outcome>;
+  readonly ask: (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
   readonly release: () => void;
   readonly observe: Observe;
 }
@@ -36,7 +42,7 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
 
   async function planOnce(operationText: string): Promise<MeasuredPlan> {
     const startedMs = performance.now();
-    const outcome = await ask(operationText);
+    const outcome = await ask({ kind: "plan", operationText });
     if (outcome.kind === "planned") {
       const tookMs = Math.round(performance.now() - startedMs);
       const jsonCharacters = outcome.planJson.length;
@@ -52,6 +58,7 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
   return {
     apiSdl: facts.apiSdl,
     aliasPrefix: facts.aliasPrefix,
+    introspection: facts.introspection,
     plan(operationText) {
       if (refused.has(operationText)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
       const earlier = underWay.get(operationText);
@@ -59,6 +66,11 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
       const planned = planOnce(operationText).finally(() => underWay.delete(operationText));
       underWay.set(operationText, planned);
       return planned;
+    },
+    async introspect(key, charactersMax) {
+      const outcome = await ask({ kind: "introspect", key, charactersMax });
+      if (outcome.kind === "introspected") return outcome.texts;
+      throw explainFailure(outcome).error;
     },
     release,
   };

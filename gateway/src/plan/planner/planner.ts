@@ -3,7 +3,7 @@ import type { Observe } from "../../telemetry/observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
 import { createSeat, type Seat } from "./seat.ts";
-import type { Job, Outcome, PlanTask, Task } from "./tasks.ts";
+import type { IntrospectTask, Job, Outcome, PlanTask, Task } from "./tasks.ts";
 import { startThread } from "./thread.ts";
 
 export interface Planner {
@@ -39,7 +39,7 @@ const ownThreadFile = new URL("planner-worker.ts", import.meta.url);
 export function createPlanner(o: PlannerOptions): Planner {
   const { waitingMax = 1_000, waitMsMax = 2 * o.planTimeoutMs + threadStartMsMax, loadTimeoutMs = 60_000 } = o;
   const { threadFile: file = ownThreadFile, threadHeapMbMax: heapMbMax = 512 } = o;
-  /** Those in use: a new thread loads them all. */
+  /** A new thread loads them all. */
   const inUse = new Map<number, string>();
   const onTaken = (waitedMs: number) => o.observe({ kind: "plan-begun", waitedMs });
   const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax, onTaken });
@@ -84,7 +84,7 @@ export function createPlanner(o: PlannerOptions): Planner {
       release(id);
       return failure ?? { kind: "not-taken", reason: "closed" };
     }
-    const ask = (operationText: string) => askAny({ kind: "plan", id, operationText });
+    const ask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => askAny({ ...task, id });
     return createLoadedPlanner({ facts, ask, release: () => release(id), observe: o.observe });
   }
 
@@ -94,14 +94,14 @@ export function createPlanner(o: PlannerOptions): Planner {
   }
 
   /** The same holds for operations. */
-  async function askAny(task: PlanTask): Promise<Outcome> {
+  async function askAny(task: PlanTask | IntrospectTask): Promise<Outcome> {
     const outcome = await enqueue(task);
     return isDeath(outcome) ? enqueue(task) : outcome;
   }
 
-  function enqueue(task: PlanTask): Promise<Outcome> {
+  function enqueue(task: PlanTask | IntrospectTask): Promise<Outcome> {
     return new Promise((settle) => {
-      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, task.operationText.length);
+      queue.add({ task, timeoutMs: o.planTimeoutMs, settle }, lengthOf(task));
       for (const seat of seats) seat.wake();
     });
   }
@@ -114,6 +114,11 @@ export function createPlanner(o: PlannerOptions): Planner {
       await Promise.all(seats.map((seat) => seat.close()));
     },
   };
+}
+
+/** The shortest operation is planned first; introspection comes after all operations. */
+function lengthOf(task: PlanTask | IntrospectTask): number {
+  return task.kind === "plan" ? task.operationText.length : Infinity;
 }
 
 function isDeath(outcome: LoadedPlanner | Outcome): boolean {

@@ -1,11 +1,19 @@
 // Stage 3 of 5: how to answer? In a planner's thread: the supergraphs in use, and the planner of each.
 import { ApolloGateway } from "@apollo/gateway";
+import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
+import { readIntrospectionKey, writeIntrospection, writeStandardIntrospection } from "../introspection-writer.ts";
 import { createQueryPlanner } from "../rewrite/create-planner.ts";
 import { withoutCacheTags } from "../rewrite/supergraph-features.ts";
-import type { LibrarySaid, Task, TaskAnswer } from "./tasks.ts";
+import type { IntrospectTask, LibrarySaid, Task, TaskAnswer } from "./tasks.ts";
 import { findWarmUpOperation } from "./warm-up.ts";
 
 type QueryPlanner = ReturnType<typeof createQueryPlanner>;
+
+interface Loaded {
+  readonly planner: QueryPlanner;
+  /** What clients see. */
+  readonly apiSchema: GraphQLSchema;
+}
 
 export interface Supergraphs {
   /** Never rejects: what goes wrong is an answer. */
@@ -17,28 +25,42 @@ const tooComplex =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
 export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) => void }): Supergraphs {
-  const planners = new Map<number, QueryPlanner>();
+  const supergraphs = new Map<number, Loaded>();
 
   async function load(id: number, supergraphSdl: string): Promise<TaskAnswer> {
     // First, because of two reasons against a supergraph this one's is the plainer.
     const planner = createQueryPlanner(supergraphSdl);
     await validate(withoutCacheTags(supergraphSdl), say);
-    planners.set(id, planner);
+    const { apiSdl, aliasPrefix } = planner;
+    const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    supergraphs.set(id, { planner, apiSchema });
     // While the main thread builds its schemas.
     setImmediate(warmUp, planner);
-    return { kind: "loaded", apiSdl: planner.apiSdl, aliasPrefix: planner.aliasPrefix };
+    return { kind: "loaded", apiSdl, aliasPrefix, introspection: writeStandardIntrospection(apiSchema) };
   }
 
   function plan(id: number, operationText: string): TaskAnswer {
-    const planner = planners.get(id);
-    if (!planner) throw new Error(`No supergraph ${id} is loaded here`);
-    return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText)) };
+    return { kind: "planned", planJson: JSON.stringify(getSupergraph(id).planner.plan(operationText)) };
+  }
+
+  function introspect({ id, key, charactersMax }: IntrospectTask): TaskAnswer {
+    const { apiSchema } = getSupergraph(id);
+    const texts = writeIntrospection(apiSchema, readIntrospectionKey(apiSchema, key), charactersMax);
+    return { kind: "introspected", texts };
+  }
+
+  /** @throws Error */
+  function getSupergraph(id: number): Loaded {
+    const supergraph = supergraphs.get(id);
+    if (!supergraph) throw new Error(`No supergraph ${id} is loaded here`);
+    return supergraph;
   }
 
   async function answer(task: Task): Promise<TaskAnswer> {
     if (task.kind === "load") return load(task.id, task.supergraphSdl);
     if (task.kind === "plan") return plan(task.id, task.operationText);
-    if (task.kind === "drop") planners.delete(task.id);
+    if (task.kind === "introspect") return introspect(task);
+    if (task.kind === "drop") supergraphs.delete(task.id);
     return { kind: "done" };
   }
 

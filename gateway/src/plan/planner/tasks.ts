@@ -1,10 +1,12 @@
 // Stage 3 of 5: how to answer? What the main thread and a planner's thread say to one another. One task at a time.
+import type { IntrospectionEntry, IntrospectionTexts } from "../introspection-writer.ts";
 
 /** `id` stands for one supergraph, as long as it is in use. */
 export type Task =
   | { readonly kind: "start" }
   | { readonly kind: "load"; readonly id: number; readonly supergraphSdl: string }
   | PlanTask
+  | IntrospectTask
   | { readonly kind: "drop"; readonly id: number };
 
 export interface PlanTask {
@@ -13,11 +15,21 @@ export interface PlanTask {
   readonly operationText: string;
 }
 
+export interface IntrospectTask {
+  readonly kind: "introspect";
+  readonly id: number;
+  /** Of an IntrospectionSelection. */
+  readonly key: string;
+  readonly charactersMax: number;
+}
+
 export type TaskAnswer =
   | { readonly kind: "done" }
   | ({ readonly kind: "loaded" } & LoadedFacts)
   /** As text: it is read faster than a cloned object, and its length is known. */
   | { readonly kind: "planned"; readonly planJson: string }
+  /** Undefined: longer than it may be. */
+  | { readonly kind: "introspected"; readonly texts: IntrospectionTexts | undefined }
   | { readonly kind: "too-complex"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string; readonly stack: string | undefined };
 
@@ -26,6 +38,8 @@ export interface LoadedFacts {
   readonly apiSdl: string;
   /** No field of the supergraph begins with it. */
   readonly aliasPrefix: string;
+  /** The responses to the introspection queries of tools. */
+  readonly introspection: readonly IntrospectionEntry[];
 }
 
 /** What a library in the thread has to say. It belongs to no task. */

@@ -1,0 +1,57 @@
+// Stage 3 of 5: plan. Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below any other field whose
+// type is the query type. The gateway executes them over the API schema; no subgraph is asked.
+import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
+
+export interface IntrospectionFields {
+  /** All of them as root fields of one query, each under an alias of its own. */
+  readonly selectionSet: SelectionSetNode;
+  /** The alias of the introspection field at this path of planner keys. */
+  findAlias(path: readonly string[]): string | undefined;
+}
+
+/** Undefined for an operation without introspection fields. */
+export function findIntrospectionFields(
+  { selectionSet }: OperationDefinitionNode,
+  keyOf: (field: FieldNode) => string,
+): IntrospectionFields | undefined {
+  const nodesByPath = new Map<string, FieldNode[]>();
+
+  function search({ selections }: SelectionSetNode, path: readonly string[]): void {
+    for (const selection of selections) {
+      if (selection.kind === Kind.INLINE_FRAGMENT) search(selection.selectionSet, path);
+      if (selection.kind !== Kind.FIELD || !selection.selectionSet) continue;
+      const fieldPath = [...path, keyOf(selection)];
+      if (isIntrospectionField(selection)) addTo(nodesByPath, fieldPath.join("/"), selection);
+      else search(selection.selectionSet, fieldPath);
+    }
+  }
+
+  search(selectionSet, []);
+  if (nodesByPath.size === 0) return undefined;
+  const aliases = new Map([...nodesByPath.keys()].map((path, i) => [path, aliasOf(i)]));
+  const selections = [...nodesByPath.values()].flatMap((nodes, i) => nodes.map((node) => withAlias(node, aliasOf(i))));
+  return {
+    selectionSet: { kind: Kind.SELECTION_SET, selections },
+    findAlias: (path) => aliases.get(path.join("/")),
+  };
+}
+
+/** `__typename` is not one: it is written like any other field. */
+export function isIntrospectionField({ name }: FieldNode): boolean {
+  return name.value === "__schema" || name.value === "__type";
+}
+
+function aliasOf(index: number): string {
+  return `introspection${index}`;
+}
+
+function withAlias(node: FieldNode, alias: string): FieldNode {
+  return { ...node, alias: { kind: Kind.NAME, value: alias } };
+}
+
+/** One path can hold several nodes: a document may select the same response name more than once. */
+function addTo(nodesByPath: Map<string, FieldNode[]>, path: string, node: FieldNode): void {
+  const nodes = nodesByPath.get(path);
+  if (nodes) nodes.push(node);
+  else nodesByPath.set(path, [node]);
+}

@@ -1,0 +1,48 @@
+import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+
+let library: Library;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    environment: { INTROSPECTION_CHARACTERS_MAX: "200000" },
+  });
+});
+afterAll(async () => {
+  await gateway.drain();
+  await library.close();
+});
+
+test("a response that would be too large is refused, with a status where the media type allows one", async () => {
+  const query = writeQuery(180);
+  const refused = await gateway.ask(query);
+  expect(refused.status).toBe(200);
+  expect(refused.body.errors[0]).toMatchObject({
+    message: expect.stringContaining("longer than 200000 characters"),
+    extensions: { code: "INTROSPECTION_TOO_LARGE" },
+  });
+  expect((await gateway.ask(query, { headers: { accept: "application/graphql-response+json" } })).status).toBe(400);
+});
+
+test("a large response comes whole from the planner's thread", async () => {
+  const { body, text } = await gateway.ask(writeQuery(20));
+  expect(text.length).toBeGreaterThan(64_000);
+  expect(body.data.__schema.a19).toEqual(body.data.__schema.a0);
+  expect(body.data.__schema.a0.map(({ name }: { name: string }) => name)).toContain("Book");
+});
+
+test("a client can build the schema from the query that tools send", async () => {
+  const { body } = await gateway.ask(getIntrospectionQuery());
+  expect(printSchema(buildClientSchema(body.data))).toContain("type Book {");
+});
+
+/** Every type, field and argument of the schema, as often as there are aliases. */
+function writeQuery(aliases: number): string {
+  const fields = "types { name fields { name args { name } type { name } } }";
+  return `{ __schema { ${Array.from({ length: aliases }, (_, i) => `a${i}: ${fields}`).join(" ")} } }`;
+}
