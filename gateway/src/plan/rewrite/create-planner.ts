@@ -2,7 +2,13 @@
 import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
 import { type PlanNode, type QueryPlan, QueryPlanner } from "@apollo/query-planner";
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, printSchema } from "graphql";
-import { createDefaultWriter, withExecutableDirectives, withoutForeignLinks } from "./executable-directives.ts";
+import {
+  createDefaultWriter,
+  findPlannerNames,
+  renameDirectives,
+  withExecutableDirectives,
+  withoutForeignLinks,
+} from "./executable-directives.ts";
 import { keepFetchesApart } from "./keep-fetches-apart.ts";
 import { planResolvable } from "./plan-resolvable.ts";
 import { planRest } from "./plan-rest.ts";
@@ -34,12 +40,14 @@ keepFetchesApart();
 
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
-  const { document, aliasPrefix, ...additions } = writePlannerSupergraph(supergraphSdl);
+  const { document, aliasPrefix, ...rest } = writePlannerSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraphSdl), document);
-  const { planner, schema } = buildPlanner(document);
+  const plannerNames = findPlannerNames(document);
+  const additions = { ...rest, directiveNames: new Map([...plannerNames].map(([name, planners]) => [planners, name])) };
+  const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
   const writeDefaults = createDefaultWriter(document);
   function planOne(definition: OperationDefinitionNode): QueryPlan {
-    const definitions = [writeDefaults(definition)];
+    const definitions = [renameDirectives(writeDefaults(definition), plannerNames)];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
     return repairPlan(planner.buildQueryPlan(operation), additions);
   }

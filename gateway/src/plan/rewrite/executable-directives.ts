@@ -1,13 +1,16 @@
-// Stage 3 of 5: how to answer? Directives of subgraphs' own that clients may write in operations.
+// Stage 3 of 5: plan. Executable directives that subgraphs define and clients may use in operations.
 import {
+  type ASTNode,
   type ConstArgumentNode,
   type DirectiveDefinitionNode,
+  type DirectiveNode,
   type DocumentNode,
   Kind,
   type OperationDefinitionNode,
   print,
   visit,
 } from "graphql";
+import { choosePrefix } from "../normalize.ts";
 import { isNamed, stringOf } from "./supergraph-draft.ts";
 
 const executableLocations = new Set([
@@ -20,8 +23,28 @@ const executableLocations = new Set([
   "VARIABLE_DEFINITION",
 ]);
 
-/** Not served, although a subgraph may define them. */
-const unserved: ReadonlySet<string> = new Set(["defer", "stream"]);
+/** Built into federation-internals: it replaces a supergraph's own definitions of them, and removes `@defer` from operations. */
+const builtInNames: ReadonlySet<string> = new Set(["defer", "stream"]);
+
+/** Old names of directives to new ones. */
+export type DirectiveNames = ReadonlyMap<string, string>;
+
+/** The planner's names of the directives that a supergraph defines under a built-in name. */
+export function findPlannerNames({ definitions }: DocumentNode): DirectiveNames {
+  const names = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
+  const prefix = choosePrefix("d", names);
+  return new Map(names.filter((name) => builtInNames.has(name)).map((name) => [name, prefix + name]));
+}
+
+/** Renames directives where they are defined and where they are used. */
+export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNames): N {
+  if (names.size === 0) return node;
+  const rename = (directive: DirectiveNode | DirectiveDefinitionNode) => {
+    const name = names.get(directive.name.value);
+    return name === undefined ? undefined : { ...directive, name: { kind: Kind.NAME, value: name } };
+  };
+  return visit(node, { Directive: rename, DirectiveDefinition: rename });
+}
 
 /**
  * Features that are not of federation itself come by `@composeDirective`. While they are linked, federation-internals takes their
@@ -52,7 +75,7 @@ export function withExecutableDirectives(apiSdl: string, supergraph: DocumentNod
 /** With what an operation may use of them. */
 function findExecutableDirectives({ definitions }: DocumentNode): readonly DirectiveDefinitionNode[] {
   return definitions.flatMap((node) => {
-    if (node.kind !== Kind.DIRECTIVE_DEFINITION || unserved.has(node.name.value)) return [];
+    if (node.kind !== Kind.DIRECTIVE_DEFINITION) return [];
     const locations = node.locations.filter(({ value }) => executableLocations.has(value));
     const given = (node.arguments ?? []).map((argument) => ({ ...argument, directives: [] }));
     return locations.length === 0 ? [] : [{ ...node, locations, arguments: given }];

@@ -95,6 +95,7 @@ const additions = {
     ],
   ]),
   strangers: new Map(),
+  directiveNames: new Map(),
 };
 
 /** The fetches in a sequence and a parallel node, one of them flattened. */

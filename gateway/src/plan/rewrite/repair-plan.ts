@@ -9,16 +9,19 @@ import type {
   SubscriptionNode,
 } from "@apollo/query-planner";
 import { type DocumentNode, Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import { type DirectiveNames, renameDirectives } from "./executable-directives.ts";
 import type { Strangers } from "./partial-unions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
 import type { StandIns } from "./virtual-subgraph.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
 
-/** What the planner's supergraph has more than the real one. */
+/** How the planner's supergraph differs from the real one. */
 export interface Additions {
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
   readonly strangers: Strangers;
+  /** The supergraph's names of directives that the planner knows by another name. */
+  readonly directiveNames: DirectiveNames;
 }
 
 /** @returns plain JSON that is about the real subgraphs and their fields. */
@@ -39,7 +42,7 @@ function repairNode(node: PlanNode | SubscriptionNode, additions: Additions): Pl
     case "Defer":
     case "Condition":
     case "Subscription":
-      // Conditions are resolved before planning; @defer and subscriptions are not served.
+      // Conditions are resolved before planning. A subgraph's own @defer has another name here, and subscriptions are rejected.
       throw new Error(`The plan has a ${node.kind} node`);
   }
 }
@@ -58,11 +61,13 @@ function repairFetch(fetch: FetchNode, additions: Additions): FetchNode {
   };
 }
 
-function repairText({ operation, serviceName }: FetchNode, { synthetics, virtuals, strangers }: Additions): string {
-  const strange = strangers.get(serviceName);
-  const standIns = virtuals.get(serviceName)?.standIns;
-  if (synthetics.size === 0 && !strange && !standIns?.size) return operation;
+function repairText({ operation, serviceName }: FetchNode, additions: Additions): string {
+  const { synthetics, directiveNames } = additions;
+  const strange = additions.strangers.get(serviceName);
+  const standIns = additions.virtuals.get(serviceName)?.standIns;
+  if (synthetics.size === 0 && directiveNames.size === 0 && !strange && !standIns?.size) return operation;
   let document = writeBack(parse(operation, { noLocation: true }), synthetics);
+  document = renameDirectives(document, directiveNames);
   if (strange) document = withoutTypes(document, strange);
   if (standIns) document = withStandIns(document, standIns);
   return stripIgnoredCharacters(print(document));
