@@ -77,11 +77,7 @@ export const codes = {
 
 export type ClientCode = keyof typeof codes;
 
-/**
- * Codes that a subgraph says on purpose to the client: its message and problems pass through. Any other error of a subgraph is
- * masked as SUBGRAPH_ERROR; the log is told of its kind.
- */
-export const clientFacingSubgraphCodes: ReadonlySet<string> = new Set<ClientCode>([
+const clientFacingCodes: ReadonlySet<string> = new Set<ClientCode>([
   "BAD_USER_INPUT",
   "UNAUTHENTICATED",
   "FORBIDDEN",
@@ -96,6 +92,14 @@ export const clientFacingSubgraphCodes: ReadonlySet<string> = new Set<ClientCode
   "IDEMPOTENCY_KEY_IN_FLIGHT",
   "IDEMPOTENCY_KEY_REUSED",
 ]);
+
+/**
+ * Whether a subgraph's error with this code is meant for the client: its message and problems are forwarded. Any other error of a
+ * subgraph is masked as SUBGRAPH_ERROR, and its kind is logged.
+ */
+export function isClientFacingCode(code: unknown): code is ClientCode {
+  return typeof code === "string" && clientFacingCodes.has(code);
+}
 
 export function isClientCode(code: unknown): code is ClientCode {
   return typeof code === "string" && Object.hasOwn(codes, code);

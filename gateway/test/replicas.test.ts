@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type GraphqlAnswer, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
-import type { Fault, RunningSubgraph } from "./helpers/subgraphs.ts";
+import { answerJson, type Fault, type RunningSubgraph } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let second: RunningSubgraph;
@@ -58,6 +58,19 @@ test("an entity fetch of a mutation is a query, and is sent again", async () => 
   expect(body.data).toEqual({ addBook: { title: "T", stars: null } });
   expect(library.books.requests).toHaveLength(1);
   expect(library.ratings.requests.length + second.requests.length).toBe(3);
+});
+
+test("a query whose replica responds 503 goes to another one, and the last response is used when both do", async () => {
+  const unavailable: Fault = async (response, _, __, answerTruly) =>
+    answerJson(response, 503, JSON.stringify(await answerTruly()));
+  library.ratings.fault = unavailable;
+  const answers = await ask(20);
+  second.fault = unavailable;
+  answers.push(...(await ask(20)));
+  for (const { body } of answers) expect(body).toEqual({ data: { bestBook: { isbn: "b1", stars: 1 } } });
+  expect(gateway.observations).toContainEqual(
+    expect.objectContaining({ kind: "retried", reason: "status", status: 503 }),
+  );
 });
 
 const reset: Fault = (response) => void response.socket?.resetAndDestroy();

@@ -260,6 +260,31 @@ test("errors without a place stand for all that is missing, or at the list they 
   expect(odd.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["books"], ["books"]]);
 });
 
+test.each([502, 503, 504])("the data of a well-formed %i is used, with its errors", async (status) => {
+  const error = { message: "Later.", path: ["whoAmI"], extensions: { code: "GONE" } };
+  library.people.fault = answer({ data: { person: { name: "Ada" }, whoAmI: null }, errors: [error] }, status);
+  library.books.fault = answer({ data: { addBook: { title: "T" } } }, status);
+  library.books.requests.length = 0;
+  const { body } = await gateway.ask("{ person(id: 1) { name } whoAmI }");
+  expect(body.data).toEqual({ person: { name: "Ada" }, whoAmI: null });
+  expect(body.errors).toEqual([{ ...error, extensions: { code: "GONE", service: "people" } }]);
+  const mutation = await gateway.ask('mutation { addBook(title: "T") { title } }');
+  expect(mutation.body).toEqual({ data: { addBook: { title: "T" } } });
+  expect(library.books.requests).toHaveLength(1);
+});
+
+test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the client", async () => {
+  const codeOf = async (body: object) => {
+    library.people.fault = answer(body, 503);
+    return (await gateway.ask("{ whoAmI }")).body.errors[0].extensions.code;
+  };
+  expect(await codeOf({ data: null, errors: [{ message: "pool is full" }] })).toBe("SUBGRAPH_UNAVAILABLE");
+  expect(await codeOf({ data: { whoAmI: "Ada" }, errors: "boom" })).toBe("SUBGRAPH_UNAVAILABLE");
+  expect(await codeOf({ errors: [{ message: "Who?", extensions: { code: "UNAUTHENTICATED" } }] })).toBe(
+    "UNAUTHENTICATED",
+  );
+});
+
 test("a null that rose through the subgraph's whole answer costs every field of the fetch, each told", async () => {
   library.people.fault = answer({
     data: null,

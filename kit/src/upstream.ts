@@ -83,7 +83,7 @@ export interface UpstreamOptions {
   readonly observe?: (observation: UpstreamObservation) => void;
 }
 
-/** A gateway's words for "not me, not now" (RFC 9110, section 15.6): another replica may do better. */
+/** Bad gateway, unavailable, gateway timeout (RFC 9110, section 15.6): another replica may respond better. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
@@ -127,6 +127,7 @@ interface Sender {
   readonly bodyBytesMax: number;
 }
 
+/** A response of an earlier attempt is returned when no later attempt gets one. */
 async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sender: Sender): Promise<UpstreamResult> {
   const { isIdempotent } = request;
   let replica = sender.picker.choose(isIdempotent);
@@ -134,15 +135,18 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
   let result: UpstreamResult | undefined;
   while (replica && !deadline.ended) {
     const look = sender.picker.look(replica, tried);
-    if (look && !(await look)) result = failed("refused", new Error("nobody takes connections there"));
-    else result = await attempt(request, { replica, resends: tried.length }, deadline, sender);
-    const failure = readFailure(result);
+    const latest =
+      look && !(await look)
+        ? failed("refused", new Error("The replica accepts no connections"))
+        : await attempt(request, { replica, resends: tried.length }, deadline, sender);
+    if (latest.kind === "answered" || result?.kind !== "answered") result = latest;
+    const failure = readFailure(latest);
     if (failure === undefined) break;
     tried.push(replica);
-    replica = sender.picker.chooseAgain({ tried, failure, status: statusOf(result), isIdempotent });
+    replica = sender.picker.chooseAgain({ tried, failure, status: statusOf(latest), isIdempotent });
   }
   if (deadline.ended && result?.kind !== "answered") return { kind: "failed", ...deadline.ended };
-  // An Error costs as much as sending does, for its stack trace: none is made before it is needed.
+  // An Error costs as much as sending does, for its stack trace: none is created before it is needed.
   return result ?? failed("refused", new Error("No address is known"));
 }
 

@@ -1,4 +1,5 @@
 // Stage 4 of 5: fetch it. Is what came a GraphQL answer? (GraphQL spec, section 7.1 "Response Format")
+import { isClientFacingCode } from "../errors.ts";
 import type { Source } from "./derivations.ts";
 import type { FailedReply, FetchFailureCode, SubgraphReply } from "./subgraph-client.ts";
 
@@ -34,26 +35,39 @@ export type AskedAnswer = (FailedReply | SubgraphAnswer) & Source;
 /** More steps than an answer has levels; the rest of a longer path is left out. */
 const pathStepsMax = 200;
 
-/** Statuses that say "not now": whatever the body is, it is not this service's word. */
-const unavailableStatuses = new Set([429, 502, 503, 504]);
+/** Often sent by a proxy in place of the subgraph. After 502 to 504 a read has been retried, if it could be (`kit/src/upstream.ts`). */
+const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Leaves a byte order mark out. */
 const utf8 = new TextDecoder();
 
 type Answered = Extract<SubgraphReply, { kind: "answered" }>;
 
-/** Other than 2xx counts only when it brings errors: a refusal of the subgraph's own. Never throws. */
+/** Never throws. The response is used if its body is well-formed GraphQL, whatever its status. */
 export function readSubgraphAnswer(reply: Answered): SubgraphAnswer {
+  const answer = readGraphqlResponse(reply);
+  return unavailableStatuses.has(reply.status) && !hasContent(answer)
+    ? unusable("said not now", reply, "SUBGRAPH_UNAVAILABLE")
+    : answer;
+}
+
+/** Data, or an error that is meant for clients. */
+function hasContent(answer: SubgraphAnswer): boolean {
+  if (answer.kind !== "graphql") return false;
+  return answer.data !== null || answer.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
+}
+
+function readGraphqlResponse(reply: Answered): SubgraphAnswer {
   const { status } = reply;
-  if (unavailableStatuses.has(status)) return unusable("said not now", reply, "SUBGRAPH_UNAVAILABLE");
   const body = parseObject(utf8.decode(reply.body));
   if (body === undefined) return unusable("no JSON object", reply);
   const data = body["data"] ?? null;
   const errors = readErrors(body["errors"] ?? []);
   if (typeof data !== "object" || Array.isArray(data)) return unusable("data is no object", reply);
   if (errors === undefined) return unusable("errors are no list of errors", reply);
-  const ok = status >= 200 && status < 300;
-  if (errors.length === 0 && (!ok || data === null)) return unusable("no data", reply);
+  // A rejection by the subgraph (4xx, 500) has errors: without them its data may be null for a reason that is not reported.
+  const mayLackErrors = (status >= 200 && status < 300) || unavailableStatuses.has(status);
+  if (errors.length === 0 && (data === null || !mayLackErrors)) return unusable("no data", reply);
   return { kind: "graphql", data: data as Record<string, unknown> | null, errors };
 }
 

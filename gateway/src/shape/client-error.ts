@@ -1,5 +1,5 @@
 // Stage 5 of 5: say it. What a client reads of something that was lost.
-import { clientFacingSubgraphCodes, type ClientCode, codes, isClientCode } from "../errors.ts";
+import { type ClientCode, codes, isClientFacingCode } from "../errors.ts";
 import type { FieldLoss } from "../run/losses.ts";
 import type { SubgraphError } from "../run/subgraph-answer.ts";
 
@@ -37,7 +37,7 @@ function sayCode(code: ClientCode): Said {
 
 function saySubgraphError({ message, extensions }: SubgraphError): Said {
   const { code } = extensions;
-  if (!isClientCode(code) || !clientFacingSubgraphCodes.has(code)) return sayCode("SUBGRAPH_ERROR");
+  if (!isClientFacingCode(code)) return sayCode("SUBGRAPH_ERROR");
   const text = message.slice(0, messageCharactersMax) || codes[code].message;
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }

@@ -2,7 +2,7 @@ import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declaration
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { Trace } from "@tributary/kit/telemetry/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
-import { clientFacingSubgraphCodes } from "../errors.ts";
+import { isClientFacingCode } from "../errors.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 interface SubgraphError {
@@ -114,10 +114,8 @@ class Fetch implements FetchRecord {
   }
 }
 
-/** A service that refuses for a reason of the client's has done its work; one whose database is away has not, though it answers. */
+/** A subgraph that rejects a client's input has done its work; one whose database is unavailable has not, though it responds. */
 function wordOf(errors: readonly SubgraphError[]): string {
   if (errors.length === 0) return "ok";
-  const isForClient = ({ extensions: { code } }: SubgraphError) =>
-    typeof code === "string" && clientFacingSubgraphCodes.has(code);
-  return errors.every(isForClient) ? "errors" : "SUBGRAPH_ERROR";
+  return errors.every(({ extensions }) => isClientFacingCode(extensions["code"])) ? "errors" : "SUBGRAPH_ERROR";
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDraws, failuresOf, open, read, stream, write } from "./calls.ts";
+import { createDraws, failuresOf, open, read, stream, textOf, write } from "./calls.ts";
 import { answerOk, answerUnavailable, reset, start } from "./replica.ts";
 
 test("a mutation is never sent twice, whatever breaks", async () => {
@@ -76,6 +76,16 @@ test("a read that a replica is too busy for is answered by another", async () =>
   const { upstream } = open([busy.url, free.url], { random: () => 0 });
   expect(await upstream.send(read)).toMatchObject({ status: 200 });
   expect([busy.calls, free.calls]).toEqual([1, 1]);
+});
+
+test("a response of 503 is returned when the attempt after it gets no response in time", async () => {
+  const [busy, silent] = await start(2);
+  busy.answer = answerUnavailable;
+  silent.answer = () => {};
+  const { upstream } = open([busy.url, silent.url], { random: () => 0 });
+  const result = await upstream.send({ ...read, timeoutMs: 200 });
+  expect(result).toMatchObject({ kind: "answered", status: 503 });
+  expect([textOf(result), silent.calls]).toEqual(["busy", 1]);
 });
 
 test("when the budget is spent, failures are final", async () => {
