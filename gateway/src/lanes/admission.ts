@@ -28,6 +28,7 @@ import type { BoundedMap } from "../parse/bounded-map.ts";
 import { checkDocument } from "../parse/document-check.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
+import { NumericLiteralsRule } from "../parse/numeric-input.ts";
 import { requireOperation } from "../parse/operation.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import { maskError } from "../shape/mask.ts";
@@ -137,6 +138,7 @@ function createServer(o: AdmissionOptions): Server {
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
     parseOptions: { maxTokens: o.documentTokensMax },
+    validationRules: [NumericLiteralsRule],
     maxRecursiveSelections: o.operationLimits.selectionsMax,
     documentStore: toDocumentStore(o.operations),
     persistedQueries: { cache: toPersistedQueryCache(o.persistedQueries), ttl: null },

@@ -4,6 +4,7 @@ import { buildSupergraphSchema, createEngine, type Engine } from "../engine.ts";
 import { type Admission, type AdmissionOptions, createAdmission } from "../lanes/admission.ts";
 import { createOperations } from "../lanes/operations.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import { limitCustomScalars } from "../parse/numeric-input.ts";
 import { createPlanCache, type PlanCache } from "../plan/plan-cache.ts";
 import type { LoadedPlanner } from "../plan/planner/loaded-planner.ts";
 import type { Planner } from "../plan/planner/planner.ts";
@@ -67,6 +68,7 @@ async function buildEngine(
   const supergraphSchema = buildSupergraphSchema(supergraph);
   await setImmediate();
   const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+  limitCustomScalars(apiSchema);
   await setImmediate();
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);

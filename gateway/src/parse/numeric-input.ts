@@ -1,0 +1,59 @@
+// Stage 2 of 5: parse. Rejects a client's numbers that a double cannot represent: the planner fails on them or rounds them, and
+// `JSON.stringify` sends null in their place.
+import {
+  type ASTVisitor,
+  type FloatValueNode,
+  getNamedType,
+  GraphQLError,
+  GraphQLFloat,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type IntValueNode,
+  isScalarType,
+  isSpecifiedScalarType,
+  Kind,
+  type ValidationContext,
+} from "graphql";
+
+const outOfRange = "The number is out of range: a double-precision number (IEEE 754) ends at 1.8e308.";
+const inexact = "A double-precision number (IEEE 754) cannot represent the number exactly. Send it as a string.";
+
+/**
+ * Validation rule for literals. In graphql-js 16 `1e400` is a valid Float (Infinity), and any literal is valid for a custom scalar. Its
+ * ValuesOfCorrectTypeRule covers the other types; an ID keeps all its digits.
+ */
+export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
+  function check(node: IntValueNode | FloatValueNode): void {
+    const problem = findProblem(node, context.getInputType());
+    if (problem !== undefined) context.reportError(new GraphQLError(problem, { nodes: node }));
+  }
+  return { IntValue: check, FloatValue: check };
+}
+
+function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: GraphQLInputType | null | undefined) {
+  const named = getNamedType(type);
+  // Within an object of a custom scalar there is no type.
+  const isCustom = !named || (isScalarType(named) && !isSpecifiedScalarType(named));
+  if (!isCustom && named !== GraphQLFloat) return undefined;
+  const number = Number(value);
+  if (!Number.isFinite(number)) return outOfRange;
+  return isCustom && kind === Kind.INT && BigInt(value) !== BigInt(number) ? inexact : undefined;
+}
+
+/** Makes custom scalars reject variables with a number that is out of range, at any depth. Changes the schema. */
+export function limitCustomScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isScalarType(type) && !isSpecifiedScalarType(type)) type.parseValue = parseCustomScalar;
+  }
+}
+
+function parseCustomScalar(value: unknown): unknown {
+  if (!isInRange(value)) throw new GraphQLError(outOfRange);
+  return value;
+}
+
+/** Recursive: variables have a limited depth (graphql-request.ts). */
+function isInRange(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  return typeof value !== "object" || value === null || Object.values(value).every(isInRange);
+}
