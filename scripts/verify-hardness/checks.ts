@@ -3,6 +3,8 @@ import { answersCheck } from "./answers.ts";
 import { attacksCheck } from "./attacks.ts";
 import type { Check } from "./check.ts";
 import { generationsCheck } from "./generations.ts";
+import { introspectionCheck } from "./introspection.ts";
+import { memoryCheck } from "./memory.ts";
 import { plannerCheck } from "./planner.ts";
 import { replicasCheck } from "./replicas.ts";
 import { swapsCheck } from "./swaps.ts";
@@ -15,4 +17,6 @@ export const checks: readonly Check[] = [
   replicasCheck,
   swapsCheck,
   generationsCheck,
+  introspectionCheck,
+  memoryCheck,
 ];

@@ -10,9 +10,17 @@ export interface VerifyOptions {
   readonly seconds: number;
   readonly aborts: number;
   readonly generations: number;
+  readonly documents: number;
+  readonly minutes: number;
 }
 
-const ranges = { seconds: [1, 600, 30], aborts: [10, 100_000, 1_000], generations: [10, 100_000, 1_000] } as const;
+const ranges = {
+  seconds: [1, 600, 30],
+  aborts: [10, 100_000, 1_000],
+  generations: [10, 100_000, 1_000],
+  documents: [10, 100_000, 10_000],
+  minutes: [1, 120, 30],
+} as const;
 
 export const usage = `Usage: npm run verify:hardness -- [options]
 
@@ -25,6 +33,8 @@ are killed and supergraphs that keep changing; and measures what everybody else 
   --seconds N      ${describe("seconds")}; how long each load is measured
   --aborts N       ${describe("aborts")}; clients that go away
   --generations N  ${describe("generations")}; supergraphs one after the other
+  --documents N    ${describe("documents")}; introspection documents, each a new one
+  --minutes N      ${describe("minutes")}; how long memory is watched
 `;
 
 /** @returns undefined for a command line that it does not know. */
@@ -32,21 +42,25 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   const values = parse(args);
   if (!values) return undefined;
   const { only = [], list, control } = values;
-  const [seconds, aborts, generations] = [
+  if (!only.every((name) => names.includes(name))) return undefined;
+  const [seconds, aborts, generations, documents, minutes] = [
     readNumber("seconds", values.seconds),
     readNumber("aborts", values.aborts),
     readNumber("generations", values.generations),
+    readNumber("documents", values.documents),
+    readNumber("minutes", values.minutes),
   ];
-  const known = only.every((name) => names.includes(name));
-  if (!known || seconds === undefined || aborts === undefined || generations === undefined) return undefined;
-  return { only, list, control, seconds, aborts, generations };
+  if (seconds === undefined || aborts === undefined || generations === undefined) return undefined;
+  if (documents === undefined || minutes === undefined) return undefined;
+  return { only, list, control, seconds, aborts, generations, documents, minutes };
 }
 
 function parse(args: readonly string[]) {
   const number = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   const only = { type: "string", multiple: true } as const;
-  const options = { only, list: flag, control: flag, seconds: number, aborts: number, generations: number } as const;
+  const numbers = { seconds: number, aborts: number, generations: number, documents: number, minutes: number };
+  const options = { only, list: flag, control: flag, ...numbers } as const;
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch {

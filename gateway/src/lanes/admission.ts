@@ -29,6 +29,7 @@ import { checkDocument } from "../parse/document-check.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { NumericLiteralsRule } from "../parse/numeric-input.ts";
+import { createTurns } from "../parse/turns.ts";
 import { requireOperation } from "../parse/operation.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import { maskError } from "../shape/mask.ts";
@@ -85,17 +86,19 @@ type Server = ApolloServer<Context>;
 export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
   const server = createServer(o);
   await server.start();
+  const takeTurn = createTurns();
 
-  /** @throws Refusal when it passes a limit. */
-  function checkNew(source: string | undefined): DocumentNode | undefined {
+  /** Undefined for a known document. @throws Refusal for one beyond a limit. */
+  async function checkNew(source: string | undefined): Promise<DocumentNode | undefined> {
     if (source === undefined || o.operations.has(source)) return undefined;
+    await takeTurn();
     const { document, excess } = checkDocument(source, { ...o, limits: o.operationLimits });
     if (excess) throw new Refusal(excess.code, excess.message);
     return document;
   }
 
   async function admit({ method, answerType, graphql }: Question, proceed: Proceed): Promise<Answer> {
-    const checked = checkNew(findSource(graphql, o.persistedQueries));
+    const checked = await checkNew(findSource(graphql, o.persistedQueries));
     const channel: Context["channel"] = {};
     const { http, body } = await askServer(server, method, graphql, { proceed, checked, channel });
     if (channel.answer) return channel.answer;

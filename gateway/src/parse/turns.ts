@@ -1,0 +1,20 @@
+// Stage 2 of 5: parse. Unknown documents are parsed and validated one in each turn of the event loop.
+
+/**
+ * Returns a function that resolves for one caller in each turn, in the order of the calls. Requests for known operations are served in
+ * between: they wait for one unknown document (some 15 ms for the longest allowed), however many clients send one at the same time.
+ */
+export function createTurns(): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+
+  function next(): void {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(next);
+  }
+
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 1) setImmediate(next);
+    });
+}
