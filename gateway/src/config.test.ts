@@ -50,6 +50,8 @@ test.each<[Environment, RegExp]>([
   [{ ...enough, ISSUER_URL: "http://127.0.0.1:4020", PROFILE: "production" }, /ISSUER_URL is for PROFILE=development/],
   [{ ...enough, ISSUER_URL: "issuer" }, /ISSUER_URL is not an http/],
   [{ ...enough, SUBGRAPH_TIMEOUT_MS: "1" }, /SUBGRAPH_TIMEOUT_MS/],
+  [{ ...enough, OVERRIDE_LABELS: "beta,percent(5)" }, /OVERRIDE_LABELS: a label starts with a letter/],
+  [{ ...enough, OVERRIDE_LABELS: Array.from({ length: 33 }, (_, i) => `l${i}`).join() }, /at most 32 labels/],
 ])("%j is refused", (environment, reason) => {
   expect(() => readConfig(environment)).toThrow(ConfigError);
   expect(() => readConfig(environment)).toThrow(reason);

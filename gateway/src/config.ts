@@ -38,6 +38,7 @@ export function readConfig(environment: Environment) {
         fallback: true,
         why: "equal queries to a subgraph that are under way at once, for equal callers, are sent once, and what follows from their answers is worked out once",
       }),
+      overrideLabels: readOverrideLabels(env),
       serverTiming: env.flag("SERVER_TIMING", {
         fallback: false,
         why: "answers tell in Server-Timing what the stages took; off, as it tells strangers too and costs each answer",
@@ -78,6 +79,21 @@ function readKnownNames(env: EnvironmentReader) {
   if (knownOperations.length > knownOperationsMax)
     env.problem(`KNOWN_OPERATIONS has at most ${knownOperationsMax} names`);
   return { knownClients, knownOperations };
+}
+
+const overrideLabelsMax = 32;
+/** As composition accepts it; `percent(n)` is not configured but evaluated for each request. */
+const overrideLabel = /^[a-z][\w\-:./]*$/i;
+
+function readOverrideLabels(env: EnvironmentReader): readonly string[] {
+  const labels = env.list("OVERRIDE_LABELS", {
+    fallback: [],
+    why: "labels of @override, 32 at most, that are true for every request; other labels are false, and percent(n) is true for n percent of the traces",
+  });
+  if (labels.length > overrideLabelsMax) env.problem(`OVERRIDE_LABELS has at most ${overrideLabelsMax} labels`);
+  if (!labels.every((label) => overrideLabel.test(label)))
+    env.problem("OVERRIDE_LABELS: a label starts with a letter, followed by letters, digits and _ - : . /");
+  return labels;
 }
 
 function readSupergraph(env: EnvironmentReader) {

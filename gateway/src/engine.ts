@@ -4,6 +4,7 @@ import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } f
 import type { AdmittedOperation } from "./parse/admitted-operation.ts";
 import { createCompiler } from "./plan/compile.ts";
 import type { CompiledPlan } from "./plan/compiled-plan.ts";
+import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
 import { createSharing } from "./run/in-flight.ts";
@@ -29,8 +30,10 @@ export interface Engine {
    * @param variables as provided, already found acceptable.
    */
   execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope): Promise<EngineAnswer>;
-  /** The query plan as JSON, for a developer who asks for it. */
-  explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown>;
+  /** The query plan of a request of this trace as JSON, for a developer. */
+  explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  /** Plans and compiles an operation before clients send it, for each combination of override labels. */
+  prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
   /** The values of `@skip` and `@include` variables for which an operation has been planned. */
   conditionsOf(admitted: AdmittedOperation): readonly Variables[];
   readonly sizeOfIntrospection: Introspection["size"];
@@ -53,7 +56,11 @@ export interface EngineOptions {
   readonly supergraphSchema: GraphQLSchema;
   readonly aliasPrefix: string;
   /** The planner: takes the text of a normalized operation. */
-  readonly plan: (operationText: string) => Promise<QueryPlan>;
+  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<QueryPlan>;
+  /** The override labels that the plan of each field depends on, by field coordinate. */
+  readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
+  /** Override labels other than `percent(n)` that are true. */
+  readonly enabledLabels: readonly string[];
   readonly clientOf: (service: string) => SubgraphClient;
   /** Whether equal reads under way are one. */
   readonly fetchSharing: boolean;
@@ -72,7 +79,8 @@ export function createEngine(o: EngineOptions): Engine {
   const compile = createCompiler({ types, ...o });
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
-  const planning = createPlanStage({ ...o, compile, onCompiled });
+  const listCombinations = createOverrideCombinations(o);
+  const planning = createPlanStage({ ...o, compile, onCompiled, listCombinations });
   const isObjectTypeName = (name: unknown) =>
     typeof name === "string" && isObjectType(o.supergraphSchema.getType(name));
   const tellPath = createTellPath(o.supergraphSchema);
@@ -94,7 +102,7 @@ export function createEngine(o: EngineOptions): Engine {
     const { record, requestId, trace } = scope;
     record?.enter("plan");
     const startedMs = scope.isTimed ? performance.now() : 0;
-    const planned = planning.plan(admitted, variables);
+    const planned = planning.plan(admitted, variables, trace.traceId);
     const compiled = planned instanceof Promise ? await planned : planned;
     record?.enter("run");
     const plannedMs = scope.isTimed ? performance.now() : 0;
@@ -113,14 +121,15 @@ export function createEngine(o: EngineOptions): Engine {
     return { status: 200, body, told, timings };
   }
 
-  async function explain(admitted: AdmittedOperation, variables: Variables): Promise<unknown> {
-    return (await planning.plan(admitted, variables)).explained;
+  async function explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown> {
+    return (await planning.plan(admitted, variables, traceId)).explained;
   }
 
   return {
     apiSchema: o.apiSchema,
     execute,
     explain,
+    prepare: planning.prepare,
     conditionsOf: planning.conditionsOf,
     sizeOfIntrospection: introspection.size,
   };

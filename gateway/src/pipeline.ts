@@ -83,8 +83,9 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     try {
       const said = await engine.execute(admitted, variables, scope);
       const asksPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
-      const body =
-        asksPlan && engine.explain ? withQueryPlan(said.body, await engine.explain(admitted, variables)) : said.body;
+      const body = asksPlan
+        ? withQueryPlan(said.body, await engine.explain(admitted, variables, trace.traceId))
+        : said.body;
       const headers = listTimings(said, startedMs - exchange.startedMs);
       const contentType = contentTypeOf(answerType);
       return { status: statusFor(said.status, answerType), contentType, headers, body, told: said.told };

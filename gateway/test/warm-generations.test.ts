@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ask } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { composeSupergraph } from "./helpers/subgraphs.ts";
 import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
 
 let library: Library;
@@ -46,6 +47,16 @@ test("each combination of conditions that clients ask with is planned", async ()
   await expect.poll(countPlans).toBe(2);
   await publish(`${library.supergraphSdl}\n# 2\n`);
   expect(countPlans()).toBe(4);
+});
+
+test("each combination of override labels is planned, those too that only the next supergraph has", async () => {
+  await ask(url, "{ books { title stars } }");
+  await expect.poll(countPlans).toBe(1);
+  const typeDefs = `
+    extend schema @link(url: "https://specs.apollo.dev/federation/v2.7", import: ["@key", "@override"])
+    type Book @key(fields: "isbn") { isbn: ID! stars: Int @override(from: "ratings", label: "percent(50)") }`;
+  await publish(composeSupergraph([...library.all, { name: "reviews", url: "", typeDefs }]));
+  expect(countPlans()).toBe(3);
 });
 
 test("what the next supergraph no longer has is left out of the warming, and the rest is warmed", async () => {

@@ -73,6 +73,7 @@ function createFakeGenerations(
     apiSchema: buildSchema("type Query { a: Int }"),
     execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
     explain: () => Promise.resolve(undefined),
+    prepare: () => Promise.resolve(),
     conditionsOf: () => [],
     sizeOfIntrospection: () => ({ entries: 0, bytes: 0 }),
   };

@@ -13,6 +13,12 @@ test("an operation is planned once, and its plan is kept", async () => {
   expect(kinds).toEqual(["plan-cache-miss", "plan-cache-hit"]);
 });
 
+test("an operation is planned once for each set of enabled labels", async () => {
+  const { cache, planned } = setUp();
+  for (const labels of [[], ["beta"], ["beta", "percent(5)"], ["beta"], []]) await cache.plan("a", labels);
+  expect(planned).toEqual(["a", "a", "a"]);
+});
+
 test.each([
   ["plans", { plansMax: 2 }],
   ["bytes", { bytesMax: 2 * bytesEach }],

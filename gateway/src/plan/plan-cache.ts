@@ -2,11 +2,11 @@
 import type { QueryPlan } from "@apollo/query-planner";
 import type { KeptSize } from "../parse/bounded-map.ts";
 import type { Observe } from "../telemetry/observations.ts";
-import type { LoadedPlanner, MeasuredPlan } from "./planner/loaded-planner.ts";
+import { type LoadedPlanner, type MeasuredPlan, planKey } from "./planner/loaded-planner.ts";
 
 export interface PlanCache {
-  /** The plan that is kept, or a new one. Fails as the planner does; a failure is not kept here. */
-  plan(operationText: string): Promise<QueryPlan>;
+  /** The cached plan, or a new one, with these labels of `@override` true. Rejects as the planner does; a failure is not cached. */
+  plan(operationText: string, enabledLabels?: readonly string[]): Promise<QueryPlan>;
   size(): KeptSize;
 }
 
@@ -23,20 +23,20 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** Keyed by the normalized operation; it belongs to one generation, and goes with it. A plan larger than the whole cache is not kept. */
+/** Keyed by the normalized operation and the enabled labels. Belongs to one generation. A plan larger than the whole cache is not cached. */
 export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCacheOptions): PlanCache {
   const kept = new Map<string, Kept>();
   let bytes = 0;
 
-  function drop(operationText: string): void {
-    bytes -= kept.get(operationText)?.bytes ?? 0;
-    kept.delete(operationText);
+  function drop(key: string): void {
+    bytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
   }
 
-  function keep(operationText: string, { plan, jsonCharacters }: MeasuredPlan): void {
-    const size = operationText.length + jsonCharacters;
-    if (kept.has(operationText) || size > bytesMax) return;
-    kept.set(operationText, { plan, bytes: size });
+  function keep(key: string, { plan, jsonCharacters }: MeasuredPlan): void {
+    const size = key.length + jsonCharacters;
+    if (kept.has(key) || size > bytesMax) return;
+    kept.set(key, { plan, bytes: size });
     bytes += size;
     for (const oldest of kept.keys()) {
       if (kept.size <= plansMax && bytes <= bytesMax) break;
@@ -47,16 +47,17 @@ export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCa
 
   return {
     size: () => ({ entries: kept.size, bytes }),
-    async plan(operationText) {
-      const found = kept.get(operationText);
+    async plan(operationText, enabledLabels = []) {
+      const key = planKey(operationText, enabledLabels);
+      const found = kept.get(key);
       observe({ kind: found ? "plan-cache-hit" : "plan-cache-miss" });
       if (found) {
-        kept.delete(operationText);
-        kept.set(operationText, found);
+        kept.delete(key);
+        kept.set(key, found);
         return found.plan;
       }
-      const measured = await planner.plan(operationText);
-      keep(operationText, measured);
+      const measured = await planner.plan(operationText, enabledLabels);
+      keep(key, measured);
       return measured.plan;
     },
   };

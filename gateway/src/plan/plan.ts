@@ -1,4 +1,5 @@
-// Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions.
+// Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions
+// and override labels.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
 import { Refusal } from "../errors.ts";
@@ -6,6 +7,7 @@ import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 import type { Compile } from "./compile.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import { normalize } from "./normalize.ts";
+import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
 import { conditionVariables } from "./resolve-conditions.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -13,72 +15,110 @@ type Variables = Readonly<Record<string, unknown>>;
 export interface PlanOptions {
   readonly aliasPrefix: string;
   /** The planner: takes the text of a normalized operation. */
-  readonly plan: (operationText: string) => Promise<QueryPlan>;
+  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<QueryPlan>;
   readonly compile: Compile;
+  /** The combinations of override labels that requests for the operation can have. */
+  readonly listCombinations: (admitted: AdmittedOperation) => readonly OverrideCombination[];
   /** Told of each compilation. */
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
-  /** At once for an operation that has been compiled; what is not fit to be planned is a Refusal. */
-  plan(admitted: AdmittedOperation, variables: Variables): CompiledPlan | Promise<CompiledPlan>;
+  /** The plan for a request of this trace; synchronous if it has been compiled. Rejects with a Refusal if the operation cannot be planned. */
+  plan(admitted: AdmittedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  /** Plans and compiles the operation for each combination of override labels, so that no request waits for it. */
+  prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
   /** The values of conditions for which an operation has been planned. */
   conditionsOf(admitted: AdmittedOperation): readonly Variables[];
 }
 
-/** Combinations of conditions that one operation keeps; the oldest is forgotten. */
+/** Compiled variants of one operation; the oldest is evicted. */
 const variantsMax = 32;
 
 interface Variants {
   /** The variables that decide `@skip` and `@include`. */
   readonly names: readonly string[];
-  readonly byValues: Map<string, Variant>;
+  readonly combinations: readonly OverrideCombination[];
+  /** By the values of the conditions and the labels that are true. */
+  readonly byKey: Map<string, Variant>;
 }
 
 interface Variant {
   readonly conditions: Variables;
+  /** Of the conditions. */
+  readonly values: string;
   plan: CompiledPlan | Promise<CompiledPlan>;
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
   const known = new WeakMap<AdmittedOperation, Variants>();
 
-  async function compileNew(admitted: AdmittedOperation, conditions: Variables): Promise<CompiledPlan> {
+  async function compileNew(
+    admitted: AdmittedOperation,
+    conditions: Variables,
+    { labels }: OverrideCombination,
+  ): Promise<CompiledPlan> {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
-    const plan: QueryPlan = planned ? await o.plan(print(planned)) : { kind: "QueryPlan" };
+    const plan: QueryPlan = planned ? await o.plan(print(planned), labels) : { kind: "QueryPlan" };
     if (planned && !plan.node) throw new Refusal("OPERATION_NOT_RESOLVABLE");
     const compiled = o.compile(client, plan);
     o.onCompiled(compiled);
     return compiled;
   }
 
-  function begin(admitted: AdmittedOperation, conditions: Variables, values: string, { byValues }: Variants): Variant {
-    const plan = compileNew(admitted, conditions);
-    const variant: Variant = { conditions, plan };
-    byValues.set(values, variant);
-    const oldest = byValues.size > variantsMax ? byValues.keys().next().value : undefined;
-    if (oldest !== undefined) byValues.delete(oldest);
-    plan.then(
-      (compiled) => void (variant.plan = compiled),
-      () => byValues.delete(values),
-    );
-    return variant;
+  function variantsOf(admitted: AdmittedOperation): Variants {
+    const variants = known.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
+    known.set(admitted, variants);
+    return variants;
+  }
+
+  function planVariant(
+    admitted: AdmittedOperation,
+    variables: Variables,
+    { names, byKey }: Variants,
+    combination: OverrideCombination,
+  ): Variant["plan"] {
+    const conditions = readConditions(admitted.operation, names, variables);
+    const values = names.map((name) => String(conditions[name])).join();
+    const key = combination.labels.length === 0 ? values : `${values} ${combination.labels.join()}`;
+    const found = byKey.get(key);
+    if (found) return found.plan;
+    const plan = compileNew(admitted, conditions, combination);
+    keep(byKey, key, { conditions, values, plan }, plan);
+    return plan;
   }
 
   return {
-    plan(admitted, variables) {
-      const variants = known.get(admitted) ?? createVariants(admitted);
-      known.set(admitted, variants);
-      const conditions = readConditions(admitted.operation, variants.names, variables);
-      const values = variants.names.map((name) => String(conditions[name])).join();
-      return (variants.byValues.get(values) ?? begin(admitted, conditions, values, variants)).plan;
+    plan(admitted, variables, traceId) {
+      const variants = variantsOf(admitted);
+      return planVariant(admitted, variables, variants, chooseCombination(variants.combinations, traceId));
     },
-    conditionsOf: (admitted) => [...(known.get(admitted)?.byValues.values() ?? [])].map(({ conditions }) => conditions),
+    async prepare(admitted, variables) {
+      const variants = variantsOf(admitted);
+      for (const combination of variants.combinations) await planVariant(admitted, variables, variants, combination);
+    },
+    conditionsOf(admitted) {
+      const variants = [...(known.get(admitted)?.byKey.values() ?? [])];
+      return [...new Map(variants.map(({ values, conditions }) => [values, conditions])).values()];
+    },
   };
 }
 
-function createVariants({ document, operation }: AdmittedOperation): Variants {
-  return { names: conditionVariables(document, operation), byValues: new Map() };
+function keep(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
+  byKey.set(key, variant);
+  const oldest = byKey.size > variantsMax ? byKey.keys().next().value : undefined;
+  if (oldest !== undefined) byKey.delete(oldest);
+  plan.then(
+    (compiled) => void (variant.plan = compiled),
+    () => byKey.delete(key),
+  );
+}
+
+function createVariants(
+  { document, operation }: AdmittedOperation,
+  combinations: readonly OverrideCombination[],
+): Variants {
+  return { names: conditionVariables(document, operation), combinations, byKey: new Map() };
 }
 
 /** As coerced: a variable that was not sent has its default (GraphQL spec, "CoerceVariableValues"). */

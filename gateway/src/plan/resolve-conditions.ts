@@ -55,7 +55,7 @@ export function conditionVariables(document: DocumentNode, operation: OperationD
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-function fragmentsOf(document: DocumentNode): Fragments {
+export function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }

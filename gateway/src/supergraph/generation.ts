@@ -23,6 +23,8 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
   readonly planning: { readonly plansMax: number; readonly plansBytesMax: number };
   readonly fetchSharing: boolean;
   readonly introspectionCharactersMax: number;
+  /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
+  readonly overrideLabels: readonly string[];
   readonly subgraphBodyBytesMax: number;
   /** Undefined where nobody watches. */
   readonly fetches?: FetchObserver | undefined;
@@ -44,6 +46,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
   try {
     const supergraph = parse(supergraphSdl, { noLocation: true });
     clients = createClients(supergraph, o);
+    reportUnusedLabels(planner.overrideLabels, o);
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
     const engine = await buildEngine(supergraph, { planner, plans, clients }, o);
@@ -62,7 +65,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
 async function buildEngine(
   supergraph: DocumentNode,
   { planner, plans, clients }: { planner: LoadedPlanner; plans: PlanCache; clients: Clients },
-  { fetchSharing, fetches, observe, introspectionCharactersMax }: GenerationOptions,
+  o: GenerationOptions,
 ): Promise<Engine> {
   await setImmediate();
   const supergraphSchema = buildSupergraphSchema(supergraph);
@@ -83,12 +86,14 @@ async function buildEngine(
     introspection: {
       standard: planner.introspection,
       executeInThread: planner.introspect,
-      charactersMax: introspectionCharactersMax,
+      charactersMax: o.introspectionCharactersMax,
     },
+    overrideLabels: planner.overrideLabels,
+    enabledLabels: o.overrideLabels,
     clientOf,
-    fetchSharing,
-    fetches,
-    observe,
+    fetchSharing: o.fetchSharing,
+    fetches: o.fetches,
+    observe: o.observe,
   });
 }
 
@@ -120,7 +125,7 @@ async function openDoors({ release, ...built }: Built, o: GenerationOptions): Pr
   };
 }
 
-/** Asks for each as a client would, and stops before anything is fetched. */
+/** Admits each operation as if a client had sent it, and prepares its plans. Nothing is fetched. */
 async function warm(
   used: readonly UsedOperation[],
   signal: AbortSignal,
@@ -134,7 +139,7 @@ async function warm(
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
     const question = { method: "POST", answerType: "application/json", graphql } as const;
     const prepare = async (admitted: AdmittedOperation) => {
-      for (const variables of conditions) await engine.explain(admitted, variables);
+      for (const variables of conditions) await engine.prepare(admitted, variables);
       return { status: 200, contentType: "", body: Buffer.of() };
     };
     // What fails here fails for those who ask for it, and they are told.
@@ -157,6 +162,12 @@ function createClients(supergraph: DocumentNode, o: GenerationOptions): Clients 
       }),
     ]),
   );
+}
+
+function reportUnusedLabels(overrideLabels: LoadedPlanner["overrideLabels"], o: GenerationOptions): void {
+  const used = new Set([...overrideLabels.values()].flat());
+  for (const label of o.overrideLabels)
+    if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
 }
 
 function reportAddresses(

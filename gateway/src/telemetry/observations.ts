@@ -16,6 +16,7 @@ export type Observation =
   | { readonly kind: "supergraph-refused"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "override-without-subgraph"; readonly variable: string }
+  | { readonly kind: "override-label-without-field"; readonly label: string }
   | SubgraphFetchFailed
   | SubgraphReplicas
   | SubgraphErrors
@@ -110,6 +111,7 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "supergraph-refused": ["error", "the supergraph cannot be used; what was loaded keeps serving"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
+  "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],
   "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
   "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
   "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],

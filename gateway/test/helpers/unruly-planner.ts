@@ -34,7 +34,13 @@ function load(id: number, supergraphSdl: string): TaskAnswer | undefined {
   const told = misbehave(supergraphSdl);
   if (told !== "plan") return told;
   supergraphs.set(id, supergraphSdl);
-  return { kind: "loaded", apiSdl: `api of ${supergraphSdl}`, introspection: [], aliasPrefix: "a_" };
+  return {
+    kind: "loaded",
+    apiSdl: `api of ${supergraphSdl}`,
+    introspection: [],
+    aliasPrefix: "a_",
+    overrideLabels: new Map(),
+  };
 }
 
 function plan(operationText: string): TaskAnswer | undefined {

@@ -26,6 +26,7 @@ import { loneMembers } from "./animals/lone-members.ts";
 import { missingEntities } from "./animals/missing-entities.ts";
 import { missingInBetween } from "./animals/missing-in-between.ts";
 import { mutations } from "./animals/mutations.ts";
+import { overrideLabels } from "./animals/override-labels.ts";
 import { overrideRequires } from "./animals/override-requires.ts";
 import { override } from "./animals/override.ts";
 import { partialUnions } from "./animals/partial-unions.ts";
@@ -77,6 +78,7 @@ export const animals: readonly Animal[] = [
   missingEntities,
   missingInBetween,
   mutations,
+  overrideLabels,
   overrideRequires,
   override,
   partialUnions,

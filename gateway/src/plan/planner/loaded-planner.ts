@@ -8,10 +8,10 @@ import type { IntrospectTask, LoadedFacts, Outcome, PlanTask } from "./tasks.ts"
 
 export interface LoadedPlanner extends LoadedFacts {
   /**
-   * The plan of an operation. Whoever asks for the same one meanwhile gets the same plan.
+   * The plan of an operation, with these labels of `@override` true and all others false. Concurrent calls for the same plan share one task.
    * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE when too many operations wait; Error for a bug.
    */
-  plan(operationText: string): Promise<MeasuredPlan>;
+  plan(operationText: string, enabledLabels?: readonly string[]): Promise<MeasuredPlan>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `charactersMax`.
    * @throws Refusal SERVICE_UNAVAILABLE when the threads are busy; Error for a bug.
@@ -27,9 +27,11 @@ export interface MeasuredPlan {
   readonly jsonCharacters: number;
 }
 
+export type Ask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
+
 export interface LoadedPlannerOptions {
   readonly facts: LoadedFacts;
-  readonly ask: (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
+  readonly ask: Ask;
   readonly release: () => void;
   readonly observe: Observe;
 }
@@ -37,12 +39,12 @@ export interface LoadedPlannerOptions {
 const refusedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
 
 export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlannerOptions): LoadedPlanner {
-  const underWay = new Map<string, Promise<MeasuredPlan>>();
+  const pending = new Map<string, Promise<MeasuredPlan>>();
   const refused = createRefusedOperations({ ...refusedBounds, clock: () => performance.now() });
 
-  async function planOnce(operationText: string): Promise<MeasuredPlan> {
+  async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<MeasuredPlan> {
     const startedMs = performance.now();
-    const outcome = await ask({ kind: "plan", operationText });
+    const outcome = await ask({ kind: "plan", operationText, enabledLabels });
     if (outcome.kind === "planned") {
       const tookMs = Math.round(performance.now() - startedMs);
       const jsonCharacters = outcome.planJson.length;
@@ -51,7 +53,7 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
     }
     const { reason, error, cause } = explainFailure(outcome);
     observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
-    if (error instanceof Refusal && error.code === "OPERATION_TOO_COMPLEX") refused.add(operationText);
+    if (error instanceof Refusal && error.code === "OPERATION_TOO_COMPLEX") refused.add(key);
     throw error;
   }
 
@@ -59,12 +61,14 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
     apiSdl: facts.apiSdl,
     aliasPrefix: facts.aliasPrefix,
     introspection: facts.introspection,
-    plan(operationText) {
-      if (refused.has(operationText)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
-      const earlier = underWay.get(operationText);
+    overrideLabels: facts.overrideLabels,
+    plan(operationText, enabledLabels = []) {
+      const key = planKey(operationText, enabledLabels);
+      if (refused.has(key)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
+      const earlier = pending.get(key);
       if (earlier) return earlier;
-      const planned = planOnce(operationText).finally(() => underWay.delete(operationText));
-      underWay.set(operationText, planned);
+      const planned = planOnce(key, operationText, enabledLabels).finally(() => pending.delete(key));
+      pending.set(key, planned);
       return planned;
     },
     async introspect(key, charactersMax) {
@@ -74,6 +78,11 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
     },
     release,
   };
+}
+
+/** Names a plan of one supergraph: the operation, and the labels of `@override` that are true. */
+export function planKey(operationText: string, enabledLabels: readonly string[]): string {
+  return enabledLabels.length === 0 ? operationText : `${enabledLabels.join()} ${operationText}`;
 }
 
 interface Failure {

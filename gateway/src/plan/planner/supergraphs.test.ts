@@ -13,13 +13,15 @@ test("a supergraph is loaded, plans, and is forgotten", async () => {
   expect(await perform({ kind: "start" })).toEqual({ kind: "done" });
   const loaded = await perform({ kind: "load", id: 1, supergraphSdl });
   expect(loaded).toMatchObject({ kind: "loaded", apiSdl: expect.stringContaining("type Book") });
-  const planned = await perform({ kind: "plan", id: 1, operationText: "{ books { title stars } }" });
+  const planned = await perform({ kind: "plan", id: 1, operationText: "{ books { title stars } }", enabledLabels: [] });
   expect(servicesOf(planned)).toEqual(["books", "ratings"]);
   expect(await perform({ kind: "drop", id: 1 })).toEqual({ kind: "done" });
-  expect(await perform({ kind: "plan", id: 1, operationText: "{ books { title } }" })).toMatchObject({
-    kind: "failed",
-    message: "No supergraph 1 is loaded here",
-  });
+  expect(await perform({ kind: "plan", id: 1, operationText: "{ books { title } }", enabledLabels: [] })).toMatchObject(
+    {
+      kind: "failed",
+      message: "No supergraph 1 is loaded here",
+    },
+  );
 });
 
 test.each([
@@ -56,7 +58,9 @@ test("an operation that is deeper than the stack is too complex", async () => {
   await perform({ kind: "load", id: 1, supergraphSdl });
   const depth = 100_000;
   const operationText = `{ books { title ${"... on Book { title ".repeat(depth)}${"}".repeat(depth)} } }`;
-  expect(await perform({ kind: "plan", id: 1, operationText })).toMatchObject({ kind: "too-complex" });
+  expect(await perform({ kind: "plan", id: 1, operationText, enabledLabels: [] })).toMatchObject({
+    kind: "too-complex",
+  });
 });
 
 test("what Apollo Gateway has to say is passed on", async () => {

@@ -4,7 +4,7 @@ import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
 import { readIntrospectionKey, writeIntrospection, writeStandardIntrospection } from "../introspection-writer.ts";
 import { createQueryPlanner } from "../rewrite/create-planner.ts";
 import { withoutCacheTags } from "../rewrite/supergraph-features.ts";
-import type { IntrospectTask, LibrarySaid, Task, TaskAnswer } from "./tasks.ts";
+import type { IntrospectTask, LibrarySaid, PlanTask, Task, TaskAnswer } from "./tasks.ts";
 import { findWarmUpOperation } from "./warm-up.ts";
 
 type QueryPlanner = ReturnType<typeof createQueryPlanner>;
@@ -31,16 +31,23 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
     // First, because of two reasons against a supergraph this one's is the plainer.
     const planner = createQueryPlanner(supergraphSdl);
     await validate(withoutCacheTags(supergraphSdl), say);
-    const { apiSdl, aliasPrefix } = planner;
+    const { apiSdl, aliasPrefix, overrideLabels } = planner;
     const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
     // While the main thread builds its schemas.
     setImmediate(warmUp, planner);
-    return { kind: "loaded", apiSdl, aliasPrefix, introspection: writeStandardIntrospection(apiSchema) };
+    return {
+      kind: "loaded",
+      apiSdl,
+      aliasPrefix,
+      overrideLabels,
+      introspection: writeStandardIntrospection(apiSchema),
+    };
   }
 
-  function plan(id: number, operationText: string): TaskAnswer {
-    return { kind: "planned", planJson: JSON.stringify(getSupergraph(id).planner.plan(operationText)) };
+  function plan({ id, operationText, enabledLabels }: PlanTask): TaskAnswer {
+    const { planner } = getSupergraph(id);
+    return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText, enabledLabels)) };
   }
 
   function introspect({ id, key, charactersMax }: IntrospectTask): TaskAnswer {
@@ -58,7 +65,7 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
 
   async function answer(task: Task): Promise<TaskAnswer> {
     if (task.kind === "load") return load(task.id, task.supergraphSdl);
-    if (task.kind === "plan") return plan(task.id, task.operationText);
+    if (task.kind === "plan") return plan(task);
     if (task.kind === "introspect") return introspect(task);
     if (task.kind === "drop") supergraphs.delete(task.id);
     return { kind: "done" };

@@ -1,5 +1,6 @@
 // Stage 3 of 5: how to answer? What the main thread and a planner's thread say to one another. One task at a time.
 import type { IntrospectionEntry, IntrospectionTexts } from "../introspection-writer.ts";
+import type { OverrideLabels } from "../rewrite/override-labels.ts";
 
 /** `id` stands for one supergraph, as long as it is in use. */
 export type Task =
@@ -13,6 +14,8 @@ export interface PlanTask {
   readonly kind: "plan";
   readonly id: number;
   readonly operationText: string;
+  /** Of `@override`; all others are false. */
+  readonly enabledLabels: readonly string[];
 }
 
 export interface IntrospectTask {
@@ -40,6 +43,7 @@ export interface LoadedFacts {
   readonly aliasPrefix: string;
   /** The responses to the introspection queries of tools. */
   readonly introspection: readonly IntrospectionEntry[];
+  readonly overrideLabels: OverrideLabels;
 }
 
 /** What a library in the thread has to say. It belongs to no task. */

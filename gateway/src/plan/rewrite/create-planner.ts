@@ -10,6 +10,7 @@ import {
   withoutForeignLinks,
 } from "./executable-directives.ts";
 import { keepFetchesApart } from "./keep-fetches-apart.ts";
+import type { OverrideLabels } from "./override-labels.ts";
 import { planResolvable } from "./plan-resolvable.ts";
 import { planRest } from "./plan-rest.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
@@ -22,12 +23,14 @@ export interface Planner {
   readonly apiSdl: string;
   /** The prefix that `normalize` has to give to aliases in the operations to plan. */
   readonly aliasPrefix: string;
+  readonly overrideLabels: OverrideLabels;
   /**
    * @param operationText the text of a `NormalizedOperation`'s `planned`: one anonymous operation.
+   * @param enabledLabels labels of `@override` that are true; the others are false.
    * @returns plain JSON. Texts of fetches are anonymous, too. Without a node when no subgraph can answer a part of the operation.
    * @throws Error when the operation is too complex, by the planner's own limits.
    */
-  plan(operationText: string): QueryPlan;
+  plan(operationText: string, enabledLabels?: readonly string[]): QueryPlan;
 }
 
 /**
@@ -40,23 +43,26 @@ keepFetchesApart();
 
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
-  const { document, aliasPrefix, ...rest } = writePlannerSupergraph(supergraphSdl);
+  const { document, aliasPrefix, overrideLabels, ...rest } = writePlannerSupergraph(supergraphSdl);
   const apiSdl = withExecutableDirectives(writeApi(supergraphSdl), document);
   const plannerNames = findPlannerNames(document);
   const additions = { ...rest, directiveNames: new Map([...plannerNames].map(([name, planners]) => [planners, name])) };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
   const writeDefaults = createDefaultWriter(document);
-  function planOne(definition: OperationDefinitionNode): QueryPlan {
+  function planOne(definition: OperationDefinitionNode, overrideConditions: Map<string, boolean>): QueryPlan {
     const definitions = [renameDirectives(writeDefaults(definition), plannerNames)];
     const operation = operationFromDocument(schema, { kind: Kind.DOCUMENT, definitions }, { validate: false });
-    return repairPlan(planner.buildQueryPlan(operation), additions);
+    return repairPlan(planner.buildQueryPlan(operation, { overrideConditions }), additions);
   }
   const planPart = additions.virtuals.size > 0 ? planRest : planResolvable;
   return {
     apiSdl,
     aliasPrefix,
-    plan(operationText) {
-      const plans = splitMutation(parseOperation(operationText)).map((part) => planPart(part, planOne));
+    overrideLabels,
+    plan(operationText, enabledLabels = []) {
+      const conditions = new Map(enabledLabels.map((label) => [label, true]));
+      const parts = splitMutation(parseOperation(operationText));
+      const plans = parts.map((part) => planPart(part, (definition) => planOne(definition, conditions)));
       return plans.every(({ node }) => node) ? inSequence(plans) : { kind: "QueryPlan" };
     },
   };

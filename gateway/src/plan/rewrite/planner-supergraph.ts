@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? The supergraph as the planner sees it, which is not the one that clients see.
 import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
+import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
 import { completeUnions, type Strangers } from "./partial-unions.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
@@ -12,21 +13,23 @@ export interface PlannerSupergraph {
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
   readonly strangers: Strangers;
+  readonly overrideLabels: OverrideLabels;
   /** No field of the supergraph begins with it, and none that was added. */
   readonly aliasPrefix: string;
 }
 
-/** @throws Error when the supergraph is not SDL, or has features that are not served. */
+/** @throws Error when the supergraph is not SDL, or has features or more labels than are served. */
 export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
   const draft = openSupergraph(supergraphSdl);
   refuseUnservedFeatures(draft.document);
+  const overrideLabels = findOverrideLabels(draft);
   const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
   putResolvableKeysFirst(draft);
   const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
   const virtuals = separateRequires(draft, synthetics);
   const strangers = completeUnions(draft);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
-  return { document: closeSupergraph(draft), synthetics, virtuals, strangers, aliasPrefix };
+  return { document: closeSupergraph(draft), synthetics, virtuals, strangers, overrideLabels, aliasPrefix };
 }
 
 /** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */

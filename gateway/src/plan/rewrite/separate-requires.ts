@@ -164,7 +164,7 @@ function requiredBy(draft: SupergraphDraft, { typeName, requires }: Requirer, al
 }
 
 /** One type, or an interface and a type that implements it. */
-function isSameOrRelated({ types }: SupergraphDraft, one: string, other: string): boolean {
+export function isSameOrRelated({ types }: SupergraphDraft, one: string, other: string): boolean {
   return one === other || implementsIt(types.get(one), other) || implementsIt(types.get(other), one);
 }
 

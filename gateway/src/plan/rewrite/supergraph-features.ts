@@ -3,10 +3,7 @@ import { DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES } from "@apollo/federation-intern
 import { type DocumentNode, Kind } from "graphql";
 import { stringOf, isNamed } from "./supergraph-draft.ts";
 
-/**
- * What the planner may take as known: its own defaults, and `@cacheTag`, which changes no plan. `@cost` and `@listSize` it passes over
- * by itself; of `@override(label:)` it takes the side of the field's former subgraph.
- */
+/** The features that the planner accepts: its own defaults, and `@cacheTag`, which changes no plan. `@cost` and `@listSize` it ignores. */
 export const servedFeatures: ReadonlySet<string> = new Set([
   ...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES,
   "https://specs.apollo.dev/cacheTag/v0.1",
