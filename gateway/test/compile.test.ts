@@ -25,7 +25,7 @@ test("an entity fetch asks for the key once more, so that another row is noticed
   const { requests } = compile("{ books { title inStock } }");
   expect(requests.map(({ head }) => textOf(head))).toEqual([
     "{books{__typename isbn title}}",
-    "query($representations:[_Any!]!){_entities(representations:$representations){...on Book{inStock isbn}}}",
+    "query($representations:[_Any!]!){_entities(representations:$representations){...on Book{inStock a_0_0_isbn:isbn}}}",
   ]);
 });
 

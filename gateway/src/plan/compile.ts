@@ -3,7 +3,7 @@ import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
-import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
+import { addKeys, createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
 import { clientVariableOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
@@ -75,10 +75,11 @@ interface Member extends Pick<PlannedFetch, "node"> {
 
 /** Fetches are numbered in the order in which they are sent; `renamed` gets the fields whose key in the data is not the planner's. */
 function createBatchCompiler(
-  { types, aliasPrefix }: CompilerOptions,
+  o: CompilerOptions,
   fetches: CompiledFetch[],
   renamed: Map<FieldNode, string>,
 ): CompileBatch {
+  const { types, aliasPrefix } = o;
   const groupOf = createGroups();
   const timesByHead = new Map<string, number>();
 
@@ -110,8 +111,15 @@ function createBatchCompiler(
     const members = uniteEqual(batch);
     const [first] = members;
     if (!first) throw new Error("A batch has fetches");
-    const documents = members.map(({ node }) => createFetchDocument(node, types));
-    const text = writeRequestText(documents.map(({ operation }) => operation));
+    const documents = members.map(({ node }) => createFetchDocument(node, o));
+    const text = writeRequestText(
+      documents.map(({ operation, checkedKeys }) =>
+        addKeys(
+          operation,
+          checkedKeys.filter(({ isAdded }) => isAdded),
+        ),
+      ),
+    );
     const head = `{"query":${JSON.stringify(text)}`;
     timesByHead.set(head, (timesByHead.get(head) ?? 0) + 1);
     const variables = new Set(members.flatMap(({ node }) => node.variableUsages ?? []));
@@ -169,9 +177,8 @@ function createChecksFor(
   checkedKeys: FetchDocument["checkedKeys"],
   types: SupergraphTypes,
 ): readonly KeyCheck[] {
-  const keys = [...checkedKeys].flatMap(([typename, names]) => (types.applies(typename, layout.typename) ? names : []));
-  return [...new Set(keys)].flatMap((key) => {
-    const access = layout.access(key);
-    return access ? { key, access } : [];
+  return checkedKeys.flatMap(({ typeCondition, name, responseName }) => {
+    const access = types.applies(typeCondition, layout.typename) ? layout.access(name) : undefined;
+    return access ? { responseName, access } : [];
   });
 }

@@ -46,7 +46,7 @@ export interface CompiledFetch {
   readonly representations: RepresentationPlan | undefined;
   /** The data's keys that the plan renames, for answers that are merged. */
   readonly renames: readonly KeyRename[];
-  /** Key fields that an entity of this type must bring with the values that it was asked for by. */
+  /** Key fields that an entity of this type must return with the values by which it was requested. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
   /** Whether an entity that calls itself `typename` can stand for such an object. */
   acceptsEntity(layout: ObjectLayout, typename: string): boolean;
@@ -58,8 +58,9 @@ export interface KeyRename {
   readonly to: string;
 }
 
+/** A field of an entity must have the value that `access` reads from the object for which the entity was requested. */
 export interface KeyCheck {
-  readonly key: string;
+  readonly responseName: string;
   readonly access: Access;
 }
 

@@ -3,12 +3,15 @@ import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apoll
 import {
   type FieldNode,
   getNamedType,
+  type InlineFragmentNode,
   isEnumType,
   isInterfaceType,
   isObjectType,
   Kind,
+  type NameNode,
   type OperationDefinitionNode,
   parse,
+  type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
 import { responseNameOf } from "./fields.ts";
@@ -16,27 +19,38 @@ import type { SupergraphTypes } from "./supergraph-types.ts";
 
 /** One fetch's operation. */
 export interface FetchDocument {
+  /** As planned, without the keys that the gateway adds. */
   readonly operation: OperationDefinitionNode;
-  /** What is selected at the root, or of an entity, without the keys that are only checked. */
+  /** What is selected at the root, or of an entity. */
   readonly selected: SelectionSetNode;
-  /** By type: key fields that its entities bring along, so that another entity's row is noticed. */
-  readonly checkedKeys: ReadonlyMap<string, readonly string[]>;
+  readonly checkedKeys: readonly CheckedKey[];
 }
 
-/** Comparable as text: what a subgraph makes of a custom scalar is its own business. */
+/** A key field that an entity must return with the value by which it was requested, so that another entity is detected. */
+export interface CheckedKey {
+  /** The type condition of the fragments that select it. */
+  readonly typeCondition: string;
+  readonly name: string;
+  readonly responseName: string;
+  /** The plan does not select it: the gateway adds it to the fetch. */
+  readonly isAdded: boolean;
+}
+
+interface FetchDocumentOptions {
+  readonly types: SupergraphTypes;
+  readonly aliasPrefix: string;
+}
+
+/** Comparable as text: only the subgraph knows which values of a custom scalar are equal. */
 const comparableTypes: ReadonlySet<string> = new Set(["ID", "String", "Int"]);
 
-export function createFetchDocument(node: FetchNode, types: SupergraphTypes): FetchDocument {
+export function createFetchDocument(node: FetchNode, o: FetchDocumentOptions): FetchDocument {
   const operation = readOperation(node.operation);
   const entities = node.requires && findEntities(operation);
-  if (!node.requires || !entities) return { operation, selected: operation.selectionSet, checkedKeys: new Map() };
-  const checkedKeys = findCheckedKeys(node.requires, node.serviceName, types);
-  const withChecks = { ...entities, selectionSet: withKeys(entities.selectionSet, checkedKeys) };
-  return {
-    operation: { ...operation, selectionSet: { ...operation.selectionSet, selections: [withChecks] } },
-    selected: entities.selectionSet,
-    checkedKeys,
-  };
+  if (!node.requires || !entities) return { operation, selected: operation.selectionSet, checkedKeys: [] };
+  const selected = entities.selectionSet;
+  const keyNames = findKeyNames(node.requires, node.serviceName, o.types);
+  return { operation, selected, checkedKeys: createCheckedKeys(keyNames, selected, o.aliasPrefix) };
 }
 
 function readOperation(text: string): OperationDefinitionNode {
@@ -54,28 +68,57 @@ export function findEntities({ selectionSet }: OperationDefinitionNode): Entitie
   );
 }
 
-/** The fields at the top of a representation that are keys in this subgraph, by the type of the fragment that they stand in. */
-function findCheckedKeys(
+/** The fields at the top of a representation that are keys in this subgraph, by the type condition of their fragment. */
+function findKeyNames(
   requires: readonly QueryPlanSelectionNode[],
   service: string,
   types: SupergraphTypes,
-): ReadonlyMap<string, readonly string[]> {
-  const checked = new Map<string, readonly string[]>();
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const namesByType = new Map<string, Set<string>>();
   for (const fragment of requires) {
     if (fragment.kind !== "InlineFragment" || fragment.typeCondition === undefined) continue;
-    const { typeCondition } = fragment;
+    const { typeCondition, selections } = fragment;
     const keys = types.keyFields(service, typeCondition);
-    const names = fragment.selections.flatMap((selection) =>
-      selection.kind === "Field" &&
-      !selection.selections &&
-      keys.has(selection.name) &&
-      isComparable(types, typeCondition, selection.name)
-        ? selection.name
-        : [],
-    );
-    if (names.length > 0) checked.set(typeCondition, [...new Set([...(checked.get(typeCondition) ?? []), ...names])]);
+    const names = namesByType.get(typeCondition) ?? new Set();
+    namesByType.set(typeCondition, names);
+    for (const selection of selections) {
+      if (selection.kind !== "Field" || selection.selections || !keys.has(selection.name)) continue;
+      if (isComparable(types, typeCondition, selection.name)) names.add(selection.name);
+    }
   }
-  return checked;
+  return namesByType;
+}
+
+/**
+ * An added key has an alias of its own for each type condition, so that it merges with no other selection of the fetch, whatever their types
+ * (GraphQL spec, 5.3.2 "Field Selection Merging"). The prefix with the digit 0 begins no client's alias, see planner-keys.ts.
+ */
+function createCheckedKeys(
+  namesByType: ReadonlyMap<string, ReadonlySet<string>>,
+  selected: SelectionSetNode,
+  aliasPrefix: string,
+): readonly CheckedKey[] {
+  return [...namesByType].flatMap(([typeCondition, names], i) =>
+    [...names].map((name) => {
+      const isAdded = !selectsPlainly(selected, typeCondition, name);
+      return { typeCondition, name, responseName: isAdded ? `${aliasPrefix}0_${i}_${name}` : name, isAdded };
+    }),
+  );
+}
+
+/** Whether a fragment of this type selects the field without alias, arguments and directives. */
+function selectsPlainly({ selections }: SelectionSetNode, typeCondition: string, name: string): boolean {
+  return selections.some(
+    (fragment) =>
+      isFragmentOf(fragment, typeCondition) &&
+      fragment.selectionSet.selections.some(
+        (field) => field.kind === Kind.FIELD && field.name.value === name && !field.alias && !field.directives?.length,
+      ),
+  );
+}
+
+function isFragmentOf(selection: SelectionNode, typeCondition: string): selection is InlineFragmentNode {
+  return selection.kind === Kind.INLINE_FRAGMENT && selection.typeCondition?.name.value === typeCondition;
 }
 
 function isComparable({ schema }: SupergraphTypes, typename: string, fieldName: string): boolean {
@@ -88,24 +131,26 @@ function isComparable({ schema }: SupergraphTypes, typename: string, fieldName: 
   );
 }
 
-/** Adds to the fragment of each type the keys that it does not select yet. */
-function withKeys(set: SelectionSetNode, checkedKeys: ReadonlyMap<string, readonly string[]>): SelectionSetNode {
-  const selections = set.selections.map((selection) => {
-    if (selection.kind !== Kind.INLINE_FRAGMENT) return selection;
-    const keys = checkedKeys.get(selection.typeCondition?.name.value ?? "") ?? [];
-    const names = new Set(
-      selection.selectionSet.selections.flatMap((field) => (field.kind === Kind.FIELD ? responseNameOf(field) : [])),
-    );
-    const missing = keys.filter((key) => !names.has(key)).map(toField);
-    if (missing.length === 0) return selection;
-    const { selectionSet } = selection;
-    return { ...selection, selectionSet: { ...selectionSet, selections: [...selectionSet.selections, ...missing] } };
+/** @param keys are selected by the fragments of their types, besides what is planned. */
+export function addKeys(operation: OperationDefinitionNode, keys: readonly CheckedKey[]): OperationDefinitionNode {
+  const entities = findEntities(operation);
+  if (!entities || keys.length === 0) return operation;
+  const selections = entities.selectionSet.selections.map((selection) => {
+    const fields = keys.filter(({ typeCondition }) => isFragmentOf(selection, typeCondition)).map(toField);
+    return selection.kind === Kind.INLINE_FRAGMENT && fields.length > 0 ? append(selection, fields) : selection;
   });
-  return { ...set, selections };
+  const withKeys: FieldNode = { ...entities, selectionSet: { ...entities.selectionSet, selections } };
+  return { ...operation, selectionSet: { ...operation.selectionSet, selections: [withKeys] } };
 }
 
-function toField(name: string): FieldNode {
-  return { kind: Kind.FIELD, name: { kind: Kind.NAME, value: name } };
+function append(fragment: InlineFragmentNode, fields: readonly FieldNode[]): InlineFragmentNode {
+  const { selectionSet } = fragment;
+  return { ...fragment, selectionSet: { ...selectionSet, selections: [...selectionSet.selections, ...fields] } };
+}
+
+function toField({ name, responseName }: CheckedKey): FieldNode {
+  const toName = (value: string): NameNode => ({ kind: Kind.NAME, value });
+  return { kind: Kind.FIELD, alias: toName(responseName), name: toName(name) };
 }
 
 /** The planner key of each field whose response name in the fetch's text is another: two fields of one name that do not merge. */

@@ -59,7 +59,7 @@ function read(list: unknown) {
   const read = (object: object) => (object as typeof ada).id;
   const id: Access = { read, plainKey: "id", slot: ownSlot, service: "users", position: undefined };
   const fetch: Pick<CompiledFetch, "keyChecks" | "acceptsEntity"> = {
-    keyChecks: () => [{ key: "id", access: id }],
+    keyChecks: () => [{ responseName: "id", access: id }],
     acceptsEntity: (_, typename) => typename === "Admin",
   };
   const examples = [ada, grace].map((object) => ({ object, layout }));

@@ -45,8 +45,8 @@ function isOfType({ __typename: said }: Json, layout: ObjectLayout, fetch: Compi
 
 /** With no other values in its key than it was asked for by. An entity that tells no key is believed. */
 function holdsKey(entity: Json, asked: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
-  for (const { key, access } of checks) {
-    const brought = entity[key];
+  for (const { responseName, access } of checks) {
+    const brought = entity[responseName];
     if (brought === undefined || brought === null) continue;
     const wanted = access.read(asked, joins);
     if (brought !== wanted && (!isScalar(brought) || String(brought) !== String(wanted))) return false;

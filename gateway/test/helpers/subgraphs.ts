@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
-import { type ExecutionResult, graphql, parse } from "graphql";
+import { execute, type ExecutionResult, parse, validate } from "graphql";
 import { isCopy } from "./lanes.ts";
 
 /**
@@ -26,6 +26,8 @@ export interface RunningSubgraph {
   readonly url: string;
   readonly typeDefs: string;
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: SubgraphRequest }[];
+  /** Received documents that are not valid against this subgraph's executable schema, each with the reason. */
+  readonly invalidDocuments: string[];
   /** Undefined: answers as it should. */
   fault: Fault | undefined;
   close(): Promise<void>;
@@ -57,8 +59,11 @@ export async function startSubgraph({
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
     if (!isCopy(headers)) subgraph.requests.push({ headers, body });
-    const answerTruly = (variableValues = body.variables) =>
-      graphql({ schema, source: body.query, variableValues, contextValue: { headers } });
+    const document = parse(body.query);
+    const errors = validate(schema, document);
+    if (errors.length > 0) subgraph.invalidDocuments.push(`${name} received ${body.query}: ${errors.join("; ")}`);
+    const answerTruly = async (variableValues = body.variables): Promise<ExecutionResult> =>
+      errors.length > 0 ? { errors } : execute({ schema, document, variableValues, contextValue: { headers } });
     if (subgraph.fault) subgraph.fault(response, body, request, answerTruly);
     else answerJson(response, 200, JSON.stringify(await answerTruly()));
   }
@@ -69,6 +74,7 @@ export async function startSubgraph({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     typeDefs,
     requests: [],
+    invalidDocuments: [],
     fault: undefined,
     close: () =>
       new Promise((resolve) => {

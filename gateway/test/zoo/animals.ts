@@ -16,6 +16,7 @@ import { interfaceObject } from "./animals/interface-object.ts";
 import { interfaceSelf } from "./animals/interface-self.ts";
 import { intersections } from "./animals/intersections.ts";
 import { keysCompound } from "./animals/keys-compound.ts";
+import { keysConflicting } from "./animals/keys-conflicting.ts";
 import { keysLists } from "./animals/keys-lists.ts";
 import { keysMultiple } from "./animals/keys-multiple.ts";
 import { keysNested } from "./animals/keys-nested.ts";
@@ -68,6 +69,7 @@ export const animals: readonly Animal[] = [
   interfaceSelf,
   intersections,
   keysCompound,
+  keysConflicting,
   keysLists,
   keysMultiple,
   keysNested,

@@ -9,7 +9,10 @@ import { startStock } from "./stock.ts";
 export interface LiveAnimal {
   /** What clients see. */
   readonly schema: GraphQLSchema;
-  /** What the gateway answers, with every error's path and code. The fast lane knows only what the full lane was asked before. */
+  /**
+   * The gateway's response, with every error's path and code. The fast lane knows only operations that the full lane has admitted.
+   * Rejects if the gateway sent a document that is not valid against the schema of the subgraph that received it.
+   */
   ask(operation: Operation, lane: Lane): Promise<GatewayAnswer>;
   /** What one schema without subgraphs answers. */
   askMonolith(operation: Operation): Promise<Expected>;
@@ -40,10 +43,17 @@ export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
   const reset = animal.reset ?? (() => undefined);
   const gateway = await startGateway({ supergraphSdl, reset });
   const monolith = resolveBy(schema, animal.monolith);
+  const takeInvalidDocuments = () => subgraphs.flatMap(({ invalidDocuments }) => invalidDocuments.splice(0));
   let stock: ReturnType<typeof startStock> | undefined;
   return {
     schema,
-    ask: (operation, lane) => (reset(), askGateway(gateway, operation, lane)),
+    async ask(operation, lane) {
+      reset();
+      const answer = await askGateway(gateway, operation, lane);
+      const invalid = takeInvalidDocuments();
+      if (invalid.length > 0) throw new Error(`The gateway sent an invalid document. ${invalid.join("\n")}`);
+      return answer;
+    },
     async askMonolith({ query, variables, operationName }) {
       reset();
       const about = { source: query, variableValues: { ...variables }, operationName: operationName ?? null };
@@ -53,7 +63,9 @@ export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
       stock ??= startStock(supergraphSdl);
       const { ask } = await stock;
       reset();
-      return toExpected(await ask(operation));
+      const answer = toExpected(await ask(operation));
+      takeInvalidDocuments();
+      return answer;
     },
     async close() {
       await (await stock)?.stop();
