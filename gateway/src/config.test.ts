@@ -39,6 +39,14 @@ test("overrides of addresses are read by their names, one replica or several", (
   });
 });
 
+test("key checks of subgraphs are read by their names", () => {
+  const config = readConfig({ ...enough, SUBGRAPH_KEY_CHECK_USERS: "off", SUBGRAPH_KEY_CHECK_POSTS: "on" });
+  expect(config.supergraph.subgraphKeyChecks).toEqual({
+    SUBGRAPH_KEY_CHECK_USERS: false,
+    SUBGRAPH_KEY_CHECK_POSTS: true,
+  });
+});
+
 test.each<[Environment, RegExp]>([
   [{}, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
   [{ ...enough, SUPERGRAPH_URL: "http://x" }, /SUPERGRAPH_FILE and SUPERGRAPH_URL/],
@@ -47,6 +55,7 @@ test.each<[Environment, RegExp]>([
   [{ ...enough, SUBGRAPH_URL_USERS: "http://a,b:4001" }, /SUBGRAPH_URL_USERS is not an http/],
   [{ ...enough, SUBGRAPH_URL_USERS: "http://a," }, /SUBGRAPH_URL_USERS is not an http/],
   [{ ...enough, SUBGRAPH_URL_USERS: "http://a,".repeat(64) + "http://a" }, /SUBGRAPH_URL_USERS lists more than 64/],
+  [{ ...enough, SUBGRAPH_KEY_CHECK_USERS: "false" }, /SUBGRAPH_KEY_CHECK_USERS is neither on nor off/],
   [{ ...enough, ISSUER_URL: "http://127.0.0.1:4020", PROFILE: "production" }, /ISSUER_URL is for PROFILE=development/],
   [{ ...enough, ISSUER_URL: "issuer" }, /ISSUER_URL is not an http/],
   [{ ...enough, SUBGRAPH_TIMEOUT_MS: "1" }, /SUBGRAPH_TIMEOUT_MS/],

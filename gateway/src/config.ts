@@ -115,7 +115,7 @@ function readSupergraph(env: EnvironmentReader) {
     max: 3_600_000,
     why: "how often the supergraph's source is looked at; a file is also watched",
   });
-  return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env) };
+  return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env), subgraphKeyChecks: readKeyChecks(env) };
 }
 
 /** By variable name: the replicas of one subgraph, separated by commas. */
@@ -127,6 +127,17 @@ function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, reado
       if (urls.length > replicasMax) env.problem(`${name} lists more than ${replicasMax} URLs`);
       if (!urls.every(isHttpUrl)) env.problem(`${name} is not an http(s) URL, or a list of them separated by commas`);
       return [name, urls];
+    }),
+  );
+}
+
+/** By variable name: whether the gateway checks the keys of entities from one subgraph. */
+function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
+  const variables = Object.entries(env.matching(/^SUBGRAPH_KEY_CHECK_.+$/));
+  return Object.fromEntries(
+    variables.map(([name, text]) => {
+      if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);
+      return [name, text !== "off"];
     }),
   );
 }

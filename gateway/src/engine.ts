@@ -4,6 +4,7 @@ import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } f
 import type { AdmittedOperation } from "./parse/admitted-operation.ts";
 import { createCompiler } from "./plan/compile.ts";
 import type { CompiledPlan } from "./plan/compiled-plan.ts";
+import { createStoppedKeyChecks } from "./plan/key-checks.ts";
 import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
@@ -62,6 +63,8 @@ export interface EngineOptions {
   /** Override labels other than `percent(n)` that are true. */
   readonly enabledLabels: readonly string[];
   readonly clientOf: (service: string) => SubgraphClient;
+  /** False for a subgraph whose entities' keys are not checked. */
+  readonly checksKeys: (service: string) => boolean;
   /** Whether equal reads under way are one. */
   readonly fetchSharing: boolean;
   /** Undefined where nobody watches. */
@@ -76,7 +79,8 @@ export function buildSupergraphSchema(supergraph: DocumentNode): GraphQLSchema {
 
 export function createEngine(o: EngineOptions): Engine {
   const types = createSupergraphTypes(o.supergraphSchema);
-  const compile = createCompiler({ types, ...o });
+  const stoppedKeyChecks = createStoppedKeyChecks();
+  const compile = createCompiler({ types, stoppedKeyChecks, ...o });
   const onCompiled = ({ isMerged, fetches }: CompiledPlan) =>
     o.observe({ kind: "plan-compiled", isMerged, fetchCount: fetches.length });
   const listCombinations = createOverrideCombinations(o);
@@ -86,6 +90,7 @@ export function createEngine(o: EngineOptions): Engine {
   const tellPath = createTellPath(o.supergraphSchema);
   const run = createRunStage({
     clientOf: o.clientOf,
+    stoppedKeyChecks,
     sharing: o.fetchSharing ? createSharing() : undefined,
     fetches: o.fetches,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },

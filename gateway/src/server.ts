@@ -62,11 +62,12 @@ export function createGateway({
   apolloPlugins = [],
   watchers,
 }: GatewayOptions): Gateway {
-  const { subgraphUrls, pollMs } = config.supergraph;
+  const { subgraphUrls, subgraphKeyChecks, pollMs } = config.supergraph;
   const onEvicted = () => observe({ kind: "cache-evicted", cache: "persisted-queries" });
   const persistedQueries = createBoundedMap<string>({ ...persistedQueryBounds, onEvicted });
   const { requests, fetches } = { ...watchers };
-  const about = { ...config, planner, subgraphUrls, persistedQueries, plugins: apolloPlugins, fetches, observe };
+  const overrides = { subgraphUrls, subgraphKeyChecks };
+  const about = { ...config, ...overrides, planner, persistedQueries, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,

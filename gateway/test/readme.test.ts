@@ -33,6 +33,7 @@ test("the README names no variable and no code that there is not", () => {
     ...describeEnvironment(readConfig).map(({ name }) => name),
     ...Object.keys(codes),
     "SUBGRAPH_URL_<NAME>",
+    "SUBGRAPH_KEY_CHECK_<NAME>",
   ]);
   expect([...table.keys()].filter((name) => !known.has(name))).toEqual([]);
 });

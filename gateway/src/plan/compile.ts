@@ -1,23 +1,22 @@
 // Stage 3 of 5: how to answer? The planner's answer made ready to run: texts printed, readers and positions built, once for each operation.
 import type { PlanNode, QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, CompiledRequest, KeyCheck, ObjectLayout, Step } from "./compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, Step } from "./compiled-plan.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
-import { addKeys, createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
+import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
 import { responseNameOf } from "./fields.ts";
+import { createKeyChecks, type KeyCheckOptions, type StoppedKeyChecks } from "./key-checks.ts";
 import { clientVariableOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
 import { createPlannerKeys } from "./planner-keys.ts";
 import { createRootPosition } from "./positions.ts";
 import { createRepresentationReaders } from "./representation-plan.ts";
-import { type FetchNames, nameFetch, writeRequestText } from "./request-text.ts";
+import { createRequestTexts, type FetchNames, nameFetch } from "./request-text.ts";
 import { sharesComposites } from "./shared-composites.ts";
-import type { SupergraphTypes } from "./supergraph-types.ts";
 
-export interface CompilerOptions {
-  readonly types: SupergraphTypes;
+export interface CompilerOptions extends KeyCheckOptions {
   readonly apiSchema: GraphQLSchema;
-  readonly aliasPrefix: string;
+  readonly stoppedKeyChecks: StoppedKeyChecks;
 }
 
 export type Compile = (client: OperationDefinitionNode, plan: QueryPlan) => CompiledPlan;
@@ -99,7 +98,7 @@ function createBatchCompiler(
       renames: (node.outputRewrites ?? []).flatMap((rewrite) =>
         rewrite.kind === "KeyRenamer" ? { path: rewrite.path, to: rewrite.renameKeyTo } : [],
       ),
-      keyChecks: createKeyChecks(document, types),
+      keyChecks: createKeyChecks(document.checkedKeys, types),
       acceptsEntity: ({ typename: known }, typename) =>
         types.applies(known, typename) || types.applies(typename, known),
     };
@@ -112,21 +111,15 @@ function createBatchCompiler(
     const [first] = members;
     if (!first) throw new Error("A batch has fetches");
     const documents = members.map(({ node }) => createFetchDocument(node, o));
-    const text = writeRequestText(
-      documents.map(({ operation, checkedKeys }) =>
-        addKeys(
-          operation,
-          checkedKeys.filter(({ isAdded }) => isAdded),
-        ),
-      ),
-    );
-    const head = `{"query":${JSON.stringify(text)}`;
+    const { serviceName } = first.node;
+    const texts = createRequestTexts(serviceName, documents, o.stoppedKeyChecks);
+    const { head } = texts.text();
     timesByHead.set(head, (timesByHead.get(head) ?? 0) + 1);
     const variables = new Set(members.flatMap(({ node }) => node.variableUsages ?? []));
     return {
-      service: first.node.serviceName,
+      service: serviceName,
       isMutation: first.node.operationKind === OperationTypeNode.MUTATION,
-      head,
+      ...texts,
       get mayRepeat() {
         return (timesByHead.get(head) ?? 0) > 1;
       },
@@ -161,24 +154,4 @@ function createGroups(): (member: Member) => number {
     groups.set(key, group);
     return group;
   };
-}
-
-function createKeyChecks({ checkedKeys }: FetchDocument, types: SupergraphTypes): CompiledFetch["keyChecks"] {
-  const known = new Map<ObjectLayout, readonly KeyCheck[]>();
-  return (layout) => {
-    const checks = known.get(layout) ?? createChecksFor(layout, checkedKeys, types);
-    known.set(layout, checks);
-    return checks;
-  };
-}
-
-function createChecksFor(
-  layout: ObjectLayout,
-  checkedKeys: FetchDocument["checkedKeys"],
-  types: SupergraphTypes,
-): readonly KeyCheck[] {
-  return checkedKeys.flatMap(({ typeCondition, name, responseName }) => {
-    const access = types.applies(typeCondition, layout.typename) ? layout.access(name) : undefined;
-    return access ? { responseName, access } : [];
-  });
 }

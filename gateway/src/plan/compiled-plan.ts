@@ -2,7 +2,7 @@
 import type { QueryPlan } from "@apollo/query-planner";
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
-/** One operation, ready to run any number of times. Immutable, but for layouts that are added when a type is first met. */
+/** One operation, ready to run any number of times. Immutable, but for layouts that are added when a type is first met, and for added keys. */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
   /** Undefined when no subgraph is needed. */
@@ -25,13 +25,22 @@ export type Step =
 export interface CompiledRequest {
   readonly service: string;
   readonly isMutation: boolean;
-  /** Its JSON up to the variables: `{"query":"…"`. */
-  readonly head: string;
+  /** What is sent now: without the keys of types whose checks have been stopped. The same object until another one is stopped. */
+  text(): RequestText;
+  /** Without any added key: for the repetition of a request at whose added keys the subgraph reported errors. */
+  textWithoutKeys(): RequestText;
   /** Another request of the plan has the same text, and may turn out to be the same. */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
   /** The client's variables that it uses, by their names in its text and in the client's. */
   readonly variables: readonly { readonly planned: string; readonly client: string }[];
+}
+
+export interface RequestText {
+  /** The request's JSON up to the variables: `{"query":"…"`. */
+  readonly head: string;
+  /** The entity types of the key fields that the gateway added, by `entitiesKey.responseName`. */
+  readonly addedKeys: ReadonlyMap<string, string>;
 }
 
 export interface CompiledFetch {
@@ -61,6 +70,8 @@ export interface KeyRename {
 /** A field of an entity must have the value that `access` reads from the object for which the entity was requested. */
 export interface KeyCheck {
   readonly responseName: string;
+  /** False where letter case and outer white space do not count: a subgraph may normalize a text. */
+  readonly isExact: boolean;
   readonly access: Access;
 }
 

@@ -1,4 +1,4 @@
-// Stage 3 of 5: how to answer? The text of one request: a fetch's own, or several entity fetches under names that keep them apart.
+// Stage 3 of 5: plan. The text of one request: one fetch, or several entity fetches under names that keep them apart.
 import {
   Kind,
   type NameNode,
@@ -8,7 +8,9 @@ import {
   stripIgnoredCharacters,
   type VariableDefinitionNode,
 } from "graphql";
-import { findEntities } from "./fetch-document.ts";
+import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
+import { type FetchDocument, findEntities } from "./fetch-document.ts";
+import { addKeys, type CheckedKey, type StoppedKeyChecks } from "./key-checks.ts";
 
 /** The names of one fetch among others of its request. The planner's own where it is alone. */
 export interface FetchNames {
@@ -25,10 +27,52 @@ export function nameFetch(index: number, count: number): FetchNames {
   return count === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
-/** @param operations of one fetch, or of entity fetches only; in the order in which they are named. */
-export function writeRequestText(operations: readonly OperationDefinitionNode[]): string {
+/**
+ * The texts of one request.
+ * @param documents of one fetch, or of entity fetches only; in the order in which they are named.
+ */
+export function createRequestTexts(
+  service: string,
+  documents: readonly FetchDocument[],
+  stoppedKeyChecks: StoppedKeyChecks,
+): Pick<CompiledRequest, "text" | "textWithoutKeys"> {
+  const write = () => writeRequest(documents, (key) => !stoppedKeyChecks.has(service, key.typeCondition));
+  let stoppedCount = stoppedKeyChecks.count;
+  let text = write();
+  let withoutKeys: RequestText | undefined;
+  return {
+    text() {
+      if (stoppedCount !== stoppedKeyChecks.count) {
+        stoppedCount = stoppedKeyChecks.count;
+        text = write();
+      }
+      return text;
+    },
+    textWithoutKeys: () => (withoutKeys ??= writeRequest(documents, () => false)),
+  };
+}
+
+function writeRequest(documents: readonly FetchDocument[], isWanted: (key: CheckedKey) => boolean): RequestText {
+  const addedKeys = new Map<string, string>();
+  const operations = documents.map(({ operation, checkedKeys }, i) => {
+    const keys = checkedKeys.filter((key) => key.isAdded && isWanted(key));
+    const { entitiesKey } = nameFetch(i, documents.length);
+    for (const { responseName, typeCondition } of keys) addedKeys.set(`${entitiesKey}.${responseName}`, typeCondition);
+    return keys.length === 0 ? operation : addToEntities(operation, keys);
+  });
+  return { head: `{"query":${JSON.stringify(writeOperations(operations))}`, addedKeys };
+}
+
+function addToEntities(operation: OperationDefinitionNode, keys: readonly CheckedKey[]): OperationDefinitionNode {
+  const entities = findEntities(operation);
+  if (!entities) throw new Error("Only entity fetches have keys");
+  const withKeys = { ...entities, selectionSet: addKeys(entities.selectionSet, keys) };
+  return { ...operation, selectionSet: { ...operation.selectionSet, selections: [withKeys] } };
+}
+
+function writeOperations(operations: readonly OperationDefinitionNode[]): string {
   const [first] = operations;
-  if (!first) throw new Error("A request brings something");
+  if (!first) throw new Error("A request has operations");
   return stripIgnoredCharacters(print(operations.length === 1 ? first : mergeOperations(first, operations)));
 }
 

@@ -35,6 +35,20 @@ test("a key may come as a number where a text was sent, but not as an object", (
   expect(read([{ id: ["1"] }, { id: { toString: "2" } }]).refused).toEqual([0, 1]);
 });
 
+test.each([
+  ["letter case", "Ann@X.org", "ann@x.org"],
+  ["outer white space", "Ann@X.org", " Ann@X.org\n"],
+])("a text key may differ in %s, an exact one may not", (_, requested, returned) => {
+  const entities = [{ id: returned }, null];
+  expect(read(entities, { requested, isExact: false }).refused).toEqual([]);
+  expect(read(entities, { requested, isExact: true }).refused).toEqual([0]);
+});
+
+test("a text key that differs in more than letter case and outer white space is refused", () => {
+  const entities = [{ id: "bob@x.org" }, { id: "a b" }];
+  expect(read(entities, { requested: "ab", isExact: false }).refused).toEqual([0, 1]);
+});
+
 test("an entity that tells no key, or null for it, is believed", () => {
   expect(read([{ name: "Ada" }, { id: null }]).refused).toEqual([]);
 });
@@ -53,16 +67,16 @@ test.each([
   expect(read([entity, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
 });
 
-function read(list: unknown) {
+function read(list: unknown, { requested = "1", isExact = true } = {}) {
   const refused: number[] = [];
   const layout = { typename: "User" } as ObjectLayout;
   const read = (object: object) => (object as typeof ada).id;
   const id: Access = { read, plainKey: "id", slot: ownSlot, service: "users", position: undefined };
   const fetch: Pick<CompiledFetch, "keyChecks" | "acceptsEntity"> = {
-    keyChecks: () => [{ responseName: "id", access: id }],
+    keyChecks: () => [{ responseName: "id", isExact, access: id }],
     acceptsEntity: (_, typename) => typename === "Admin",
   };
-  const examples = [ada, grace].map((object) => ({ object, layout }));
+  const examples = [{ ...ada, id: requested }, grace].map((object) => ({ object, layout }));
   const representations = { text: "", count: 2, indexOf: () => undefined, examples };
   const data = list === undefined ? {} : { _entities: list };
   const entities = readEntities(fetch as CompiledFetch, representations, data, [], (index) => void refused.push(index));

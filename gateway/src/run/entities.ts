@@ -43,15 +43,21 @@ function isOfType({ __typename: said }: Json, layout: ObjectLayout, fetch: Compi
   );
 }
 
-/** With no other values in its key than it was asked for by. An entity that tells no key is believed. */
-function holdsKey(entity: Json, asked: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
-  for (const { responseName, access } of checks) {
-    const brought = entity[responseName];
-    if (brought === undefined || brought === null) continue;
-    const wanted = access.read(asked, joins);
-    if (brought !== wanted && (!isScalar(brought) || String(brought) !== String(wanted))) return false;
+/** Whether no key field has another value than the one by which the entity was requested. A missing key is accepted. */
+function holdsKey(entity: Json, requested: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
+  for (const { responseName, isExact, access } of checks) {
+    const returned = entity[responseName];
+    if (returned === undefined || returned === null) continue;
+    const value = access.read(requested, joins);
+    if (returned !== value && !isSameKey(returned, value, isExact)) return false;
   }
   return true;
+}
+
+function isSameKey(returned: unknown, requested: unknown, isExact: boolean): boolean {
+  if (!isScalar(returned)) return false;
+  const [one, other] = [String(returned), String(requested)];
+  return one === other || (!isExact && one.trim().toLowerCase() === other.trim().toLowerCase());
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

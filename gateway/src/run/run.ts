@@ -1,6 +1,7 @@
 // Stage 4 of 5: fetch it. Follows a compiled plan: each fetch is sent once what it needs is there.
 import { OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, CompiledRequest, Step } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compiled-plan.ts";
+import type { StoppedKeyChecks } from "../plan/key-checks.ts";
 import { type Ask, type AskOptions, createAsk } from "./ask.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
 import type { FieldLoss } from "./losses.ts";
@@ -22,7 +23,9 @@ export interface RunResult {
   readonly isShared: boolean;
 }
 
-export interface RunOptions extends AskOptions, TakeOptions {}
+export interface RunOptions extends AskOptions, TakeOptions {
+  readonly stoppedKeyChecks: StoppedKeyChecks;
+}
 
 /** @param introspected values of introspection fields, by their aliases in the plan. Rejects for bugs only. */
 export type RunStage = (
@@ -71,10 +74,29 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;
-  const answer = await run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, sets, run) });
+  const fetchBy = (text: RequestText) =>
+    run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
+  const text = request.text();
+  const first = await fetchBy(text);
+  const answer = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutKeys()) : first;
   run.isShared &&= o.sharing?.isShared(answer) === true;
   report(answer, service, run, o);
   fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
+}
+
+/** Stops adding the keys at which the subgraph reported errors. Returns whether there are any: then the fetch is to be repeated without keys. */
+function stopKeyChecks(
+  answer: AskedAnswer,
+  { addedKeys }: RequestText,
+  service: string,
+  { stoppedKeyChecks, observe }: RunOptions,
+): boolean {
+  if (answer.kind !== "graphql" || answer.errors.length === 0) return false;
+  const types = new Set(answer.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
+  for (const type of types) {
+    if (stoppedKeyChecks.add(service, type)) observe({ kind: "key-check-stopped", service, type });
+  }
+  return types.size > 0;
 }
 
 /** Once for each request, whatever it brings. */
@@ -99,14 +121,20 @@ function representationsOf({ representations: plan, paths }: CompiledFetch, run:
   return (run.representations[plan.group] ??= deriveFrom(run.joins, plan, run, write));
 }
 
-function bodyOf(request: CompiledRequest, sets: readonly (RepresentationSet | undefined)[], run: Run): string {
-  const write = () => writeBody(request, sets, run.variables);
-  return request.variables.length > 0 ? write() : deriveFrom(sets, request, run, write);
+function bodyOf(
+  request: CompiledRequest,
+  text: RequestText,
+  sets: readonly (RepresentationSet | undefined)[],
+  run: Run,
+): string {
+  const write = () => writeBody(text, request, sets, run.variables);
+  return request.variables.length > 0 ? write() : deriveFrom(sets, text, run, write);
 }
 
 /** A variable that the client did not send is not sent on: its default is the subgraph's to apply, and the same. */
 function writeBody(
-  { head, fetches, variables }: CompiledRequest,
+  { head }: RequestText,
+  { fetches, variables }: CompiledRequest,
   sets: readonly (RepresentationSet | undefined)[],
   values: Json,
 ): string {

@@ -11,21 +11,39 @@ const supergraph = parse(`
   }
 `);
 
-test("a subgraph is where the supergraph says, or where an override says", () => {
-  const overrides = { SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] };
-  expect(readAddresses(supergraph, overrides)).toEqual({
+const none = { subgraphUrls: {}, subgraphKeyChecks: {} };
+
+test("a subgraph has the address of the supergraph, or those of its override", () => {
+  const subgraphUrls = { SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] };
+  expect(readAddresses(supergraph, { ...none, subgraphUrls })).toEqual({
     subgraphs: [
-      { service: "users", urls: ["http://users/graphql"] },
-      { service: "my-orders.1", urls: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] },
-      { service: "nowhere", urls: [] },
-      { service: "local", urls: [] },
+      { service: "users", urls: ["http://users/graphql"], checksKeys: true },
+      {
+        service: "my-orders.1",
+        urls: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"],
+        checksKeys: true,
+      },
+      { service: "nowhere", urls: [], checksKeys: true },
+      { service: "local", urls: [], checksKeys: true },
     ],
     unusedOverrides: [],
   });
 });
 
-test("an override that names no subgraph is told", () => {
-  expect(readAddresses(supergraph, { SUBGRAPH_URL_USER: ["http://x"] }).unusedOverrides).toEqual(["SUBGRAPH_URL_USER"]);
+test("the key check of a subgraph can be switched off", () => {
+  const subgraphKeyChecks = { SUBGRAPH_KEY_CHECK_MY_ORDERS_1: false, SUBGRAPH_KEY_CHECK_USERS: true };
+  const { subgraphs, unusedOverrides } = readAddresses(supergraph, { ...none, subgraphKeyChecks });
+  expect(subgraphs.map(({ checksKeys }) => checksKeys)).toEqual([true, false, true, true]);
+  expect(unusedOverrides).toEqual([]);
+});
+
+test("overrides that name no subgraph are reported", () => {
+  const overrides = {
+    subgraphUrls: { SUBGRAPH_URL_USER: ["http://x"] },
+    subgraphKeyChecks: { SUBGRAPH_KEY_CHECK_USER: false },
+  };
+  const { unusedOverrides } = readAddresses(supergraph, overrides);
+  expect(unusedOverrides).toEqual(["SUBGRAPH_URL_USER", "SUBGRAPH_KEY_CHECK_USER"]);
 });
 
 test.each([
@@ -33,9 +51,9 @@ test.each([
   ["my-orders.1", "SUBGRAPH_URL_MY_ORDERS_1"],
   ["größe", "SUBGRAPH_URL_GR_SSE"],
 ])("the override of %s is %s", (service, name) => {
-  expect(overrideName(service)).toBe(name);
+  expect(overrideName("SUBGRAPH_URL", service)).toBe(name);
 });
 
 test("a schema that is no supergraph is refused", () => {
-  expect(() => readAddresses(parse("type Query { a: Int }"), {})).toThrow("join__Graph");
+  expect(() => readAddresses(parse("type Query { a: Int }"), none)).toThrow("join__Graph");
 });

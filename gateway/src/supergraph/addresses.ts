@@ -1,36 +1,54 @@
 import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
-interface SubgraphAddress {
+interface Subgraph {
   readonly service: string;
-  /** Of its replicas; empty when neither the supergraph nor the configuration knows one that can be used. */
+  /** Of its replicas; empty when neither the supergraph nor the configuration has one that can be used. */
   readonly urls: readonly string[];
+  /** Whether entities are checked for the keys by which they were requested. */
+  readonly checksKeys: boolean;
 }
 
 export interface Addresses {
-  readonly subgraphs: readonly SubgraphAddress[];
-  /** Overrides that name no subgraph: most likely a typo. */
+  readonly subgraphs: readonly Subgraph[];
+  /** Variables that name no subgraph: most likely a typo. */
   readonly unusedOverrides: readonly string[];
 }
 
+/** What the configuration sets for single subgraphs, by variable name. */
+export interface SubgraphOverrides {
+  /** `SUBGRAPH_URL_<NAME>`: http(s) URLs. */
+  readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
+  /** `SUBGRAPH_KEY_CHECK_<NAME>` */
+  readonly subgraphKeyChecks: Readonly<Record<string, boolean>>;
+}
+
 /**
- * The subgraphs of a supergraph and where they are: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
- * those of `SUBGRAPH_URL_<NAME>` where that is set; the name upper-cased, with `_` for all but letters and digits.
- * @param overrides by variable name; http(s) URLs.
+ * The subgraphs of a supergraph and their addresses: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
+ * those of `SUBGRAPH_URL_<NAME>` where that is set.
  */
 export function readAddresses(
   supergraph: DocumentNode,
-  overrides: Readonly<Record<string, readonly string[]>>,
+  { subgraphUrls, subgraphKeyChecks }: SubgraphOverrides,
 ): Addresses {
-  const subgraphs = readJoinGraph(supergraph).map(({ service, url }) => ({
+  const graphs = readJoinGraph(supergraph);
+  const subgraphs = graphs.map(({ service, url }) => ({
     service,
-    urls: overrides[overrideName(service)] ?? (isHttpUrl(url) ? [url] : []),
+    urls: subgraphUrls[overrideName("SUBGRAPH_URL", service)] ?? (isHttpUrl(url) ? [url] : []),
+    checksKeys: subgraphKeyChecks[overrideName("SUBGRAPH_KEY_CHECK", service)] ?? true,
   }));
-  const names = new Set(subgraphs.map(({ service }) => overrideName(service)));
-  return { subgraphs, unusedOverrides: Object.keys(overrides).filter((name) => !names.has(name)) };
+  const names = new Set(
+    graphs.flatMap(({ service }) => [
+      overrideName("SUBGRAPH_URL", service),
+      overrideName("SUBGRAPH_KEY_CHECK", service),
+    ]),
+  );
+  const overrides = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks)];
+  return { subgraphs, unusedOverrides: overrides.filter((name) => !names.has(name)) };
 }
 
-export function overrideName(service: string): string {
-  return `SUBGRAPH_URL_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
+/** The variable for one subgraph: its name upper-cased, with `_` for all but letters and digits. */
+export function overrideName(prefix: "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK", service: string): string {
+  return `${prefix}_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
 }
 
 function readJoinGraph(supergraph: DocumentNode): readonly { service: string; url: string }[] {

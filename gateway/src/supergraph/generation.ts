@@ -11,12 +11,10 @@ import type { Planner } from "../plan/planner/planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Observe } from "../telemetry/observations.ts";
-import { readAddresses } from "./addresses.ts";
+import { type Addresses, readAddresses, type SubgraphOverrides } from "./addresses.ts";
 import type { Generation, UsedOperation } from "./generations.ts";
 
-export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations"> {
-  /** By variable name, see addresses.ts. */
-  readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
+export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations">, SubgraphOverrides {
   readonly subgraphTimeoutMs: number;
   readonly planner: Planner;
   /** Plans that are kept, and their length as JSON. */
@@ -45,11 +43,15 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
   };
   try {
     const supergraph = parse(supergraphSdl, { noLocation: true });
-    clients = createClients(supergraph, o);
+    const addresses = readAddresses(supergraph, o);
+    const { subgraphs } = addresses;
+    reportAddresses(o.observe, addresses);
     reportUnusedLabels(planner.overrideLabels, o);
+    clients = createClients(subgraphs, o);
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
-    const engine = await buildEngine(supergraph, { planner, plans, clients }, o);
+    const unchecked = new Set(subgraphs.flatMap(({ service, checksKeys }) => (checksKeys ? [] : service)));
+    const engine = await buildEngine(supergraph, { planner, plans, clients, unchecked }, o);
     const about = { apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], sizeOfPlans: plans.size };
     return await openDoors({ ...about, engine, release }, o);
   } catch (error) {
@@ -58,13 +60,21 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
   }
 }
 
+interface EngineParts {
+  readonly planner: LoadedPlanner;
+  readonly plans: PlanCache;
+  readonly clients: Clients;
+  /** Subgraphs whose entities' keys are not checked. */
+  readonly unchecked: ReadonlySet<string>;
+}
+
 /**
  * Each schema is built in a turn of the loop of its own: on the main thread nothing takes longer than that, 5 ms for 50 KB and 15 ms
  * for 200 KB. The planner has validated the supergraph.
  */
 async function buildEngine(
   supergraph: DocumentNode,
-  { planner, plans, clients }: { planner: LoadedPlanner; plans: PlanCache; clients: Clients },
+  { planner, plans, clients, unchecked }: EngineParts,
   o: GenerationOptions,
 ): Promise<Engine> {
   await setImmediate();
@@ -91,6 +101,7 @@ async function buildEngine(
     overrideLabels: planner.overrideLabels,
     enabledLabels: o.overrideLabels,
     clientOf,
+    checksKeys: (service) => !unchecked.has(service),
     fetchSharing: o.fetchSharing,
     fetches: o.fetches,
     observe: o.observe,
@@ -147,9 +158,7 @@ async function warm(
   }
 }
 
-function createClients(supergraph: DocumentNode, o: GenerationOptions): Clients {
-  const { subgraphs, unusedOverrides } = readAddresses(supergraph, o.subgraphUrls);
-  reportAddresses(o.observe, subgraphs, unusedOverrides);
+function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions): Clients {
   return new Map(
     subgraphs.map(({ service, urls }) => [
       service,
@@ -170,11 +179,7 @@ function reportUnusedLabels(overrideLabels: LoadedPlanner["overrideLabels"], o: 
     if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
 }
 
-function reportAddresses(
-  observe: Observe,
-  subgraphs: readonly { service: string; urls: readonly string[] }[],
-  unusedOverrides: readonly string[],
-): void {
+function reportAddresses(observe: Observe, { subgraphs, unusedOverrides }: Addresses): void {
   for (const { service, urls } of subgraphs)
     if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
   for (const variable of unusedOverrides) observe({ kind: "override-without-subgraph", variable });

@@ -17,6 +17,8 @@ export type Observation =
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "override-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }
+  /** An error at a key that the gateway added to fetches of this entity type. Once for each type in a generation. */
+  | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
   | SubgraphFetchFailed
   | SubgraphReplicas
   | SubgraphErrors
@@ -110,8 +112,12 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
   "supergraph-refused": ["error", "the supergraph cannot be used; what was loaded keeps serving"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
-  "override-without-subgraph": ["warn", "a SUBGRAPH_URL_<NAME> names no subgraph of this supergraph"],
+  "override-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
   "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],
+  "key-check-stopped": [
+    "warn",
+    "a subgraph reported an error at the key of an entity; keys of this type are not checked",
+  ],
   "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
   "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
   "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],

@@ -30,11 +30,28 @@ export const keysNotTold: Animal = {
       typeDefs: `extend type Ship @key(fields: "hull") { hull: ID! @external tons: Int }`,
       resolvers: { Ship: { __resolveReference: ({ hull }: { hull: string }) => tonsOf(hull) } },
     },
+    {
+      name: "pay",
+      typeDefs: `
+        type Sailor @key(fields: "id") { id: ID! wage: Int }
+        type Ship @key(fields: "hull") { hull: ID! value: Int }
+      `,
+      resolvers: {
+        Sailor: { __resolveReference: ({ id }: { id: string }) => ({ wage: Number(id) * 100 }) },
+        Ship: { __resolveReference: ({ hull }: { hull: string }) => ({ hull, value: hull.length }) },
+      },
+    },
   ],
   monolith: {
     Query: { sailors: () => sailors },
-    Sailor: { rank: ({ mail }: { mail: string }) => rankOf(mail)?.rank },
-    Ship: { tons: ({ hull }: { hull: string }) => tonsOf(hull).tons },
+    Sailor: {
+      rank: ({ mail }: { mail: string }) => rankOf(mail)?.rank,
+      wage: ({ id }: { id: string }) => Number(id) * 100,
+    },
+    Ship: {
+      tons: ({ hull }: { hull: string }) => tonsOf(hull).tons,
+      value: ({ hull }: { hull: string }) => hull.length,
+    },
   },
   stockDiffers: { colliding: "an alias with the name of a key is taken for the key" },
   cases: [
@@ -59,6 +76,18 @@ export const keysNotTold: Animal = {
           sailors: [
             { id: "1", ship: { tons: 900 } },
             { id: "2", ship: { tons: 40 } },
+          ],
+        },
+      },
+    },
+    {
+      name: "an entity whose subgraph does not return its non-null key is not lost",
+      query: "{ sailors { wage ship { value } } }",
+      expected: {
+        data: {
+          sailors: [
+            { wage: 100, ship: { value: 2 } },
+            { wage: 200, ship: { value: 2 } },
           ],
         },
       },

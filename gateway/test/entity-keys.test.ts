@@ -1,0 +1,228 @@
+import { writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { answerJson, composeSupergraph, type Fault, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+
+/* The keys that the gateway adds to entity fetches, and subgraphs that do not return them, or return them in another form. */
+
+const sailors = [
+  { id: "a1", mail: "Ann@X.org", ship: { hull: "h1" } },
+  { id: "b2", mail: "ben@x.org", ship: { hull: "h2" } },
+];
+const wageOf = (id: string) => (id === "a1" ? 100 : 200);
+const valueOf = (hull: string) => Number(hull.slice(1));
+
+let crew: RunningSubgraph;
+let pay: RunningSubgraph;
+let mails: RunningSubgraph;
+let gateway: RunningGateway;
+
+beforeEach(async () => {
+  [crew, pay, mails] = await Promise.all([startCrew(), startPay(), startMails()]);
+});
+afterEach(async () => {
+  await gateway.drain();
+  await Promise.all([crew, pay, mails].map((subgraph) => subgraph.close()));
+});
+
+async function start(environment: Record<string, string> = {}): Promise<void> {
+  gateway = await startGateway({ supergraphSdl: composeSupergraph([crew, pay, mails]), environment });
+  gateway.observations.length = 0;
+}
+
+const wages = "{ sailors { wage } }";
+const withWages = { data: { sailors: [{ wage: 100 }, { wage: 200 }] } };
+const withValues = {
+  data: {
+    sailors: [
+      { wage: 100, ship: { value: 1 } },
+      { wage: 200, ship: { value: 2 } },
+    ],
+  },
+};
+
+describe("a reference resolver that does not return its non-null key", () => {
+  test("loses no entity: the fetch is repeated once without the key, and later fetches do not add it", async () => {
+    await start();
+    expect((await gateway.ask(wages)).body).toEqual(withWages);
+    expect(selectionsReceived()).toEqual(["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"]);
+    expect((await gateway.ask(wages)).body).toEqual(withWages);
+    expect((await gateway.ask("{ sailors { id salary: wage } }")).body.errors).toBeUndefined();
+    expect(selectionsReceived().slice(2)).toEqual(["...on Sailor{wage}", "...on Sailor{a_salary:wage}"]);
+    expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
+  });
+
+  test("may be an entity fetch of a mutation", async () => {
+    await start();
+    const { body } = await gateway.ask("mutation { hire { wage } }");
+    expect(body).toEqual({ data: { hire: { wage: 100 } } });
+    expect(crew.requests).toHaveLength(1);
+    expect(pay.requests).toHaveLength(2);
+  });
+
+  test("leaves the keys of other types in the same request", async () => {
+    await start();
+    const query = "{ sailors { wage ship { value } } }";
+    expect((await gateway.ask(query)).body).toEqual(withValues);
+    expect((await gateway.ask(query)).body).toEqual(withValues);
+    expect(selectionsReceived()).toEqual([
+      "...on Sailor{wage a_0_0_id:id} ...on Ship{value a_0_0_hull:hull}",
+      "...on Sailor{wage} ...on Ship{value}",
+      "...on Sailor{wage} ...on Ship{value a_0_0_hull:hull}",
+    ]);
+    pay.fault = swapShips;
+    const { body } = await gateway.ask(query);
+    expect(body.data.sailors).toEqual([100, 200].map((wage) => ({ wage, ship: { value: null } })));
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
+  });
+
+  test("is found by many requests at once, each of which gets all data", async () => {
+    await start();
+    const callers = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
+    const answers = await Promise.all(callers.map((caller) => gateway.ask(wages, caller)));
+    for (const { body } of answers) expect(body).toEqual(withWages);
+    expect(pay.requests.length).toBeLessThanOrEqual(80);
+    expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
+  });
+
+  test("is repeated within the deadline of the client's request", async () => {
+    await start({ REQUEST_TIMEOUT_MS: "300" });
+    pay.fault = async (response, { query }, _, answerTruly) => {
+      if (query.includes(":id")) answerJson(response, 200, JSON.stringify(await answerTruly()));
+    };
+    const { body } = await gateway.ask(wages);
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_TIMEOUT", "SUBGRAPH_TIMEOUT"]);
+    expect(pay.requests).toHaveLength(2);
+  });
+
+  test("is not repeated a second time: errors of the second response are the client's", async () => {
+    await start();
+    pay.fault = (response) => {
+      const path = ["_entities", 0, "a_0_0_id"];
+      answerJson(response, 200, JSON.stringify({ data: { _entities: [null, { wage: 200 }] }, errors: [{ path }] }));
+    };
+    const { body } = await gateway.ask(wages);
+    expect(body.data).toEqual({ sailors: [{ wage: null }, { wage: 200 }] });
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_ERROR"]);
+    expect(pay.requests).toHaveLength(2);
+    await gateway.ask(wages);
+    expect(pay.requests).toHaveLength(3);
+  });
+
+  test("is tried anew with the next supergraph", async () => {
+    await start();
+    await gateway.ask(wages);
+    writeFileSync(gateway.file, `${composeSupergraph([crew, pay, mails])}\n# the next one`);
+    await gateway.seen("supergraph-loaded");
+    pay.requests.length = 0;
+    expect((await gateway.ask(wages)).body).toEqual(withWages);
+    expect(selectionsReceived()).toEqual(["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"]);
+  });
+});
+
+test("an error at a nullable key that the gateway added does not reach the client", async () => {
+  await start();
+  mails.fault = async (response, { query }, _, answerTruly) => {
+    const { data } = await answerTruly();
+    const errors = query.includes(":mail") ? [{ message: "No.", path: ["_entities", 1, "a_0_0_mail"] }] : [];
+    answerJson(response, 200, JSON.stringify({ data, errors }));
+  };
+  expect((await gateway.ask("{ sailors { unread } }")).body).toEqual({
+    data: { sailors: [{ unread: 9 }, { unread: 9 }] },
+  });
+});
+
+describe("a subgraph that normalizes its keys", () => {
+  test("may change the letter case and outer white space of a text", async () => {
+    await start();
+    const { body } = await gateway.ask("{ sailors { unread } }");
+    expect(body).toEqual({ data: { sailors: [{ unread: 9 }, { unread: 9 }] } });
+    expect(gateway.observations).toEqual([]);
+  });
+
+  test("may change nothing of an ID", async () => {
+    await start();
+    pay.fault = (response, { variables }) => {
+      const sent = variables["representations"] as readonly { readonly id: string }[];
+      const entities = sent.map(({ id }) => ({ wage: 1, a_0_0_id: id.toUpperCase() }));
+      answerJson(response, 200, JSON.stringify({ data: { _entities: entities } }));
+    };
+    const { body } = await gateway.ask(wages);
+    expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
+  });
+});
+
+describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
+  test("adds no keys to fetches from that subgraph, and none is checked", async () => {
+    await start({ SUBGRAPH_KEY_CHECK_PAY: "off", SUBGRAPH_KEY_CHECK_MAILS: "on" });
+    expect((await gateway.ask("{ sailors { wage unread ship { value } } }")).body.errors).toBeUndefined();
+    expect(selectionsReceived()).toEqual(["...on Sailor{wage} ...on Ship{value}"]);
+    expect(selectionsReceived(mails)).toEqual(["...on Sailor{unread a_0_0_mail:mail}"]);
+  });
+
+  test("that names no subgraph is reported", async () => {
+    gateway = await startGateway({
+      supergraphSdl: composeSupergraph([crew, pay, mails]),
+      environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
+    });
+    const variable = "SUBGRAPH_KEY_CHECK_PAYS";
+    expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable });
+  });
+});
+
+/** What each request selected of its entities, in order. */
+function selectionsReceived({ requests } = pay): readonly string[] {
+  return requests.map(({ body }) => (body.query.match(/\.\.\.on [^}]*\}/g) ?? []).join(" "));
+}
+
+function codeOf({ extensions }: { readonly extensions: { readonly code: string } }): string {
+  return extensions.code;
+}
+
+const swapShips: Fault = async (response, _body, _request, answerTruly) => {
+  const { data } = await answerTruly();
+  const swapped = Object.entries(data ?? {}).map(([key, entities]) => [
+    key,
+    JSON.stringify(entities).includes("value") ? (entities as readonly unknown[]).toReversed() : entities,
+  ]);
+  answerJson(response, 200, JSON.stringify({ data: Object.fromEntries(swapped) }));
+};
+
+function startCrew(): Promise<RunningSubgraph> {
+  return startSubgraph({
+    name: "crew",
+    typeDefs: `
+      type Query { sailors: [Sailor!] }
+      type Mutation { hire: Sailor }
+      type Sailor @key(fields: "id") @key(fields: "mail") { id: ID! mail: String! ship: Ship }
+      type Ship @key(fields: "hull") { hull: ID! }
+    `,
+    resolvers: { Query: { sailors: () => sailors }, Mutation: { hire: () => sailors[0] } },
+  });
+}
+
+/** Federation 1: whether its key is external is not in the supergraph. Of sailors it does not return the key, of ships it does. */
+function startPay(): Promise<RunningSubgraph> {
+  return startSubgraph({
+    name: "pay",
+    header: "",
+    typeDefs: `
+      extend type Sailor @key(fields: "id") { id: ID! @external wage: Int }
+      type Ship @key(fields: "hull") { hull: ID! value: Int }
+    `,
+    resolvers: {
+      Sailor: { __resolveReference: ({ id }: { id: string }) => ({ wage: wageOf(id) }) },
+      Ship: { __resolveReference: ({ hull }: { hull: string }) => ({ hull, value: valueOf(hull) }) },
+    },
+  });
+}
+
+function startMails(): Promise<RunningSubgraph> {
+  return startSubgraph({
+    name: "mails",
+    typeDefs: `type Sailor @key(fields: "mail") { mail: String! unread: Int }`,
+    resolvers: {
+      Sailor: { __resolveReference: ({ mail }: { mail: string }) => ({ mail: ` ${mail.toLowerCase()}`, unread: 9 }) },
+    },
+  });
+}
