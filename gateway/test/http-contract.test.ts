@@ -115,6 +115,10 @@ describe("a body that is not a GraphQL request", () => {
     ["extensions that are a number", '{"query":"{ whoAmI }","extensions":0}'],
     ["a query that is inherited only", '{"__proto__":{"query":"{ whoAmI }"}}'],
     ["bytes that are not UTF-8", Buffer.from('{"query":"{ whoAmI }","x":"\xff"}', "latin1")],
+    ["a byte order mark", '\ufeff{"query":"{ whoAmI }"}'],
+    ["a key twice", '{"query":"{ nothing }","query":"{ whoAmI }"}'],
+    ["a key twice in its variables", '{"query":"{ whoAmI }","variables":{"a":[{"b":1,"\\u0062":1}]}}'],
+    ["a key twice in a member that is not read", '{"query":"{ whoAmI }","x":{"__proto__":1,"__proto__":1}}'],
   ];
 
   test.each(cases)("%s: 400 with JSON for every client", async (_, body) => {
@@ -127,8 +131,11 @@ describe("a body that is not a GraphQL request", () => {
     expect(sent()).toBe(0);
   });
 
-  test("the last of two equal keys counts, as everywhere in JavaScript", async () => {
-    expect((await post('{"query":"{ nothing }","query":"{ whoAmI }"}')).body.data).toEqual({ whoAmI: "nobody" });
+  test("the response to a repeated key names the problem", async () => {
+    const { body } = await post('{"query":"{ whoAmI }","query":"{ whoAmI }"}');
+    expect(body.errors[0].message).toBe("The body has a key twice in one object.");
+    const search = { query: "{ whoAmI }", variables: '{"a":1,"a":1}' };
+    expect((await get(search)).body.errors[0].message).toBe("`variables` has a key twice in one object.");
   });
 });
 
@@ -140,6 +147,10 @@ describe("the media type of a body", () => {
     "application/graphql",
     "application/json; charset=utf-16",
     "application/json; charset=latin1",
+    "application/json; charset=utf-8; charset=utf-16",
+    "application/json; charset=utf-8; charset=utf-8",
+    "application/json; charset =utf-16",
+    "application/json; charset=",
     "text/html",
   ])("%s is 415", async (type) => {
     const answer = await post('{"query":"{ whoAmI }"}', { "content-type": type });

@@ -1,16 +1,17 @@
+import { endOfString, parseUniqueJson } from "./json-body.ts";
+
 /** A number of fewer characters is kept by a double as it stands. */
 const keptCharactersMax = 15;
 const mayBeInexact = /[\d.]{16}/;
 const quote = '"';
-const backslash = "\\";
 
 /**
- * Parses JSON, but a whole number that a double cannot keep becomes the text that was sent: `9007199254740993` would be `…992` otherwise,
- * which is somebody else's id. As an ID it means the same; where a number is needed it is refused as what it is not.
- * @throws SyntaxError.
+ * Parses JSON, but a whole number that a double cannot represent becomes the string that was sent: `9007199254740993` would be `…992`
+ * otherwise, another row's id. As an ID it means the same; where a number is required, a string is rejected.
+ * @throws JsonError.
  */
 export function parseExactJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  const value = parseUniqueJson(text);
   if (!mayBeInexact.test(text)) return value;
   const inexact = findInexact(text);
   return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
@@ -39,12 +40,6 @@ function findInexact(json: string): readonly Place[] {
     } else at++;
   }
   return found;
-}
-
-function endOfString(json: string, begin: number): number {
-  let at = begin + 1;
-  while (at < json.length && json.charAt(at) !== quote) at += json.charAt(at) === backslash ? 2 : 1;
-  return at + 1;
 }
 
 function endOfNumber(json: string, begin: number): number {

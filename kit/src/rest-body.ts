@@ -1,6 +1,6 @@
-import { TextDecoder } from "node:util";
 import type { Request } from "express";
 import { AppError } from "./errors.ts";
+import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "./json-body.ts";
 import type { Method } from "./routes.ts";
 
 /** What a body may be written in. */
@@ -20,22 +20,14 @@ export async function readBody(request: Request, method: Method, bytesMax: numbe
   if (bytes.length === 0) return undefined;
   requireReadable(request, mediaTypes[method]);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseUniqueJson(decodeJson(bytes));
   } catch (error) {
-    throw new AppError("MALFORMED_REQUEST", "The body is not JSON.", { cause: error });
+    throw error instanceof JsonError ? new AppError("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
   }
 }
 
 function requireReadable(request: Request, allowed: readonly string[]): void {
-  const [type, ...parameters] = (request.get("content-type") ?? "")
-    .toLowerCase()
-    .split(";")
-    .map((part) => part.trim());
-  const charset = parameters
-    .find((parameter) => parameter.startsWith("charset="))
-    ?.slice(8)
-    .replaceAll('"', "");
-  if (!allowed.includes(type ?? "") || (charset !== undefined && charset !== "utf-8")) {
+  if (!isJsonType(request.get("content-type"), allowed)) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${allowed.join(" or ")}, in UTF-8.`);
   }
   if (request.get("content-encoding") !== undefined) {

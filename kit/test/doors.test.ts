@@ -266,6 +266,9 @@ test("a body is JSON in UTF-8 without encoding, at most 64 KiB, or none", async 
   expect(await post('{"a":1}', { "content-type": 'application/json; charset="UTF-8"' })).toBe(201);
   expect(await post(undefined)).toBe(204);
   expect(await post(Buffer.from([0x22, 0xff, 0x22]))).toBe(400);
+  expect(await post('\ufeff{"a":1}')).toBe(400);
+  expect(await post('{"a":{"b":1,"b":2}}')).toBe(400);
+  expect(await post("{}", { "content-type": "application/json; charset=utf-8; charset=utf-16" })).toBe(415);
   expect(await post("{}", { "content-encoding": "gzip" })).toBe(415);
   expect(await post("{}", { "content-type": "application/merge-patch+json" })).toBe(415);
   expect(await post(JSON.stringify("x".repeat(65_536)))).toBe(413);

@@ -1,13 +1,14 @@
 // Stage 1 of 5: may you come in? A client's body: bounded, UTF-8, JSON.
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { parseExactJson } from "@tributary/kit/exact-json";
+import { decodeJson, isJsonType, JsonError } from "@tributary/kit/json-body";
 import { Refusal } from "../errors.ts";
 
 /** What of a refused body we read and throw away so that the client sees our answer; then the connection is cut. */
 const discardedBytesMax = 16_777_216;
+const mediaTypes = ["application/json"];
 
 /**
  * Receives a body that says it is JSON, unpacked. A callback, not a promise: the fast lane goes on in the same turn.
@@ -24,8 +25,7 @@ export function receiveBody(
     done(refusal);
   };
   const { headers } = request;
-  const refusal = findTypeRefusal(headers["content-type"]);
-  if (refusal) return refuse(refusal);
+  if (!isJsonType(headers["content-type"], mediaTypes)) return refuse(new Refusal("UNSUPPORTED_MEDIA_TYPE"));
   if (Number(headers["content-length"] ?? 0) > bytesMax) return refuse(new Refusal("PAYLOAD_TOO_LARGE"));
   const body = unpack(request);
   if (body instanceof Refusal) return refuse(body);
@@ -34,21 +34,11 @@ export function receiveBody(
 
 /** @throws Refusal MALFORMED_REQUEST. */
 export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new Refusal("MALFORMED_REQUEST", "The body is not UTF-8.");
   try {
-    return parseExactJson(bytes.toString("utf8"));
-  } catch {
-    throw new Refusal("MALFORMED_REQUEST", "The body is not JSON.");
+    return parseExactJson(decodeJson(bytes));
+  } catch (error) {
+    throw error instanceof JsonError ? new Refusal("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
   }
-}
-
-function findTypeRefusal(contentType: string | undefined): Refusal | undefined {
-  if (contentType === "application/json") return undefined;
-  const [type, ...parameters] = (contentType ?? "").split(";").map((part) => part.trim().toLowerCase());
-  if (type !== "application/json") return new Refusal("UNSUPPORTED_MEDIA_TYPE");
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
-  if (charset === undefined || ["utf-8", '"utf-8"', "utf8"].includes(charset)) return undefined;
-  return new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body's charset must be utf-8.");
 }
 
 function unpack(request: IncomingMessage): Readable | Refusal {

@@ -1,6 +1,7 @@
 // Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/exact-json";
+import { JsonError } from "@tributary/kit/json-body";
 import { Refusal } from "../errors.ts";
 import type { BoundedMap } from "./bounded-map.ts";
 
@@ -108,8 +109,8 @@ function readJson(text: string | undefined, name: string): unknown {
   if (text === undefined || text === "") return undefined;
   try {
     return parseExactJson(text);
-  } catch {
-    throw malformed(`\`${name}\` is not JSON.`);
+  } catch (error) {
+    throw error instanceof JsonError ? malformed(`\`${name}\` ${error.message}.`) : error;
   }
 }
 

@@ -1,0 +1,100 @@
+import { isUtf8 } from "node:buffer";
+
+/** Client JSON that is not accepted. The message is the rest of a sentence, "The body …", and quotes nothing of the text. */
+export class JsonError extends SyntaxError {
+  override readonly name = "JsonError";
+}
+
+const utf8Charsets: ReadonlySet<string> = new Set(
+  ["utf-8", "utf8"].flatMap((charset) => [`charset=${charset}`, `charset="${charset}"`]),
+);
+
+/**
+ * Whether a `Content-Type` is one of the media types, in UTF-8. A repeated charset is refused even if both agree (RFC 6838, 4.3), and so is
+ * a misspelled one: another reader of the same request could take a different charset.
+ */
+export function isJsonType(contentType: string | undefined, types: readonly string[]): boolean {
+  if (contentType === undefined) return false;
+  // The fast path: a header without parameters, in lower case.
+  if (types.includes(contentType)) return true;
+  const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
+  const [charset, ...others] = parameters.filter((parameter) => /^charset\b/.test(parameter));
+  return types.includes(type) && others.length === 0 && (charset === undefined || utf8Charsets.has(charset));
+}
+
+/**
+ * JSON in UTF-8 without a byte order mark, which a sender must not add (RFC 8259, 8.1).
+ * @throws JsonError.
+ */
+export function decodeJson(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new JsonError("is not UTF-8");
+  const text = bytes.toString("utf8");
+  if (text.startsWith("\ufeff")) throw new JsonError("begins with a byte order mark");
+  return text;
+}
+
+/**
+ * `JSON.parse`, but a key that is twice in one object is an error: readers disagree about which value counts (RFC 8259, 4). A repeated key
+ * leaves fewer members in the value than the text has keys, at any depth, so counting both finds it. Measured beside `JSON.parse`: 0.4 µs
+ * of 1.0 for 1 KB, 15 of 39 for a document of 64 KB, 140 of 200 for variables of 64 KB with 3,300 members.
+ * @throws JsonError.
+ */
+export function parseUniqueJson(text: string): unknown {
+  const value = parse(text);
+  if (countMembers(value) !== countKeys(text)) throw new JsonError("has a key twice in one object");
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The original error quotes the text.
+    throw new JsonError("is not JSON");
+  }
+}
+
+/** Members of all objects in a parsed value. With a list of its own, not by recursion: a text may be nested as deeply as it is long. */
+function countMembers(root: unknown): number {
+  const pending: object[] = isObject(root) ? [root] : [];
+  let members = 0;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const values: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
+    if (values !== next) members += values.length;
+    for (const value of values) if (isObject(value)) pending.push(value);
+  }
+  return members;
+}
+
+/** Keys in well-formed JSON: strings that a colon follows. Searches for quotes, so that V8 skips long strings natively. */
+function countKeys(json: string): number {
+  let keys = 0;
+  for (let at = json.indexOf('"'); at !== -1; at = json.indexOf('"', at)) {
+    at = endOfString(json, at);
+    while (isSpace(json.charCodeAt(at))) at++;
+    if (json.charCodeAt(at) === colon) keys++;
+  }
+  return keys;
+}
+
+/** The index after a string's closing quote; `begin` is that of its opening quote. The end of the text if it is not closed. */
+export function endOfString(json: string, begin: number): number {
+  for (let end = json.indexOf('"', begin + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let first = end;
+    while (json.charCodeAt(first - 1) === backslash) first--;
+    // An odd number of backslashes escapes the quote.
+    if ((end - first) % 2 === 0) return end + 1;
+  }
+  return json.length;
+}
+
+const colon = 0x3a;
+const backslash = 0x5c;
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
