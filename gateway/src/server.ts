@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { isPreflight } from "@tributary/kit/cors";
+import { hasOneHost } from "@tributary/kit/host";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
 import { createIntroduction, type Exchange, setHeaders } from "./admit/exchange.ts";
-import { requireHost } from "./admit/host.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
 import { Refusal } from "./errors.ts";
@@ -127,7 +127,9 @@ function createApp({ config, observe, generations, write, graphiql, fullLane }: 
   const cors = createOperationCors(config.corsOrigins);
 
   app.use((request, response, next) => {
-    requireHost(request);
+    if (!hasOneHost(request)) {
+      throw new Refusal("MALFORMED_REQUEST", "A request has one Host header.", { Connection: "close" });
+    }
     if (!isPreflight(request)) return next();
     setHeaders(localsOf(response).exchange);
     cors.permitPreflight(request, response, "GET, POST, OPTIONS");

@@ -41,6 +41,11 @@ test.each([
   expect(answer).toContain('"code":"MALFORMED_REQUEST"');
 });
 
+test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j is 400 in JSON", async (hosts) => {
+  const response = await sendRaw(gateway.url, `GET /health/ready HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*Content-Type: application\/json[^]*"malformed request"/);
+});
+
 test("HTTP/1.0 needs no host", async () => {
   expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain('{"whoAmI":"nobody"}');
 });

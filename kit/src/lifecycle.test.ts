@@ -1,5 +1,6 @@
-import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, get, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "./lifecycle.ts";
 import { silentLog } from "./log.ts";
@@ -32,6 +33,27 @@ test("a readiness check that fails is not ready", async () => {
   const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
 });
+
+// Gateway and REST proxy turn Node's own check off: it responds without a body.
+test.each([
+  ["Node checks Host", () => {}],
+  ["Node does not check Host", (server: Server) => void Object.assign(server, { requireHostHeader: false })],
+])(
+  "a health check in HTTP/1.1 has one Host, of any value; in HTTP/1.0 none is needed (RFC 9112, 3.2): %s",
+  async (_, prepare) => {
+    const { port } = await start({ prepare });
+    const statusOf = async (head: string) => (await sendRaw(port, `${head}Connection: close\r\n\r\n`)).slice(0, 12);
+    for (const path of ["/health/live", "/health/ready", "/health/other"]) {
+      expect(await statusOf(`GET ${path} HTTP/1.1\r\n`)).toBe("HTTP/1.1 400");
+      expect(await statusOf(`GET ${path} HTTP/1.1\r\nHost: a\r\nhost: a\r\n`)).toBe("HTTP/1.1 400");
+    }
+    for (const host of ["10.0.0.7:4000", "", "-"]) {
+      expect(await statusOf(`GET /health/live HTTP/1.1\r\nHost: ${host}\r\n`)).toBe("HTTP/1.1 200");
+    }
+    expect(await statusOf("GET /health/live HTTP/1.0\r\n")).toBe("HTTP/1.1 200");
+    expect(await statusOf("GET /health/live HTTP/1.0\r\nHost: a\r\nHost: b\r\n")).toBe("HTTP/1.1 400");
+  },
+);
 
 test("a port that is taken is named", async () => {
   const { port } = await start({});
@@ -151,4 +173,9 @@ function request(url: string, agent: Agent): Promise<IncomingMessage> {
       response.resume().on("end", () => resolve(response));
     }).on("error", reject);
   });
+}
+
+/** Sends bytes and resolves with the whole response once the server has closed the connection. */
+function sendRaw(port: number, bytes: string): Promise<string> {
+  return text(connect(port, "127.0.0.1").end(bytes));
 }

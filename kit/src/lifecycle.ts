@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import { ConfigError } from "./env.ts";
+import { hasOneHost } from "./host.ts";
 import { createOwedAnswers, type OwedAnswers } from "./lifecycle/owed-answers.ts";
 import type { Log } from "./log.ts";
 
@@ -109,12 +110,33 @@ async function answerHealth(
   about: ServerOptions["about"] = () => ({}),
 ): Promise<void> {
   const path = request.url?.split("?", 1)[0];
-  const status = path === "/health/live" ? "live" : path === "/health/ready" ? await readiness(isReady) : "unknown";
-  response.statusCode = status === "unknown" ? 404 : status === "not ready" ? 503 : 200;
+  const status = await findHealth(request, path, isReady);
+  response.statusCode = statusCodeOf[status];
   response.setHeader("Content-Type", "application/json");
   response.setHeader("Cache-Control", "no-store");
-  const told = path === "/health/ready" ? { status, ...about() } : { status };
-  response.end(request.method === "HEAD" ? undefined : JSON.stringify(told));
+  if (status === "malformed request") response.setHeader("Connection", "close");
+  const body = path === "/health/ready" && status !== "malformed request" ? { status, ...about() } : { status };
+  response.end(request.method === "HEAD" ? undefined : JSON.stringify(body));
+}
+
+type Health = "live" | "ready" | "not ready" | "unknown" | "malformed request";
+
+const statusCodeOf: Readonly<Record<Health, number>> = {
+  live: 200,
+  ready: 200,
+  "not ready": 503,
+  unknown: 404,
+  "malformed request": 400,
+};
+
+async function findHealth(
+  request: IncomingMessage,
+  path: string | undefined,
+  isReady: () => Promise<boolean>,
+): Promise<Health> {
+  if (!hasOneHost(request)) return "malformed request";
+  if (path === "/health/live") return "live";
+  return path === "/health/ready" ? readiness(isReady) : "unknown";
 }
 
 async function readiness(isReady: () => Promise<boolean>): Promise<"ready" | "not ready"> {

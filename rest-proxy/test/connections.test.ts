@@ -119,6 +119,12 @@ test("a client that is slow with its headers or its body is 408 and cut, while o
   expect(stub.seen).toHaveLength(1);
 });
 
+test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j is 400", async (hosts) => {
+  const proxy = await startProxy(await startStub());
+  const client = await speak(proxy.port, `GET /health/live HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+  expect(statusOfText(await client.closed())).toBe(400);
+});
+
 test("a connection on which nothing was said is cut too", async () => {
   const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   expect(statusOfText(await (await speak(proxy.port)).closed())).toBe(408);

@@ -11,7 +11,7 @@ const reasons: Partial<Record<ClientCode, string>> = {
 
 /** Broken or ambiguous HTTP (two lengths, a length beside chunks), too large headers, too slow clients: JSON, and the connection is closed. */
 export function answerBrokenRequests(server: Server): void {
-  // Node would answer a missing Host by itself, without a body; see host.ts.
+  // Node would respond to a missing Host without a body; server.ts checks it.
   Object.assign(server, { requireHostHeader: false });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0) return void socket.destroy();
