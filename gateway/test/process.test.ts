@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { ask } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
@@ -96,8 +97,15 @@ test("SIGTERM lets keep-alive clients finish: none is reset, the last answer say
   agent.destroy();
 });
 
-test("SIGTERM waits for what is under way", async () => {
-  const { url, child, exited, logged } = await startReady();
+test("SIGTERM waits for responses to complete requests, and not the whole grace for incomplete ones", async () => {
+  const { url, child, exited, logged } = await startReady({ SHUTDOWN_GRACE_MS: "60000" });
+  const head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n";
+  for (const bytes of ["", head, `${head}\r\n{`]) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    socket.write(bytes);
+  }
   const silent = new Promise<Parameters<typeof answerJson>[0]>((resolve) => (library.people.fault = resolve));
   const asked = ask(`${url}/graphql`, "{ whoAmI }");
   const response = await silent;

@@ -1,12 +1,16 @@
-import { Agent, get, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "./lifecycle.ts";
 import { silentLog } from "./log.ts";
 
 const running: RunningServer[] = [];
+const hourMs = 3_600_000;
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(running.splice(0).map((server) => server.drain()));
 });
 
@@ -142,6 +146,60 @@ test("a request under way is finished before the process closes", async () => {
   expect(order.sort()).toEqual(["answered 200", "closed"]);
 });
 
+const whole = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+const post = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n";
+const answerAtEnd = (request: IncomingMessage, response: ServerResponse) =>
+  void request.resume().on("end", () => response.end("done"));
+
+test("connections without a complete request do not delay the stop once all complete requests are answered", async () => {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const handler: RequestListener = (request, response) =>
+    request.url === "/slow" ? arrived.resolve(response) : answerAtEnd(request, response);
+  const server = await start({ handler, shutdownGraceMs: hourMs });
+  for (const bytes of ["", "\r\n", "GET /x HT", post, `${post}\r\n`, `${post}\r\n1`, `${whole}GET`]) {
+    await open(server.port, bytes);
+  }
+  const inFlight = request(`${server.url}/slow`, new Agent());
+  const response = await arrived.promise;
+  const drained = server.drain();
+  expect(await Promise.race([drained, sleep(100, "waiting")])).toBe("waiting");
+  response.end("done");
+  expect((await inFlight).statusCode).toBe(200);
+  await drained;
+});
+
+test("a request whose rest arrives soon after the listener has closed is answered", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const server = await start({ handler: answerAtEnd, shutdownGraceMs: hourMs });
+  const parts = [
+    ["", whole],
+    ["POST", post.slice(4) + "\r\n12"],
+    [`${post}\r\n1`, "2"],
+  ] as const;
+  const clients = await Promise.all(parts.map(([first]) => open(server.port, first)));
+  const drained = server.drain();
+  for (const [index, [, rest]] of parts.entries()) clients[index]?.write(rest);
+  for (const client of clients) expect(await text(client)).toContain("200 OK");
+  await drained;
+});
+
+test("a request that became complete in that time is answered however long its response takes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const handler: RequestListener = (request, response) =>
+    void request.resume().on("end", () => arrived.resolve(response));
+  const server = await start({ handler, shutdownGraceMs: hourMs });
+  const [complete, incomplete] = [await open(server.port, `${post}\r\n`), await open(server.port, `${post}\r\n`)];
+  const drained = server.drain();
+  complete.write("12");
+  const response = await arrived.promise;
+  await vi.advanceTimersByTimeAsync(hourMs / 2);
+  response.end("done");
+  expect(await text(complete)).toContain("200 OK");
+  expect(await text(incomplete)).toBe("");
+  await drained;
+});
+
 test("a request that takes longer than the grace is cut", async () => {
   const arrived = Promise.withResolvers<void>();
   const server = await start({ handler: () => arrived.resolve(), shutdownGraceMs: 50 });
@@ -178,4 +236,15 @@ function request(url: string, agent: Agent): Promise<IncomingMessage> {
 /** Sends bytes and resolves with the whole response once the server has closed the connection. */
 function sendRaw(port: number, bytes: string): Promise<string> {
   return text(connect(port, "127.0.0.1").end(bytes));
+}
+
+/** A connection that the server has accepted and that has sent these bytes. */
+async function open(port: number, bytes: string): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.write(bytes);
+  await fetch(`http://127.0.0.1:${port}/health/live`);
+  return socket;
 }

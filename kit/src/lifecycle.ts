@@ -8,7 +8,10 @@ import type { Log } from "./log.ts";
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Readiness goes first, then the listener, then what is under way, then idle connections, then `close`. Safe to call twice. */
+  /**
+   * Withdraws readiness, then closes the listener, waits for responses to complete requests, closes the connections, then calls `close`.
+   * Safe to call twice.
+   */
   drain(): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ export interface ServerOptions {
   close(): Promise<void>;
   /** How long the process answers as usual after readiness said 503, so that balancers see it. */
   readonly drainDelayMs: number;
-  /** How long requests under way may take after that. */
+  /** How long responses to complete requests may take after that; requests that are not complete have at most a second. */
   readonly shutdownGraceMs: number;
   /** Lets a successor listen on the same port before this process stops (SO_REUSEPORT, Linux), and tells a parent process once this one does. */
   readonly reusePort?: boolean;
@@ -165,18 +168,28 @@ function listen(
 }
 
 /**
- * The listener goes first; what is under way has the grace. Connections that are idle go last: until then they may still be used, each for
- * one more answer, so that they are not closed while a request is on its way.
+ * How long a connection may go on without a complete request once no complete request is pending: a request whose bytes are on their way
+ * needs a few round trips, and a client that never finishes one must not hold the process for the whole grace.
  */
-async function closeServer(server: Server, owed: OwedAnswers, graceMs: number): Promise<void> {
+const incompleteRequestGraceMs = 1_000;
+
+/**
+ * Closes the listener first. Responses to complete requests have `graceMs`. Idle connections are closed after them: until then each may be
+ * used for one more request, so that none is closed while its client sends one. Connections with half a request, or that never had one,
+ * are closed last.
+ */
+async function closeServer(server: Server, pending: OwedAnswers, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
-  // Not `server.close`: that one closes idle connections too.
+  // Not `server.close`, which closes idle connections too.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  await owed.settled();
+  await pending.settled();
   const idleSweep = setInterval(() => server.closeIdleConnections(), 50);
   server.close();
+  const closeIncomplete = () => void pending.settled().then(() => server.closeAllConnections());
+  const incompleteDeadline = setTimeout(closeIncomplete, incompleteRequestGraceMs);
   await closed;
   clearInterval(idleSweep);
+  clearTimeout(incompleteDeadline);
   clearTimeout(deadline);
 }
 

@@ -43,7 +43,7 @@ export function readListenerConfig(
       fallback: defaults.shutdownGraceMs,
       min: 0,
       max: 60_000,
-      why: "on SIGTERM: how long requests under way may take",
+      why: "on SIGTERM: how long responses may take to requests that have arrived whole; a half-sent request has a second",
     }),
   };
 }

@@ -14,7 +14,7 @@ export interface OwedAnswers {
   makeLast(): void;
   /** The same for an answer that is no response of Node's; `makeLast` does nothing for it. */
   owe(left: Promise<void>): void;
-  /** Resolves once no answer is being made. */
+  /** Resolves once no response to a completely received request is pending. */
   settled(): Promise<void>;
 }
 
@@ -38,8 +38,10 @@ export function createOwedAnswers(): OwedAnswers {
       void left.finally(() => others.remove(entry));
     },
     async settled() {
-      while (owed.size + others.size > 0) {
-        await Promise.all([...owed.items().map((response) => once(response, "close")), ...others.items()]);
+      for (;;) {
+        const complete = owed.items().filter(({ req }) => req.complete);
+        if (complete.length + others.size === 0) return;
+        await Promise.all([...complete.map((response) => once(response, "close")), ...others.items()]);
       }
     },
   };
