@@ -95,10 +95,19 @@ const clientFacingCodes: ReadonlySet<string> = new Set<ClientCode>([
 
 /**
  * Whether a subgraph's error with this code is meant for the client: its message and problems are forwarded. Any other error of a
- * subgraph is masked as SUBGRAPH_ERROR, and its kind is logged.
+ * subgraph is masked, and its kind is logged.
  */
 export function isClientFacingCode(code: unknown): code is ClientCode {
   return typeof code === "string" && clientFacingCodes.has(code);
+}
+
+/**
+ * The code that a client reads for an entry in a subgraph's `errors[]`. A service sends SERVICE_UNAVAILABLE while its database is down: to
+ * the client that is the same as a service that cannot be reached. Any other code that is not for clients is masked.
+ */
+export function toClientCode(subgraphCode: unknown): ClientCode {
+  if (subgraphCode === "SERVICE_UNAVAILABLE") return "SUBGRAPH_UNAVAILABLE";
+  return isClientFacingCode(subgraphCode) ? subgraphCode : "SUBGRAPH_ERROR";
 }
 
 export function isClientCode(code: unknown): code is ClientCode {

@@ -65,6 +65,11 @@ const faults: readonly (readonly [name: string, code: string, fault: Fault])[] =
   ],
   ["speaks no HTTP", "SUBGRAPH_BAD_ANSWER", (response) => response.socket?.end("SSH-2.0-OpenSSH\r\n")],
   [
+    "reports SERVICE_UNAVAILABLE",
+    "SUBGRAPH_UNAVAILABLE",
+    answer(200, `{"data":null,"errors":[{"message":"${secret}","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}`),
+  ],
+  [
     "fails for reasons of its own",
     "SUBGRAPH_ERROR",
     answer(

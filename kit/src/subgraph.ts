@@ -1,4 +1,4 @@
-import { ApolloServer } from "@apollo/server";
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
   ApolloServerPluginInlineTraceDisabled,
@@ -7,7 +7,7 @@ import {
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
-import { type GraphQLFormattedError, parse } from "graphql";
+import { type GraphQLError, type GraphQLFormattedError, parse } from "graphql";
 import { separateEntities } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "./errors.ts";
 import { hasInexactNumber } from "./exact-json.ts";
@@ -59,6 +59,7 @@ export async function createSubgraphDoor<Context extends object>(
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
+      createFailureLog(o.log),
       ...(o.observer ? [createGraphqlObserver(o.observer)] : []),
     ],
     logger: o.log,
@@ -85,6 +86,22 @@ export async function createSubgraphDoor<Context extends object>(
   return { router, stop: () => server.stop() };
 }
 
+/** What the caller reads without its cause, the log gets with it: of one request once for each code, since a database that is down costs every field. */
+function createFailureLog(log: Log): ApolloServerPlugin {
+  const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
+    const failures = errors.map(unwrapResolverError).filter(hasCause);
+    for (const [err, ...others] of Map.groupBy(failures, ({ code }) => code).values()) {
+      log.warn({ err, fieldCount: 1 + others.length }, "fields failed");
+    }
+    return Promise.resolve();
+  };
+  return { requestDidStart: () => Promise.resolve({ didEncounterErrors }) };
+}
+
+function hasCause(error: unknown): error is AppError {
+  return error instanceof AppError && error.cause !== undefined;
+}
+
 function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Log): GraphQLFormattedError {
   const original = unwrapResolverError(error);
   const place = {
@@ -92,7 +109,6 @@ function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Lo
     ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
   };
   if (original instanceof AppError) {
-    if (original.cause !== undefined) log.warn({ err: original }, "a field could not be answered");
     const problems = original.problems === undefined ? {} : { problems: original.problems };
     return { message: original.message, ...place, extensions: { code: original.code, ...problems } };
   }

@@ -99,6 +99,12 @@ test("a refusal reaches the caller with its code and problems, a bug only the lo
   expect(logged.join()).toContain("passwords");
 });
 
+test("a failure that costs several fields of one request is one line in the log", async () => {
+  logged.length = 0;
+  await ask("{ a: late b: late c: late refused }");
+  expect(logged).toEqual([expect.stringMatching(/^fields failed .*passwords.* 3$/)]);
+});
+
 test("an operation with too many fields at its root is refused before anything runs, however it spells them", async () => {
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}: fine`).join(" ");
   const chain = (length: number) =>
@@ -301,7 +307,7 @@ async function ask(query: string, variables = {}, extensions = {}) {
 }
 
 function logOf(lines: string[]) {
-  const write = (fields: { err?: Error }, text: string) =>
-    lines.push(`${text} ${fields.err} ${String(fields.err?.cause)}`);
+  const write = ({ err, fieldCount }: { err?: Error; fieldCount?: number }, text: string) =>
+    lines.push(`${text} ${err} ${String(err?.cause)} ${fieldCount ?? ""}`);
   return { debug: write, info: write, warn: write, error: write, fatal: write };
 }

@@ -61,15 +61,21 @@ interface RestAnswer {
 
 /**
  * The whole platform in this process, over seeded databases of its own and the committed supergraph: real servers on free ports.
- * @param collector gets the spans of all that happens; without one nobody watches.
+ * @param collector gets all spans; without one telemetry is off.
+ * @param postgresUrls of services whose database is in a cluster of its own.
  */
-export async function startPlatform(postgresUrl: string, collector?: SpanCollector): Promise<Platform> {
+export async function startPlatform(
+  postgresUrl: string,
+  collector?: SpanCollector,
+  postgresUrls: Partial<Record<ServiceName, string>> = {},
+): Promise<Platform> {
   const issuer = await startTestIssuer();
   const started = await Promise.all(
     Object.entries(apps).map(async ([name, createApp]) => {
       const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
       const observed = collector && (await createTestTelemetry(name, collector));
-      return [name, await startTestService(postgresUrl, migrations, createApp, issuer, observed)] as const;
+      const clusterUrl = postgresUrls[name as ServiceName] ?? postgresUrl;
+      return [name, await startTestService(clusterUrl, migrations, createApp, issuer, observed)] as const;
     }),
   );
   const services = Object.fromEntries(started) as Record<ServiceName, TestService>;

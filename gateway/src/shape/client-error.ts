@@ -1,5 +1,5 @@
 // Stage 5 of 5: say it. What a client reads of something that was lost.
-import { type ClientCode, codes, isClientFacingCode } from "../errors.ts";
+import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors.ts";
 import type { FieldLoss } from "../run/losses.ts";
 import type { SubgraphError } from "../run/subgraph-answer.ts";
 
@@ -36,8 +36,8 @@ function sayCode(code: ClientCode): Said {
 }
 
 function saySubgraphError({ message, extensions }: SubgraphError): Said {
-  const { code } = extensions;
-  if (!isClientFacingCode(code)) return sayCode("SUBGRAPH_ERROR");
+  const code = toClientCode(extensions["code"]);
+  if (!isClientFacingCode(code)) return sayCode(code);
   const text = message.slice(0, messageCharactersMax) || codes[code].message;
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }

@@ -29,15 +29,17 @@ test("a fetch is counted by its subgraph and by what has come of it, and under w
   expect(text).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 0');
 });
 
-test.each([["SERVICE_UNAVAILABLE"], ["INTERNAL_SERVER_ERROR"], [undefined]])(
-  "an answer with the error %s has failed: it is no word for the client, who reads null",
-  async (code) => {
-    const { observer, record, collector, write } = await setUp();
-    observer.begin("users", record).end({ kind: "graphql", errors: [saying("NOT_FOUND"), saying(code)] });
-    expect(await write()).toContain('fetches_total{subgraph="users",outcome="SUBGRAPH_ERROR"} 1');
-    expect(collector.spans()).toMatchObject([{ name: "fetch users", failed: true }]);
-  },
-);
+test.each([
+  [["SERVICE_UNAVAILABLE", "NOT_FOUND"], "SUBGRAPH_UNAVAILABLE"],
+  [["NOT_FOUND", "INTERNAL_SERVER_ERROR"], "SUBGRAPH_ERROR"],
+  [[undefined], "SUBGRAPH_ERROR"],
+  [["SERVICE_UNAVAILABLE", "INTERNAL_SERVER_ERROR"], "SUBGRAPH_ERROR"],
+])("a response with the errors %j is a failed fetch: %s", async (codes, outcome) => {
+  const { observer, record, collector, write } = await setUp();
+  observer.begin("users", record).end({ kind: "graphql", errors: codes.map(saying) });
+  expect(await write()).toContain(`fetches_total{subgraph="users",outcome="${outcome}"} 1`);
+  expect(collector.spans()).toMatchObject([{ name: "fetch users", failed: true }]);
+});
 
 test("a fetch belongs to the stage that began it, and its attempts belong to it", async () => {
   const { observer, record, collector } = await setUp();

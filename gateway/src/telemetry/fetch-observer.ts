@@ -2,7 +2,7 @@ import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declaration
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { Trace } from "@tributary/kit/telemetry/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
-import { isClientFacingCode } from "../errors.ts";
+import { isClientFacingCode, toClientCode } from "../errors.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 interface SubgraphError {
@@ -114,8 +114,10 @@ class Fetch implements FetchRecord {
   }
 }
 
-/** A subgraph that rejects a client's input has done its work; one whose database is unavailable has not, though it responds. */
+/** A subgraph that rejects for the client's reasons has done its work; one whose database is down has failed, although it responds. */
 function wordOf(errors: readonly SubgraphError[]): string {
   if (errors.length === 0) return "ok";
-  return errors.every(({ extensions }) => isClientFacingCode(extensions["code"])) ? "errors" : "SUBGRAPH_ERROR";
+  const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
+  if (codes.every(isClientFacingCode)) return "errors";
+  return codes.includes("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
 }
