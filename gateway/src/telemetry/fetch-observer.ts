@@ -117,7 +117,8 @@ class Fetch implements FetchRecord {
 /** A subgraph that rejects for the client's reasons has done its work; one whose database is down has failed, although it responds. */
 function wordOf(errors: readonly SubgraphError[]): string {
   if (errors.length === 0) return "ok";
-  const codes: readonly string[] = errors.map(({ extensions }) => toClientCode(extensions["code"]));
-  if (codes.every((code) => isClientFacingCode(code))) return "errors";
-  return codes.includes("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
+  const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
+  const failures = new Set<string>(codes.filter((code) => !isClientFacingCode(code)));
+  if (failures.size === 0) return "errors";
+  return failures.has("SUBGRAPH_ERROR") ? "SUBGRAPH_ERROR" : "SUBGRAPH_UNAVAILABLE";
 }
