@@ -131,7 +131,7 @@ export interface ClientField {
   readonly responseName: string;
   /** `"name":` as it stands in the answer, after a comma, or the brace where no other field stands before it. */
   readonly before: AsciiToken;
-  /** JSON that needs no fetch: a `__typename`. */
+  /** JSON that needs no fetch: a `__typename`, or null. */
   readonly constant: AsciiToken | undefined;
   /** Undefined when no fetch provides it. */
   readonly access: Access | undefined;

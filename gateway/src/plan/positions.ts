@@ -182,7 +182,7 @@ function createClientFields(
 ): readonly ClientField[] {
   const applies = (condition: string) => o.types.applies(condition, typename);
   const shapeOf = createOutputShapes(typename, about.type.name, o);
-  return [...collectFields(about.clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
+  const fields = [...collectFields(about.clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
     if (!field) return [];
     const isTypename = field.name.value === "__typename";
     // An interface's name is no answer: the object's own type has not been brought.
@@ -201,4 +201,16 @@ function createClientFields(
       },
     ];
   });
+  return o.types.isPartialMember(about.type.name, typename) ? withNulls(fields) : fields;
 }
+
+/**
+ * The planner selects no fields of a union member that is missing in one of the subgraphs which could resolve the union. Its nullable
+ * fields are null without an error, as with other gateways (public federation audit, suite `partial-union-complex`).
+ */
+function withNulls(fields: readonly ClientField[]): readonly ClientField[] {
+  if (fields.some(({ access }) => access)) return fields;
+  return fields.map((field) => (field.constant || field.shape.isNonNull ? field : { ...field, constant: nullToken }));
+}
+
+const nullToken = createAsciiToken("null");

@@ -7,6 +7,7 @@ import {
   isAbstractType,
   isInterfaceType,
   isObjectType,
+  isUnionType,
   Kind,
   parse,
   type SelectionSetNode,
@@ -22,6 +23,8 @@ export interface SupergraphTypes {
   keyFields(service: string, typename: string): ReadonlySet<string>;
   /** The object type that this subgraph says a field has, even if it is an interface or union elsewhere. */
   findObjectType(service: string, typename: string, fieldName: string): string | undefined;
+  /** Whether a subgraph has this union without this member. */
+  isPartialMember(unionName: string, typename: string): boolean;
   /** Whether these fields hold a whole key by which this subgraph finds objects of this type; so they do when it has none. */
   holdKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
@@ -60,6 +63,15 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const join = directivesOf(field, "join__field").find((one) => enumValue(one) === graphNames.get(service));
       const said = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
       return said !== undefined && isObjectType(schema.getType(said)) ? said : undefined;
+    },
+    isPartialMember(unionName, typename) {
+      const union = schema.getType(unionName);
+      if (!isUnionType(union)) return false;
+      const memberships = directivesOf(union, "join__unionMember").filter(
+        (one) => readString(one, "member") === typename,
+      );
+      const graphs = new Set(memberships.map(enumValue));
+      return directivesOf(union, "join__type").some((one) => !graphs.has(enumValue(one)));
     },
     holdKey(service, typename, fieldNames) {
       const type = schema.getType(typename);

@@ -23,7 +23,7 @@ export function joinDirective(name: string, graph: string): ConstDirectiveNode {
   return withGraph({ kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: name } }, graph);
 }
 
-export function graphsOf({ directives }: TypeDraft): readonly string[] {
+function graphsOf({ directives }: TypeDraft): readonly string[] {
   const graphs = directives.filter(isNamed("join__type")).map((one) => argumentOf(one, "graph"));
   return [...new Set(graphs)].filter((graph) => typeof graph === "string");
 }

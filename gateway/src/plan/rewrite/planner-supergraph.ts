@@ -2,7 +2,6 @@
 import type { DocumentNode } from "graphql";
 import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
 import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
-import { completeUnions, type Strangers } from "./partial-unions.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
 import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
 import { refuseUnservedFeatures } from "./supergraph-features.ts";
@@ -12,7 +11,6 @@ export interface PlannerSupergraph {
   readonly document: DocumentNode;
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
-  readonly strangers: Strangers;
   readonly overrideLabels: OverrideLabels;
   /** No field of the supergraph begins with it, and none that was added. */
   readonly aliasPrefix: string;
@@ -27,9 +25,8 @@ export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph
   putResolvableKeysFirst(draft);
   const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
   const virtuals = separateRequires(draft, synthetics);
-  const strangers = completeUnions(draft);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
-  return { document: closeSupergraph(draft), synthetics, virtuals, strangers, overrideLabels, aliasPrefix };
+  return { document: closeSupergraph(draft), synthetics, virtuals, overrideLabels, aliasPrefix };
 }
 
 /** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */

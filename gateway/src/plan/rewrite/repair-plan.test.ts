@@ -94,7 +94,6 @@ const additions = {
       },
     ],
   ]),
-  strangers: new Map(),
   directiveNames: new Map(),
 };
 

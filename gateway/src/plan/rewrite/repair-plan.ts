@@ -10,7 +10,6 @@ import type {
 } from "@apollo/query-planner";
 import { type DocumentNode, Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
 import { type DirectiveNames, renameDirectives } from "./executable-directives.ts";
-import type { Strangers } from "./partial-unions.ts";
 import type { VirtualSubgraphs } from "./separate-requires.ts";
 import type { StandIns } from "./virtual-subgraph.ts";
 import type { Synthetics } from "./synthetic-fields.ts";
@@ -19,7 +18,6 @@ import type { Synthetics } from "./synthetic-fields.ts";
 export interface Additions {
   readonly synthetics: Synthetics;
   readonly virtuals: VirtualSubgraphs;
-  readonly strangers: Strangers;
   /** The supergraph's names of directives that the planner knows by another name. */
   readonly directiveNames: DirectiveNames;
 }
@@ -63,12 +61,10 @@ function repairFetch(fetch: FetchNode, additions: Additions): FetchNode {
 
 function repairText({ operation, serviceName }: FetchNode, additions: Additions): string {
   const { synthetics, directiveNames } = additions;
-  const strange = additions.strangers.get(serviceName);
   const standIns = additions.virtuals.get(serviceName)?.standIns;
-  if (synthetics.size === 0 && directiveNames.size === 0 && !strange && !standIns?.size) return operation;
+  if (synthetics.size === 0 && directiveNames.size === 0 && !standIns?.size) return operation;
   let document = writeBack(parse(operation, { noLocation: true }), synthetics);
   document = renameDirectives(document, directiveNames);
-  if (strange) document = withoutTypes(document, strange);
   if (standIns) document = withStandIns(document, standIns);
   return stripIgnoredCharacters(print(document));
 }
@@ -107,13 +103,6 @@ function writeBack(document: DocumentNode, synthetics: Synthetics): DocumentNode
       const name = { kind: Kind.NAME, value: stands.field } as const;
       return { ...node, alias: node.alias ?? node.name, name, arguments: stands.arguments };
     },
-  });
-}
-
-/** A subgraph cannot be asked for types that it does not know; beside them the planner asks `__typename` wherever they may stand. */
-function withoutTypes(document: DocumentNode, types: ReadonlySet<string>): DocumentNode {
-  return visit(document, {
-    InlineFragment: ({ typeCondition }) => (typeCondition && types.has(typeCondition.name.value) ? null : undefined),
   });
 }
 
