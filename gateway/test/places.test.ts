@@ -142,3 +142,49 @@ test("fields of a nested query object stand where the client put it", async () =
     places: [["order", "query", "first"]],
   });
 });
+
+test("a __typename that no subgraph can resolve is an error, and its null propagates to the nearest nullable field", async () => {
+  const [accounts] = await start(
+    {
+      name: "accounts",
+      typeDefs: `
+        type Query { any: Account }
+        interface Account @key(fields: "id") { id: ID! }
+        type Admin implements Account @key(fields: "id") { id: ID! }
+      `,
+      resolvers: {
+        Account: { __resolveReference: ({ id }: { id: string }) => (id === "1" ? { __typename: "Admin", id } : null) },
+      },
+    },
+    {
+      name: "logins",
+      typeDefs: `
+        type Query { logins: [Login] all: [Account!] }
+        type Login { account: Account! }
+        type Account @key(fields: "id") @interfaceObject { id: ID! }
+      `,
+      resolvers: {
+        Query: {
+          logins: () => [{ account: { id: "1" } }, { account: { id: "unknown" } }],
+          all: () => [{ id: "1" }, { id: "unknown" }],
+        },
+      },
+    },
+  );
+  const query = "{ logins { account { id type: __typename } } all { __typename } }";
+  expect(await askForPlaces(query)).toEqual({
+    data: { logins: [{ account: { id: "1", type: "Admin" } }, null], all: null },
+    places: [
+      ["logins", 1, "account", "type"],
+      ["all", 1, "__typename"],
+    ],
+  });
+  if (accounts) accounts.fault = (response) => response.destroy();
+  expect(await askForPlaces("{ all { __typename } }")).toEqual({
+    data: { all: null },
+    places: [
+      ["all", 0, "__typename"],
+      ["all", 1, "__typename"],
+    ],
+  });
+});

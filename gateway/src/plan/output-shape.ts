@@ -20,6 +20,9 @@ interface ShapeOptions {
   readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
 }
 
+/** `__typename: String!` (GraphQL spec, "Type Name Introspection"), where it has to be read because the object's type is not known. */
+const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
+
 /** Anything: for fields that the schema does not know. */
 const anything: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
 const json: OutputShape = { kind: "json", isNonNull: false };
@@ -34,6 +37,7 @@ export function createOutputShapes(typename: string, fallbackTypename: string, o
 
   return (field: FieldNode, access: Access | undefined): OutputShape => {
     if (isIntrospectionField(field)) return json;
+    if (field.name.value === "__typename") return typenameShape;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((definition) => definition !== undefined);
     return definition ? toShape(definition.type, access, o.types) : anything;
