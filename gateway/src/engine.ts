@@ -15,7 +15,7 @@ import { createRunStage, type RunResult } from "./run/run.ts";
 import { deriveFrom } from "./run/take.ts";
 import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { createTellPath } from "./run/told-path.ts";
-import { writeAnswerBody } from "./shape/answer.ts";
+import { isDataNullSoFar, writeAnswerBody } from "./shape/answer.ts";
 import type { EngineTimings } from "./shape/developer.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 import type { Observe } from "./telemetry/observations.ts";
@@ -96,6 +96,7 @@ export function createEngine(o: EngineOptions): Engine {
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
     observe: o.observe,
     tellPath,
+    isDataNull: isDataNullSoFar,
   });
   const introspection = createIntrospection({
     apiSchema: o.apiSchema,

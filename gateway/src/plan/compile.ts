@@ -1,10 +1,10 @@
 // Stage 3 of 5: how to answer? The planner's answer made ready to run: texts printed, readers and positions built, once for each operation.
-import type { PlanNode, QueryPlan } from "@apollo/query-planner";
+import type { FetchNode, PlanNode, QueryPlan } from "@apollo/query-planner";
 import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, Step } from "./compiled-plan.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
-import { responseNameOf } from "./fields.ts";
+import { collectFields, responseNameOf } from "./fields.ts";
 import { createKeyChecks, type KeyCheckOptions, type StoppedKeyChecks } from "./key-checks.ts";
 import { clientVariableOf } from "./normalize.ts";
 import { type Outline, outlinePlan, type PlannedFetch } from "./outline.ts";
@@ -26,12 +26,15 @@ export function createCompiler(o: CompilerOptions): Compile {
     const fetches: CompiledFetch[] = [];
     const renamed = new Map<FieldNode, string>();
     const fetchKeyOf = (field: FieldNode) => renamed.get(field) ?? responseNameOf(field);
-    const compileBatch = createBatchCompiler(o, fetches, renamed);
-    const steps = plan.node && compileOutline(outlinePlan(readPlanNode(plan.node)), compileBatch);
-    const isMerged = sharesComposites(fetches, o.types, fetchKeyOf);
     const type = o.types.schema.getRootType(client.operation);
     if (!type) throw new Error(`The supergraph has no ${client.operation}s`);
     const clientKeyOf = createPlannerKeys(client, o.aliasPrefix);
+    const applies = (condition: string) => o.types.applies(condition, type.name);
+    const clientFields = [...collectFields([client.selectionSet], applies, responseNameOf).values()];
+    const rootKeys = clientFields.flatMap(([field]) => (field ? clientKeyOf(field) : []));
+    const compileBatch = createBatchCompiler(o, fetches, renamed, rootKeys);
+    const steps = plan.node && compileOutline(outlinePlan(readPlanNode(plan.node)), compileBatch);
+    const isMerged = sharesComposites(fetches, o.types, fetchKeyOf);
     const introspection = findIntrospectionFields(client, clientKeyOf);
     const positionOptions = {
       types: o.types,
@@ -72,11 +75,15 @@ interface Member extends Pick<PlannedFetch, "node"> {
   readonly paths: (readonly string[])[];
 }
 
-/** Fetches are numbered in the order in which they are sent; `renamed` gets the fields whose key in the data is not the planner's. */
+/**
+ * Fetches are numbered in the order in which they are sent; `renamed` gets the fields whose key in the data is not the planner's.
+ * @param rootKeys planner keys of the client's root fields, in their order.
+ */
 function createBatchCompiler(
   o: CompilerOptions,
   fetches: CompiledFetch[],
   renamed: Map<FieldNode, string>,
+  rootKeys: readonly string[],
 ): CompileBatch {
   const { types, aliasPrefix } = o;
   const groupOf = createGroups();
@@ -118,7 +125,7 @@ function createBatchCompiler(
     const variables = new Set(members.flatMap(({ node }) => node.variableUsages ?? []));
     return {
       service: serviceName,
-      isMutation: first.node.operationKind === OperationTypeNode.MUTATION,
+      ...describeMutation(first.node, documents, rootKeys),
       ...texts,
       get mayRepeat() {
         return (timesByHead.get(head) ?? 0) > 1;
@@ -128,6 +135,24 @@ function createBatchCompiler(
         compileMember(member, documents[i] as FetchDocument, nameFetch(i, members.length)),
       ),
     };
+  };
+}
+
+/** The planner is given one root field of a mutation at a time (split-mutation.ts), in the client's order. */
+function describeMutation(
+  { operationKind }: FetchNode,
+  documents: readonly FetchDocument[],
+  rootKeys: readonly string[],
+): Pick<CompiledRequest, "isMutation" | "fieldsBefore"> {
+  if (operationKind !== OperationTypeNode.MUTATION) return { isMutation: false, fieldsBefore: 0 };
+  const sets = documents.map(({ selected }) => selected);
+  const own = collectFields(sets, () => true, responseNameOf);
+  return {
+    isMutation: true,
+    fieldsBefore: Math.max(
+      rootKeys.findIndex((key) => own.has(key)),
+      0,
+    ),
   };
 }
 

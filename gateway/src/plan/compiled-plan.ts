@@ -25,6 +25,8 @@ export type Step =
 export interface CompiledRequest {
   readonly service: string;
   readonly isMutation: boolean;
+  /** Of a mutation: how many of the client's root fields are executed before it. 0 for a query. */
+  readonly fieldsBefore: number;
   /** What is sent now: without the keys of types whose checks have been stopped. The same object until another one is stopped. */
   text(): RequestText;
   /** Without any added key: for the repetition of a request at whose added keys the subgraph reported errors. */

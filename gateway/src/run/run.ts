@@ -25,6 +25,8 @@ export interface RunResult {
 
 export interface RunOptions extends AskOptions, TakeOptions {
   readonly stoppedKeyChecks: StoppedKeyChecks;
+  /** Whether, of what was fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
+  readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }
 
 /** @param introspected values of introspection fields, by their aliases in the plan. Rejects for bugs only. */
@@ -71,6 +73,8 @@ async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
 }
 
 async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<void> {
+  // After an error of a non-null field, the later fields of a mutation are not executed (GraphQL spec, "Handling Execution Errors").
+  if (request.fieldsBefore > 0 && o.isDataNull(run.plan, run, request.fieldsBefore)) return;
   const sets = request.fetches.map((fetch) => representationsOf(fetch, run));
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;

@@ -7,7 +7,7 @@ import type { Path } from "../run/subgraph-answer.ts";
 import type { Told } from "../telemetry/request-record.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
-import { type FieldProblem, writeData } from "./write-data.ts";
+import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 
 export interface WrittenAnswer {
   /** JSON in UTF-8. */
@@ -40,6 +40,16 @@ export function writeAnswerBody(plan: CompiledPlan, { root, joins, losses }: Run
     body: Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), body.subarray(1)]),
     problems: news,
   };
+}
+
+/** See `isDataNull` in write-data.ts. Uses the buffer that responses are written to, between two of them. */
+export function isDataNullSoFar(
+  plan: CompiledPlan,
+  fetched: Pick<RunResult, "root" | "joins">,
+  fieldCount: number,
+): boolean {
+  out.rewind(0);
+  return isDataNull(plan, fetched, fieldCount, out);
 }
 
 /** Of `{"data":null}`. */

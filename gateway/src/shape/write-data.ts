@@ -2,7 +2,7 @@
 // null, and a null where none may be rises to the nearest nullable place (GraphQL spec, "Handling Field Errors").
 // The hottest file of the gateway: nothing is made for a field but its bytes, and the path is kept in one array, as `npm run bench` rewards.
 import type { ClientCode } from "../errors.ts";
-import type { ClientField, CompiledPlan, Joins, ObjectLayout, OutputShape } from "../plan/compiled-plan.ts";
+import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";
 
@@ -41,21 +41,40 @@ interface Writer {
  * @param root, joins what `run` brought.
  */
 export function writeData({ root: position }: CompiledPlan, root: Json, joins: Joins, out: JsonBytes): WrittenData {
-  const writer: Writer = { out, joins, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
+  const writer = createWriter(joins, out);
   const start = out.length;
   const layout = position.layoutOf(root, joins);
-  if (!layout || !writeFields(layout, root, writer)) {
+  if (!layout || !writeFields(layout.fields, root, writer)) {
     out.rewind(start);
     out.writeRaw("null");
   }
   return writer;
 }
 
+/** Whether a null in one of the first root fields propagates to the data. Writes them to find out, and takes them back. */
+export function isDataNull(
+  { root: position }: CompiledPlan,
+  { root, joins }: { readonly root: Json; readonly joins: Joins },
+  fieldCount: number,
+  out: JsonBytes,
+): boolean {
+  const fields = position.layoutOf(root, joins)?.fields.slice(0, fieldCount) ?? [];
+  const nonNull = fields.filter(({ shape }) => shape.isNonNull);
+  const start = out.length;
+  const isWritten = writeFields(nonNull, root, createWriter(joins, out));
+  out.rewind(start);
+  return !isWritten;
+}
+
+function createWriter(joins: Joins, out: JsonBytes): Writer {
+  return { out, joins, path: [], depth: 0, service: undefined, problems: [], problemCount: 0 };
+}
+
 /*
  * Those below write a value, or return false when it is null and may not be: then its parent is null, and takes back what was written of it.
  */
 
-function writeFields({ fields }: ObjectLayout, object: Json, writer: Writer): boolean {
+function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
   // Fields that one fetch has brought mostly stand together: what it joined is looked up once for them. Below 0: the object itself.
   let slot = -1;
@@ -157,7 +176,7 @@ function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, wr
   const layout = shape.position.layoutOf(value as Json, writer.joins);
   if (!layout) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
   if (!layout.isVisible) return writeNull(shape, writer);
-  return writeFields(layout, value as Json, writer);
+  return writeFields(layout.fields, value as Json, writer);
 }
 
 /** Also for what is right, but not for clients to know: an error would tell that it is there. */
