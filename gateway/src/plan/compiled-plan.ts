@@ -110,6 +110,8 @@ export interface RepresentationField {
 
 /** Where in the answer objects stand: planner keys from the root, and the fetches whose answers make them up. */
 export interface Position {
+  /** How deep the objects are nested in lists, by the type of the field: 2 for `[[User!]!]`. */
+  readonly listDepth: number;
   /** What is known of an object here: by its type, as far as the fetches so far tell it. Undefined for a type that cannot be here. */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
   /** Planner keys and list indexes below this position, in the client's response names; cut before the first step that clients do not see. */

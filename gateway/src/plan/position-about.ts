@@ -14,6 +14,8 @@ export interface Source {
 export interface PositionAbout {
   readonly path: readonly string[];
   readonly type: GraphQLCompositeType;
+  /** See Position. */
+  readonly listDepth: number;
   /** The object type that alone can stand here, where a subgraph that was asked knows it and is not asked for it. */
   readonly typename?: string | undefined;
   /** The objects' own fields first, then those of fetches that are joined to them, in the plan's order. */

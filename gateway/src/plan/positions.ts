@@ -3,8 +3,11 @@
 import {
   getNamedType,
   type GraphQLCompositeType,
+  type GraphQLType,
   isCompositeType,
   isInterfaceType,
+  isListType,
+  isNonNullType,
   isObjectType,
   type SelectionSetNode,
 } from "graphql";
@@ -32,7 +35,7 @@ export function createRootPosition(
   type: GraphQLCompositeType,
   clientSets: readonly SelectionSetNode[],
 ): Position {
-  return createPosition({ path: [], type, sources: sourcesAt(o, []), clientSets }, o);
+  return createPosition({ path: [], type, listDepth: 0, sources: sourcesAt(o, []), clientSets }, o);
 }
 
 /** In a merged tree everything is an object's own. */
@@ -46,7 +49,8 @@ function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string
 
 function createPosition(about: PositionAbout, o: PositionOptions): Position {
   const layoutOf = isObjectType(about.type) ? createOneLayout(about.type.name, about, o) : createLayouts(about, o);
-  return { layoutOf, toClientPath: (steps) => toClientPath(steps, about.clientSets, o) };
+  const { listDepth, clientSets } = about;
+  return { listDepth, layoutOf, toClientPath: (steps) => toClientPath(steps, clientSets, o) };
 }
 
 /** Where only one type can be. */
@@ -120,7 +124,8 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
     const [first, ...others] = providers;
     const field = first?.nodes[0];
     if (!first || !field) return undefined;
-    const type = findFieldType(o.types, field.name.value, [typename, about.type.name]);
+    const fieldType = findFieldType(o.types, field.name.value, [typename, about.type.name]);
+    const type = getNamedType(fieldType);
     if (!isCompositeType(type) || !field.selectionSet) {
       return createAccess(toProvider(first), o.isMerged ? [] : others, undefined);
     }
@@ -130,6 +135,7 @@ function createAccessByKey(typename: string, about: PositionAbout, client: Field
     const below: PositionAbout = {
       path,
       type,
+      listDepth: countLists(fieldType),
       typename: findOnlyType(own, typename, field.name.value, o),
       sources: [...own, ...sourcesAt(o, path)],
       clientSets: selectionSetsOf(client.get(key) ?? []),
@@ -169,9 +175,14 @@ function findFieldType({ schema }: SupergraphTypes, name: string, typenames: rea
   for (const typename of typenames) {
     const type = schema.getType(typename);
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-    if (field) return getNamedType(field.type);
+    if (field) return field.type;
   }
   return undefined;
+}
+
+function countLists(type: GraphQLType | undefined): number {
+  if (isNonNullType(type)) return countLists(type.ofType);
+  return isListType(type) ? 1 + countLists(type.ofType) : 0;
 }
 
 function createClientFields(

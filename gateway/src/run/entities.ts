@@ -55,7 +55,7 @@ function holdsKey(entity: Json, requested: Json, checks: readonly KeyCheck[], jo
 }
 
 function isSameKey(returned: unknown, requested: unknown, isExact: boolean): boolean {
-  if (!isScalar(returned)) return false;
+  if (!isScalar(returned) || !isScalar(requested)) return false;
   const [one, other] = [String(returned), String(requested)];
   return one === other || (!isExact && one.trim().toLowerCase() === other.trim().toLowerCase());
 }

@@ -109,6 +109,7 @@ function fetch(paths: readonly (readonly string[])[], names: readonly string[] =
 
 /** Every field is an object's own; a planner key that begins with a_ is the client's without it. */
 const position: Position = {
+  listDepth: 1,
   layoutOf: () =>
     ({
       typename: "Any",

@@ -12,37 +12,58 @@ export interface MergeRules {
 
 /** Copies `data`, with the plan's renames applied, into `target`. `data` stays as it is. */
 export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly KeyRename[], rules: MergeRules): void {
-  const copy = copyValue(data) as Json;
+  const copy = copyData(data);
   for (const { path, to } of renames) rename(copy, path, to, rules);
   mergeObjects(target, copy, rules);
 }
 
-function copyValue(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly unknown[]).map(copyValue);
+/*
+ * A subgraph may nest data, such as the value of a custom scalar, to any depth. So nothing below recurses into data deeper than the plan.
+ * Lists are handled as objects whose keys are indexes.
+ */
+
+function copyData(data: Readonly<Json>): Json {
   const copy: Json = {};
-  for (const [key, part] of Object.entries(value)) if (key !== "__proto__") copy[key] = copyValue(part);
+  const pending: { readonly from: Readonly<Json>; readonly to: Json }[] = [{ from: data, to: copy }];
+  for (let pair = pending.pop(); pair; pair = pending.pop()) {
+    for (const [key, value] of Object.entries(pair.from)) {
+      if (key === "__proto__") continue;
+      const below = isComposite(value) ? createEmpty(value) : undefined;
+      pair.to[key] = below ?? value;
+      if (below) pending.push({ from: value as Json, to: below });
+    }
+  }
   return copy;
 }
 
-/** Objects, and lists of one length, are merged part by part. A null never takes away what another fetch has brought. */
+/** Objects, and lists of one length, are merged part by part. A null never replaces what another fetch has brought. */
 function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
-  for (const [key, value] of Object.entries(source)) {
-    if (key === "__typename" && Object.hasOwn(target, key) && !rules.isObjectType(value)) continue;
-    const there = Object.hasOwn(target, key) ? target[key] : undefined;
-    target[key] = mergeValues(there, value, rules);
+  const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
+  for (let pair = pending.pop(); pair; pair = pending.pop()) {
+    const { into, from } = pair;
+    for (const [key, value] of Object.entries(from)) {
+      if (key === "__typename" && Object.hasOwn(into, key) && !rules.isObjectType(value)) continue;
+      const present = Object.hasOwn(into, key) ? into[key] : undefined;
+      if (present === null || present === undefined) into[key] = value;
+      else if (value === null || value === undefined) continue;
+      else if (!isComposite(present) || !isComposite(value) || !areAlike(present, value)) into[key] = value;
+      else if (!areTwo(present, value, rules)) pending.push({ into: present, from: value });
+    }
   }
 }
 
-function mergeValues(there: unknown, value: unknown, rules: MergeRules): unknown {
-  if (there === null || there === undefined) return value;
-  if (value === null || value === undefined) return there;
-  if (Array.isArray(there) && Array.isArray(value) && there.length === value.length) {
-    return there.map((entry, i) => mergeValues(entry, (value as readonly unknown[])[i], rules));
-  }
-  if (!isObject(there) || !isObject(value)) return value;
-  if (!areTwo(there, value, rules)) mergeObjects(there, value, rules);
-  return there;
+function isComposite(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
+}
+
+function createEmpty(model: Json): Json {
+  return (Array.isArray(model) ? [] : {}) as Json;
+}
+
+/** Two objects, or two lists of one length. */
+function areAlike(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length;
+  return !Array.isArray(other);
 }
 
 /** Objects of two types: where subgraphs disagree about a list, what was there first stays whole. */
@@ -51,23 +72,30 @@ function areTwo({ __typename: one }: Json, { __typename: other }: Json, { isObje
 }
 
 function rename(value: unknown, path: readonly string[], to: string, rules: MergeRules): void {
-  if (Array.isArray(value)) {
-    for (const entry of value as readonly unknown[]) rename(entry, path, to, rules);
-    return;
-  }
-  const [step, ...rest] = path;
-  if (!isObject(value) || step === undefined) return;
+  for (const object of listObjects(value)) renameIn(object, path, to, rules);
+}
+
+function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, rules: MergeRules): void {
+  if (step === undefined) return;
   const condition = step.startsWith("... on ") ? step.slice("... on ".length) : undefined;
   if (condition !== undefined) {
-    const typename = value["__typename"];
-    if (typeof typename !== "string" || rules.applies(condition, typename)) rename(value, rest, to, rules);
-  } else if (rest.length > 0) rename(value[step], rest, to, rules);
-  else if (Object.hasOwn(value, step)) {
-    value[to] = value[step];
-    delete value[step];
+    const typename = object["__typename"];
+    if (typeof typename !== "string" || rules.applies(condition, typename)) renameIn(object, rest, to, rules);
+  } else if (rest.length > 0) rename(object[step], rest, to, rules);
+  else if (Object.hasOwn(object, step)) {
+    object[to] = object[step];
+    delete object[step];
   }
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The object itself, or those of a list, lists within it included. */
+function listObjects(value: unknown): readonly Json[] {
+  const objects: Json[] = [];
+  const pending = [value];
+  while (pending.length > 0) {
+    const one = pending.pop();
+    if (Array.isArray(one)) for (const entry of one as readonly unknown[]) pending.push(entry);
+    else if (isComposite(one)) objects.push(one);
+  }
+  return objects;
 }

@@ -91,9 +91,9 @@ test("objects of two types with one key are two", () => {
   expect(indexes).toEqual([0, 1]);
 });
 
-test("lists within lists are opened, nulls and what is no object are left out", () => {
+test("objects in lists of lists are sent, but none from lists deeper than the type, and nothing that is no object", () => {
   const one = { id: "1" };
-  const { sent } = write([[one, null], [[{ id: "2" }]], "text", 7] as never, [leaf("id")]);
+  const { sent } = write([[one, null], [[{ id: "2" }]], [[[{ id: "3" }]]], "text", 7] as never, [leaf("id")]);
   expect(sent.map(({ id }) => id)).toEqual(["1", "2"]);
 });
 
@@ -145,6 +145,7 @@ function writeWith(
 
 /** Every field is an object's own. */
 const position: Position = {
+  listDepth: 3,
   layoutOf: ({ __typename: typename = "User" }) => ({ typename: String(typename), access: own }) as ObjectLayout,
   toClientPath: (steps) => steps,
 };

@@ -1,8 +1,10 @@
 // Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
+import { stringifyJson } from "@tributary/kit/deep-json";
 import type {
   FieldsOf,
   Joins,
   ObjectLayout,
+  Position,
   RepresentationField,
   RepresentationPlan,
   SingleKey,
@@ -118,7 +120,9 @@ function readValues(
       continue;
     }
     const json =
-      value.kind === "leaf" ? JSON.stringify(read) : writeValue(read, value.of, value.access.position, joins);
+      value.kind === "leaf"
+        ? stringifyJson(read)
+        : writeValue(read, value.of, value.access.position, value.access.position?.listDepth ?? 0, joins);
     if (json === undefined) return undefined;
     values.push({ json } satisfies Written);
   }
@@ -146,16 +150,22 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
   return `${text}}`;
 }
 
+/**
+ * @param listDepth how deep lists may be nested here.
+ * @returns undefined for a value that does not fit its type.
+ */
 function writeValue(
   value: unknown,
   of: FieldsOf,
-  position: { layoutOf(object: Json, joins: Joins): ObjectLayout | undefined } | undefined,
+  position: Position | undefined,
+  listDepth: number,
   joins: Joins,
 ): string | undefined {
   if (value === null) return "null";
   if (typeof value !== "object") return undefined;
   if (Array.isArray(value)) {
-    const entries = (value as readonly unknown[]).map((entry) => writeValue(entry, of, position, joins));
+    if (listDepth === 0) return undefined;
+    const entries = (value as readonly unknown[]).map((entry) => writeValue(entry, of, position, listDepth - 1, joins));
     return entries.includes(undefined) ? undefined : `[${entries.join(",")}]`;
   }
   const object = value as Json;

@@ -14,16 +14,21 @@ export interface Tree {
 
 type Paths = readonly (readonly string[])[];
 
-/** Visits all objects at paths of planner keys, lists opened, nulls and what has no shape to go on left out; one object may come often. */
+/**
+ * Visits all objects at paths of planner keys, in lists too; one object may come often. Nulls and values that do not fit their type are left
+ * out: stage 5 reports them. So the recursion is never deeper than the plan, whatever a subgraph sends.
+ */
 export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: Visit): void {
-  walk(root, position, wayOf(paths), joins, visit);
+  walk(root, position, position.listDepth, wayOf(paths), joins, visit);
 }
 
-function walk(value: unknown, at: Position, way: Way, joins: Joins, visit: Visit): void {
+/** @param listDepth how deep lists may be nested here. */
+function walk(value: unknown, at: Position, listDepth: number, way: Way, joins: Joins, visit: Visit): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
+    if (listDepth === 0) return;
     const entries = value as readonly unknown[];
-    for (let i = 0; i < entries.length; i++) walk(entries[i], at, way, joins, visit);
+    for (let i = 0; i < entries.length; i++) walk(entries[i], at, listDepth - 1, way, joins, visit);
     return;
   }
   const object = value as Json;
@@ -33,7 +38,7 @@ function walk(value: unknown, at: Position, way: Way, joins: Joins, visit: Visit
   const turns = way.turnsAt(layout);
   for (let i = 0; i < turns.length; i++) {
     const { access, position, way: next } = turns[i] as Turn;
-    walk(access.read(object, joins), position, next, joins, visit);
+    walk(access.read(object, joins), position, position.listDepth, next, joins, visit);
   }
 }
 
@@ -111,10 +116,13 @@ export function findPlaces(tree: Tree, paths: Paths): readonly Placed[] {
 
 function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
   const places: Placed[] = [];
-  const walk = (value: unknown, at: Position, depth: number, steps: readonly (string | number)[]): void => {
+  const walk = (value: unknown, at: Position, listDepth: number, depth: number, steps: Placed["path"]): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
-      for (const [i, entry] of (value as readonly unknown[]).entries()) walk(entry, at, depth, [...steps, i]);
+      if (listDepth === 0) return;
+      for (const [i, entry] of (value as readonly unknown[]).entries()) {
+        walk(entry, at, listDepth - 1, depth, [...steps, i]);
+      }
       return;
     }
     const object = value as Json;
@@ -123,8 +131,9 @@ function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]):
     const key = path[depth];
     if (key === undefined) return void places.push({ object, layout, position: at, path: steps });
     const access = layout.access(key);
-    if (access?.position) walk(access.read(object, joins), access.position, depth + 1, [...steps, key]);
+    if (!access?.position) return;
+    walk(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);
   };
-  walk(root, position, 0, []);
+  walk(root, position, position.listDepth, 0, []);
   return places;
 }

@@ -1,4 +1,5 @@
 // Stage 5 of 5: say it. Leaf values as JSON, held against their type (GraphQL spec, "Scalars", result coercion).
+import { stringifyJson } from "@tributary/kit/deep-json";
 import type { LeafKind } from "../plan/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 
@@ -29,7 +30,7 @@ export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boole
       out.writeRaw(value ? "true" : "false");
       return true;
     case "custom":
-      out.writeJson(JSON.stringify(value));
+      out.writeJson(stringifyJson(value));
       return true;
   }
 }

@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { answerJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+
+let shop: RunningSubgraph;
+let stock: RunningSubgraph;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  [shop, stock] = await Promise.all([startShop(), startStock()]);
+  gateway = await startGateway({ supergraphSdl: composeSupergraph([shop, stock]) });
+});
+afterEach(() => void (shop.fault = stock.fault = undefined));
+afterAll(async () => {
+  await gateway.drain();
+  await Promise.all([shop.close(), stock.close()]);
+});
+
+/** Above what a recursive walk, or JSON.stringify, can do in Node's stack: 100,000 levels. */
+const levels = 100_000;
+const deepList = "[".repeat(levels) + "]".repeat(levels);
+const deepObject = `${'{"below":'.repeat(levels)}1${"}".repeat(levels)}`;
+
+const badAnswers = [
+  {
+    name: "a list where an object should be",
+    field: "product",
+    query: "{ product { id left } open }",
+    expected: { product: null, open: true },
+    codes: ["SUBGRAPH_BAD_ANSWER"],
+  },
+  {
+    name: "an entry of a list",
+    field: "products",
+    query: "{ products { id left } open }",
+    expected: { products: [null], open: true },
+    codes: ["SUBGRAPH_BAD_ANSWER"],
+  },
+  {
+    name: "a leaf",
+    field: "open",
+    query: "{ open }",
+    expected: { open: null },
+    codes: ["INVALID_FIELD_VALUE"],
+  },
+];
+
+test.each(badAnswers)("a list nested 100,000 deep in place of $name is null with an error", async (bad) => {
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"${bad.field}":${deepList}}}`);
+  const { status, body } = await gateway.ask(bad.query);
+  expect({ status, data: body.data }).toEqual({ status: 200, data: bad.expected });
+  expect(codesOf(body)).toEqual(bad.codes);
+});
+
+test("objects in lists of lists are completed, those in deeper lists than the type has are not looked for", async () => {
+  const product = '{"__typename":"Product","id":"1"}';
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[${product}],[],[${product}]]}}`);
+  stock.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
+  const good = await gateway.ask("{ shelves { left } }");
+  expect(good.body).toEqual({ data: { shelves: [[{ left: 7 }], [], [{ left: 7 }]] } });
+  const sentBefore = stock.requests.length;
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[[${product}]]]}}`);
+  const bad = await gateway.ask("{ shelves { left } }");
+  expect(bad.body).toMatchObject({ data: { shelves: null }, errors: [{ path: ["shelves", 0, 0] }] });
+  expect(stock.requests.length).toBe(sentBefore);
+});
+
+test("an entity is no match for a key nested 100,000 deep, and siblings are there", async () => {
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"product":{"id":${deepList}}}}`);
+  stock.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
+  const { status, body } = await gateway.ask("{ product { left } open }");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    data: { product: { left: null }, open: true },
+    errors: [{ path: ["product", "left"] }],
+  });
+});
+
+test("a required object nested 100,000 deep is an error, and siblings are there", async () => {
+  shop.fault = (response) =>
+    answerJson(response, 200, `{"data":{"open":true,"product":{"__typename":"Product","id":"1","box":${deepList}}}}`);
+  const { status, body } = await gateway.ask("{ product { id fits box { litres } } open }");
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ product: { id: "1", fits: null, box: null }, open: true });
+  expect(codesOf(body)).toEqual(["SUBGRAPH_BAD_ANSWER"]);
+});
+
+test("places below a list nested 100,000 deep are not searched when another fetch fails", async () => {
+  shop.fault = (response) =>
+    answerJson(response, 200, `{"data":{"products":[{"__typename":"Product","id":"1"},${deepList}]}}`);
+  stock.fault = (response) => response.destroy();
+  const { status, body } = await gateway.ask("{ products { id left } }");
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ products: [{ id: "1", left: null }, null] });
+  expect(codesOf(body)).toEqual(["SUBGRAPH_UNAVAILABLE", "SUBGRAPH_BAD_ANSWER"]);
+});
+
+test.each([
+  ["a list", deepList],
+  ["an object", deepObject],
+])("a custom scalar that is %s nested 100,000 deep is passed through whole", async (_, value) => {
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"about":${value}}}`);
+  const { status, text } = await gateway.ask("{ about open }");
+  expect(status).toBe(200);
+  expect(text === `{"data":{"about":${value},"open":true}}`).toBe(true);
+});
+
+test("a custom scalar nested 100,000 deep is sent on where another subgraph requires it", async () => {
+  shop.fault = (response) =>
+    answerJson(response, 200, `{"data":{"product":{"__typename":"Product","id":"1","notes":${deepList}}}}`);
+  stock.fault = (response, { variables }) => {
+    const [{ notes }] = variables["representations"] as [{ notes: unknown }];
+    answerJson(response, 200, `{"data":{"_entities":[{"id":"1","noted":${Array.isArray(notes)}}]}}`);
+  };
+  const { body } = await gateway.ask("{ product { noted } }");
+  expect(body).toEqual({ data: { product: { noted: true } } });
+});
+
+test("where responses are merged, a value nested 100,000 deep costs its own field only", async () => {
+  const size = (answer: string) => `{"data":{"best":{"__typename":"Product","id":"1",${answer}}}}`;
+  shop.fault = (response) =>
+    answerJson(response, 200, size(`"name":"Table","notes":${deepList},"size":{"grams":${deepList}}`));
+  stock.fault = (response, { query }) => {
+    const entity = `{"__typename":"Product","id":"1","left":1,"size":{"millimetres":${deepObject}}}`;
+    if (query.includes("_entities")) answerJson(response, 200, `{"data":{"_entities":[${entity}]}}`);
+    else answerJson(response, 200, `{"data":{"best":${entity}}}`);
+  };
+  const { status, body } = await gateway.ask("{ best { name left size { grams millimetres } } }");
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ best: { name: "Table", left: 1, size: { grams: null, millimetres: null } } });
+  expect(codesOf(body)).toEqual(["INVALID_FIELD_VALUE", "INVALID_FIELD_VALUE"]);
+});
+
+test("an error with values nested 100,000 deep is reported like any other", async () => {
+  const error = `{"message":"x","path":["open",${deepList}],"extensions":{"code":"BAD_USER_INPUT","problems":[${deepList}]}}`;
+  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":null},"errors":[${error}]}`);
+  const { status, body } = await gateway.ask("{ open }");
+  expect(status).toBe(200);
+  expect(codesOf(body)).toEqual(["BAD_USER_INPUT"]);
+});
+
+function codesOf({ errors = [] }: { errors?: { extensions: { code: string } }[] }): string[] {
+  return errors.map(({ extensions }) => extensions.code);
+}
+
+function startShop(): Promise<RunningSubgraph> {
+  return startSubgraph({
+    name: "shop",
+    typeDefs: `
+      scalar JSON
+      type Query { open: Boolean about: JSON product: Product products: [Product] shelves: [[Product!]!] best: Product @shareable }
+      type Product @key(fields: "id") { id: ID! name: String notes: JSON size: Size @shareable box: Box }
+      type Size @shareable { grams: Int }
+      type Box { litres: Int }
+    `,
+    resolvers: {},
+  });
+}
+
+function startStock(): Promise<RunningSubgraph> {
+  return startSubgraph({
+    name: "stock",
+    typeDefs: `
+      scalar JSON
+      type Query { best: Product @shareable }
+      type Product @key(fields: "id") {
+        id: ID!
+        notes: JSON @external
+        noted: Boolean @requires(fields: "notes")
+        left: Int
+        box: Box @external
+        fits: Boolean @requires(fields: "box { litres }")
+        size: Size @shareable
+      }
+      type Size @shareable { millimetres: Int }
+      type Box { litres: Int @external }
+    `,
+    resolvers: {},
+  });
+}
