@@ -126,6 +126,29 @@ describe("a supergraph in a file", () => {
   });
 });
 
+describe("directives without effect", () => {
+  const typeDefs = `
+    extend schema
+      @link(url: "https://specs.apollo.dev/federation/v2.12", import: ["@cost", "@listSize", "@composeDirective"])
+      @link(url: "https://example.com/team/v1.0", import: ["@owner"])
+      @composeDirective(name: "@owner")
+    directive @owner(team: String) on FIELD_DEFINITION
+    type Query { answer: Int @cost(weight: 2) @owner(team: "a") all: [Int] @listSize(assumedSize: 9) }`;
+
+  test("are reported once for each load of a supergraph that has them", async () => {
+    const priced = composeSupergraph([...library.all, { ...extra, typeDefs }]);
+    gateway = await startGateway({ supergraphSdl: priced, environment: { PLANNER_WORKERS: "2" } });
+    writeFileSync(gateway.file, library.supergraphSdl);
+    await loads(2);
+    const reported = gateway.observations.filter(({ kind }) => kind.includes("directives"));
+    const cost = "https://specs.apollo.dev/cost/v0.1";
+    expect(reported).toEqual([
+      { kind: "directives-without-effect", directives: [`${cost}#@cost`, `${cost}#@listSize`] },
+      { kind: "custom-directives", directives: ["https://example.com/team/v1.0#@owner"] },
+    ]);
+  });
+});
+
 describe("without a supergraph", () => {
   test("the gateway lives, is not ready, refuses with 503 in JSON, and serves as soon as there is one", async () => {
     gateway = await startGateway({});

@@ -47,6 +47,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const { subgraphs } = addresses;
     reportAddresses(o.observe, addresses);
     reportUnusedLabels(planner.overrideLabels, o);
+    reportDirectives(planner.ineffectiveDirectives, o.observe);
     clients = createClients(subgraphs, o);
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
@@ -177,6 +178,11 @@ function reportUnusedLabels(overrideLabels: LoadedPlanner["overrideLabels"], o: 
   const used = new Set([...overrideLabels.values()].flat());
   for (const label of o.overrideLabels)
     if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
+}
+
+function reportDirectives({ federation, custom }: LoadedPlanner["ineffectiveDirectives"], observe: Observe): void {
+  if (federation.length > 0) observe({ kind: "directives-without-effect", directives: federation });
+  if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
 }
 
 function reportAddresses(observe: Observe, { subgraphs, unusedOverrides }: Addresses): void {

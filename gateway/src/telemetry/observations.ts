@@ -19,6 +19,8 @@ export type Observation =
   | { readonly kind: "override-label-without-field"; readonly label: string }
   /** An error at a key that the gateway added to fetches of this entity type. Once for each type in a generation. */
   | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
+  /** Once for each load. */
+  | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] }
   | SubgraphFetchFailed
   | SubgraphReplicas
   | SubgraphErrors
@@ -113,6 +115,8 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "supergraph-refused": ["error", "the supergraph cannot be used; what was loaded keeps serving"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "override-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
+  "directives-without-effect": ["warn", "directives of federation in this supergraph have no effect in this gateway"],
+  "custom-directives": ["info", "custom directives in this supergraph have no effect in this gateway"],
   "override-label-without-field": ["warn", "a label of OVERRIDE_LABELS is on no field of this supergraph"],
   "key-check-stopped": [
     "warn",

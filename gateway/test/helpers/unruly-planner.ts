@@ -40,6 +40,7 @@ function load(id: number, supergraphSdl: string): TaskAnswer | undefined {
     introspection: [],
     aliasPrefix: "a_",
     overrideLabels: new Map(),
+    ineffectiveDirectives: { federation: [], custom: [] },
   };
 }
 

@@ -62,6 +62,7 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
     aliasPrefix: facts.aliasPrefix,
     introspection: facts.introspection,
     overrideLabels: facts.overrideLabels,
+    ineffectiveDirectives: facts.ineffectiveDirectives,
     plan(operationText, enabledLabels = []) {
       const key = planKey(operationText, enabledLabels);
       if (refused.has(key)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));

@@ -31,18 +31,12 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
     // First, because of two reasons against a supergraph this one's is the plainer.
     const planner = createQueryPlanner(supergraphSdl);
     await validate(withoutCacheTags(supergraphSdl), say);
-    const { apiSdl, aliasPrefix, overrideLabels } = planner;
-    const apiSchema = buildASTSchema(parse(apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
     supergraphs.set(id, { planner, apiSchema });
     // While the main thread builds its schemas.
     setImmediate(warmUp, planner);
-    return {
-      kind: "loaded",
-      apiSdl,
-      aliasPrefix,
-      overrideLabels,
-      introspection: writeStandardIntrospection(apiSchema),
-    };
+    const { plan: _plan, ...facts } = planner;
+    return { kind: "loaded", ...facts, introspection: writeStandardIntrospection(apiSchema) };
   }
 
   function plan({ id, operationText, enabledLabels }: PlanTask): TaskAnswer {

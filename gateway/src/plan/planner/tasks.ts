@@ -1,6 +1,7 @@
 // Stage 3 of 5: how to answer? What the main thread and a planner's thread say to one another. One task at a time.
 import type { IntrospectionEntry, IntrospectionTexts } from "../introspection-writer.ts";
 import type { OverrideLabels } from "../rewrite/override-labels.ts";
+import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
 
 /** `id` stands for one supergraph, as long as it is in use. */
 export type Task =
@@ -44,6 +45,7 @@ export interface LoadedFacts {
   /** The responses to the introspection queries of tools. */
   readonly introspection: readonly IntrospectionEntry[];
   readonly overrideLabels: OverrideLabels;
+  readonly ineffectiveDirectives: IneffectiveDirectives;
 }
 
 /** What a library in the thread has to say. It belongs to no task. */

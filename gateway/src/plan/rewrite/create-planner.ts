@@ -15,7 +15,7 @@ import { planResolvable } from "./plan-resolvable.ts";
 import { planRest } from "./plan-rest.ts";
 import { writePlannerSupergraph } from "./planner-supergraph.ts";
 import { repairPlan } from "./repair-plan.ts";
-import { servedFeatures } from "./supergraph-features.ts";
+import { type IneffectiveDirectives, listIneffectiveDirectives, servedFeatures } from "./supergraph-features.ts";
 import { splitMutation } from "./split-mutation.ts";
 
 export interface Planner {
@@ -24,6 +24,7 @@ export interface Planner {
   /** The prefix that `normalize` has to give to aliases in the operations to plan. */
   readonly aliasPrefix: string;
   readonly overrideLabels: OverrideLabels;
+  readonly ineffectiveDirectives: IneffectiveDirectives;
   /**
    * @param operationText the text of a `NormalizedOperation`'s `planned`: one anonymous operation.
    * @param enabledLabels labels of `@override` that are true; the others are false.
@@ -44,7 +45,8 @@ keepFetchesApart();
 /** @throws Error when the supergraph is not one, or needs a feature that is not served here. */
 export function createQueryPlanner(supergraphSdl: string): Planner {
   const { document, aliasPrefix, overrideLabels, ...rest } = writePlannerSupergraph(supergraphSdl);
-  const apiSdl = withExecutableDirectives(writeApi(supergraphSdl), document);
+  const supergraph = validateSupergraph(supergraphSdl);
+  const apiSdl = withExecutableDirectives(writeApi(supergraph), document);
   const plannerNames = findPlannerNames(document);
   const additions = { ...rest, directiveNames: new Map([...plannerNames].map(([name, planners]) => [planners, name])) };
   const { planner, schema } = buildPlanner(renameDirectives(document, plannerNames));
@@ -59,6 +61,7 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
     apiSdl,
     aliasPrefix,
     overrideLabels,
+    ineffectiveDirectives: listIneffectiveDirectives(supergraph.schema),
     plan(operationText, enabledLabels = []) {
       const conditions = new Map(enabledLabels.map((label) => [label, true]));
       const parts = splitMutation(parseOperation(operationText));
@@ -68,9 +71,12 @@ export function createQueryPlanner(supergraphSdl: string): Planner {
   };
 }
 
-/** Of the supergraph as it came, which is validated here. */
-function writeApi(supergraphSdl: string): string {
-  const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: new Set(servedFeatures) });
+/** The supergraph as it was published. */
+function validateSupergraph(supergraphSdl: string): Supergraph {
+  return Supergraph.build(supergraphSdl, { supportedFeatures: new Set(servedFeatures) });
+}
+
+function writeApi(supergraph: Supergraph): string {
   return printSchema(supergraph.apiSchema().toGraphQLJSSchema());
 }
 

@@ -1,5 +1,7 @@
+import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { createQueryPlanner } from "./create-planner.ts";
 import { refuseUnservedFeatures, servedFeatures } from "./supergraph-features.ts";
 
 test.each(["authenticated", "requiresScopes", "policy", "context", "connect"])("%s is refused by name", (feature) => {
@@ -9,6 +11,13 @@ test.each(["authenticated", "requiresScopes", "policy", "context", "connect"])("
 test("neither another name nor another purpose nor a later version helps", () => {
   const link = '@link(url: "https://specs.apollo.dev/authenticated/v1.2", as: "harmless", for: EXECUTION)';
   expect(() => refuseUnservedFeatures(parse(`extend schema ${link}`))).toThrow("would show everybody");
+});
+
+test.each([
+  'schema @link(url: "https://specs.apollo.dev/link/v1.0", as: "l") @l(url: "https://specs.apollo.dev/authenticated/v0.1")',
+  'schema @link(url: "HTTPS://specs.apollo.dev:443/authenticated/v0.1?a#@authenticated")',
+])("neither a renamed @link nor another spelling of the URL helps: %s", (schema) => {
+  expect(() => refuseUnservedFeatures(parse(`${schema} { query: Query }`))).toThrow("would show everybody");
 });
 
 test("all problems are told at once", () => {
@@ -24,5 +33,109 @@ test("what only describes is served", () => {
   expect(() => refuse("https://example.com/authenticated/v0.1")).not.toThrow();
 });
 
+const nothing = { federation: [], custom: [] };
+
+describe("what becomes of each directive that a composed supergraph can have", () => {
+  test.each([
+    [
+      "@key, @shareable, @provides",
+      `type Query { a: A @provides(fields: "x") } type A @key(fields: "id") { id: ID! x: Int @external }`,
+    ],
+    [
+      "@requires, @external",
+      `type Query { a: A } type A @key(fields: "id") { id: ID! x: Int @external y: Int @requires(fields: "x") }`,
+    ],
+    [
+      "@override",
+      `type Query { a: A } type A @key(fields: "id") { id: ID! x: Int @shareable @override(from: "other") }`,
+    ],
+    [
+      "@override with a label",
+      `type Query { a: A } type A @key(fields: "id") { id: ID! x: Int @shareable @override(from: "other", label: "beta") }`,
+    ],
+    [
+      "@interfaceObject",
+      `type Query { a: A } type A @key(fields: "id") { id: ID! } type I @interfaceObject @key(fields: "id") { id: ID! z: Int }`,
+    ],
+    [
+      "@inaccessible, @tag",
+      `type Query @tag(name: "t") { a: A secret: Int @inaccessible } type A @key(fields: "id") { id: ID! }`,
+    ],
+    [
+      "@deprecated, @specifiedBy",
+      `type Query { a: Url @deprecated } scalar Url @specifiedBy(url: "https://example.com")`,
+    ],
+    ["executable ones", `directive @live on FIELD type Query { a: Int }`],
+  ])("%s: honoured, and not reported", (_, typeDefs) => {
+    expect(createQueryPlanner(compose(typeDefs)).ineffectiveDirectives).toEqual(nothing);
+  });
+
+  test.each([
+    ["@cost", `type Query { a: Int @cost(weight: 3) }`, ["https://specs.apollo.dev/cost/v0.1#@cost"]],
+    [
+      "@listSize, renamed",
+      `type Query { a: [Int] @size(assumedSize: 3) }`,
+      ["https://specs.apollo.dev/cost/v0.1#@listSize"],
+    ],
+    ["@cacheTag", `type Query { a: Int @cacheTag(format: "a") }`, ["https://specs.apollo.dev/cacheTag/v0.1"]],
+  ])("%s: without effect, and reported by name", (_, typeDefs, federation) => {
+    expect(createQueryPlanner(compose(typeDefs)).ineffectiveDirectives).toEqual({ ...nothing, federation });
+  });
+
+  test.each([
+    ["authenticated", `type Query { a: Int @authenticated }`],
+    ["requiresScopes", `type Query { a: Int @requiresScopes(scopes: [["a"]]) }`],
+    ["policy", `type Query { a: Int @policy(policies: [["a"]]) }`],
+    [
+      "context",
+      `type Query { a: A } type A @context(name: "c") @key(fields: "id") { id: ID! p: String b: B }
+      type B @key(fields: "id") { id: ID! x(p: String @fromContext(field: "$c { p }")): Int }`,
+    ],
+    [
+      "connect",
+      `extend schema @link(url: "https://specs.apollo.dev/connect/v0.2", import: ["@connect"])
+      type Query { a: String @connect(http: { GET: "https://example.com" }, selection: "$") }`,
+    ],
+  ])("%s: refused by name", (feature, typeDefs) => {
+    expect(() => createQueryPlanner(compose(typeDefs))).toThrow(`it links https://specs.apollo.dev/${feature}/v0.`);
+  });
+
+  test("directives of teams: not evaluated, and reported apart", () => {
+    const sdl = compose(`type Query @owner(team: "a") { a: Int }`);
+    const custom = ["https://example.com/team/v1.0#@owner"];
+    expect(createQueryPlanner(sdl).ineffectiveDirectives).toEqual({ ...nothing, custom });
+    const unlinked = sdl.replace('  @link(url: "https://example.com/team/v1.0", import: ["@owner"])\n', "");
+    expect(createQueryPlanner(unlinked).ineffectiveDirectives).toEqual({ ...nothing, custom: ["@owner"] });
+  });
+
+  test("a feature of federation that is newer than this gateway: without effect, and reported by name", () => {
+    const link = '  @link(url: "https://specs.apollo.dev/future/v0.1")\n';
+    const sdl = compose("type Query { a: Int }").replace("schema\n", `schema\n${link}`);
+    const federation = ["https://specs.apollo.dev/future/v0.1"];
+    expect(createQueryPlanner(sdl).ineffectiveDirectives).toEqual({ ...nothing, federation });
+  });
+});
+
 const refuse = (url: string) =>
   refuseUnservedFeatures(parse(`schema @link(url: ${JSON.stringify(url)}) { query: Query }`));
+
+/** A supergraph of this subgraph and another one. */
+function compose(typeDefs: string): string {
+  const header = `extend schema
+    @link(url: "https://specs.apollo.dev/federation/v2.12", import: [
+      "@key" "@external" "@requires" "@provides" "@shareable" "@override" "@interfaceObject" "@inaccessible" "@tag" "@composeDirective"
+      "@authenticated" "@requiresScopes" "@policy" "@context" "@fromContext" "@cost" { name: "@listSize", as: "@size" } "@cacheTag"
+    ])
+    @link(url: "https://example.com/team/v1.0", import: ["@owner"])
+    @composeDirective(name: "@owner")
+  directive @owner(team: String) on OBJECT\n`;
+  const other = `type A @key(fields: "id") { id: ID! x: Int @shareable } interface I @key(fields: "id") { id: ID! }
+    type C implements I @key(fields: "id") { id: ID! }`;
+  const services = Object.entries({ one: typeDefs, other }).map(([name, defs]) => ({
+    name,
+    typeDefs: parse(header + defs),
+  }));
+  const { supergraphSdl, errors } = composeServices(services);
+  if (supergraphSdl === undefined) throw new AggregateError(errors ?? [], String(errors));
+  return supergraphSdl;
+}
