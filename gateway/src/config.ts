@@ -215,13 +215,19 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 10_000,
       min: 1,
       max: 1_000_000,
-      why: "plans that are kept, per supergraph",
+      why: "number of cached plans, per supergraph",
+    }),
+    operationsBytesMax: env.integer("OPERATIONS_BYTES_MAX", {
+      fallback: 128_000_000,
+      min: 1_000_000,
+      max: 10_000_000_000,
+      why: "estimated memory of cached documents with all that is compiled for them, per supergraph; an operation of four fetches takes some 50 KB",
     }),
     plansBytesMax: env.integer("PLANS_BYTES_MAX", {
       fallback: 30_000_000,
       min: 1_000,
       max: 10_000_000_000,
-      why: "plans that are kept, per supergraph, by their length as JSON",
+      why: "cached plans, per supergraph, as JSON",
     }),
   };
 }

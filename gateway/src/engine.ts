@@ -1,12 +1,11 @@
 // The stages plan, run and shape over one supergraph. `pipeline.ts` says where they stand in the life of a request.
-import type { QueryPlan } from "@apollo/query-planner";
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { AdmittedOperation } from "./parse/admitted-operation.ts";
 import { createCompiler } from "./plan/compile.ts";
 import type { CompiledPlan } from "./plan/compiled-plan.ts";
 import { createStoppedKeyChecks } from "./plan/key-checks.ts";
 import { createOverrideCombinations } from "./plan/override-combinations.ts";
-import { createPlanStage } from "./plan/plan.ts";
+import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
 import { createSharing } from "./run/in-flight.ts";
 import { createIntrospection, type Introspection, type IntrospectionOptions } from "./run/introspection.ts";
@@ -57,7 +56,7 @@ export interface EngineOptions {
   readonly supergraphSchema: GraphQLSchema;
   readonly aliasPrefix: string;
   /** The planner: takes the text of a normalized operation. */
-  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<QueryPlan>;
+  readonly plan: PlanOptions["plan"];
   /** The override labels that the plan of each field depends on, by field coordinate. */
   readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
   /** Override labels other than `percent(n)` that are true. */
@@ -127,14 +126,10 @@ export function createEngine(o: EngineOptions): Engine {
     return { status: 200, body, told, timings };
   }
 
-  async function explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown> {
-    return (await planning.plan(admitted, variables, traceId)).explained;
-  }
-
   return {
     apiSchema: o.apiSchema,
     execute,
-    explain,
+    explain: planning.explain,
     prepare: planning.prepare,
     conditionsOf: planning.conditionsOf,
     sizeOfIntrospection: introspection.size,

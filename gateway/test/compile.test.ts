@@ -66,7 +66,7 @@ function compile(source: string): CompiledPlan & { readonly requests: readonly C
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   if (!operation) throw new Error("An operation is wanted");
   const { client, planned } = normalize(document, operation, {}, planner.aliasPrefix);
-  const plan = compilePlan(client, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" });
+  const plan = compilePlan(client, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" }, () => {});
   return { ...plan, requests: plan.steps ? listRequests(plan.steps) : [] };
 }
 

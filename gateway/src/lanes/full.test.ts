@@ -86,6 +86,7 @@ function createFakeGenerations(
     sizeOfPlans: () => ({ entries: 0, bytes: 0 }),
     listMostUsed: () => [],
     warm: () => Promise.resolve(),
+    retire: () => {},
     close: () => Promise.resolve(),
   };
   return {

@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { expect, test } from "vitest";
-import { createOperations, documentWeight } from "./operations.ts";
+import { createOperations } from "./operations.ts";
 
 test("an operation is found once it is admitted, by its document's text and the name that the client gave", () => {
   const operations = createOperations({ documentsMax: 2, bytesMax: 10_000 });
@@ -25,7 +25,7 @@ test("it stays the same object, whether it is named or not", () => {
 test("documents are held to a number and to a weight", () => {
   const texts = ["{ a }", "{ b }", "{ c }"];
   const few = createOperations({ documentsMax: 2, bytesMax: 10_000 });
-  const light = createOperations({ documentsMax: 10, bytesMax: 2 * documentWeight("{ a }") });
+  const light = createOperations({ documentsMax: 10, bytesMax: 2 * weighDocument("{ a }") });
   for (const operations of [few, light]) {
     for (const text of texts) operations.admit(read(text).admit(undefined));
     expect(texts.filter((text) => operations.has(text))).toEqual(["{ b }", "{ c }"]);
@@ -59,6 +59,26 @@ test("the most used ones are told, as clients name them", () => {
     { source, operationName: "A", admitted: operations.find(source, "A") },
   ]);
 });
+
+test("what is compiled for an operation counts as part of its document, and evicts others", () => {
+  const bytes = weighDocument("{ a }");
+  const operations = createOperations({ documentsMax: 10, bytesMax: 3 * bytes });
+  const [a, b] = ["{ a }", "{ b }"].map((text) => operations.admit(read(text).admit(undefined)));
+  b?.retain(bytes);
+  expect(operations.size()).toEqual({ entries: 2, bytes: 3 * bytes });
+  b?.retain(1);
+  expect([operations.has("{ a }"), operations.size().bytes]).toEqual([false, 2 * bytes + 1]);
+  b?.retain(-bytes);
+  // Evicted before: no longer counted.
+  a?.retain(bytes);
+  expect(operations.size().bytes).toBe(bytes + 1);
+});
+
+function weighDocument(text: string): number {
+  const operations = createOperations({ documentsMax: 1, bytesMax: 10_000 });
+  operations.admit(read(text).admit(undefined));
+  return operations.size().bytes;
+}
 
 const hashOf = (source: string) => `hash of ${source}`;
 

@@ -1,5 +1,5 @@
 // What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
-import type { DocumentNode, OperationDefinitionNode } from "graphql";
+import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
 import { createBoundedMap, type KeptSize } from "../parse/bounded-map.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
@@ -12,7 +12,8 @@ export interface Operations {
   findDocument(hash: string): DocumentNode | undefined;
   /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
   admit(o: NamedOperation): AdmittedOperation;
-  /** Of documents. */
+  /** Drops all documents. */
+  clear(): void;
   size(): KeptSize;
   /** By how often they were found or admitted, the most used first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
@@ -34,21 +35,18 @@ interface NamedOperation {
 export interface OperationsOptions {
   /** The operations of each document are bounded by its text. */
   readonly documentsMax: number;
-  /** Of documents, by `documentWeight`. */
+  /** Of documents, with what is compiled for their operations. */
   readonly bytesMax: number;
-  /** A document had to make room. */
   readonly onEvicted?: () => void;
 }
 
-/**
- * For each character of a document's text: its tree without locations takes 33 bytes, the text one or two, and what an engine keeps for its
- * operations some 120 (measured on 2,000 documents of 150 characters: 46 MB in all).
- */
-const bytesPerCharacter = 160;
+/** Estimates of what a document retains: the entry, and each node of its tree without locations (retention.test.ts). */
+const retainedBytes = { document: 1_000, node: 100 } as const;
 
-/** In bytes, about. */
-export function documentWeight(source: string): number {
-  return source.length * bytesPerCharacter;
+function estimateBytes(source: string, document: DocumentNode): number {
+  let nodes = 0;
+  visit(document, { enter: () => void nodes++ });
+  return retainedBytes.document + source.length + nodes * retainedBytes.node;
 }
 
 interface Known {
@@ -81,16 +79,24 @@ export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} 
 
   function keep({ source, hash, document }: NamedOperation): Known {
     const known: Known = { hash, document, names: new Map() };
-    if (bySource.set(source, known, documentWeight(source))) byHash.set(hash, known);
+    if (bySource.set(source, known, estimateBytes(source, document))) byHash.set(hash, known);
     return known;
   }
 
   function add(named: NamedOperation): AdmittedOperation {
     const { source, operationName, document, operation } = named;
-    const { names } = bySource.get(source) ?? keep(named);
+    const known = bySource.get(source) ?? keep(named);
+    const { names } = known;
     // With its name and without one a client may mean the same operation.
     const same = [...names.values()].find(({ admitted }) => admitted.operation.name?.value === operation.name?.value);
-    const admitted = same?.admitted ?? { source, document, operation };
+    const admitted = same?.admitted ?? {
+      source,
+      document,
+      operation,
+      retain(bytes: number) {
+        if (bySource.get(source) === known) bySource.addWeight(source, bytes);
+      },
+    };
     names.set(operationName, { admitted, operationName, uses: 1 });
     return admitted;
   }
@@ -98,6 +104,7 @@ export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} 
   return {
     has: (source) => bySource.get(source) !== undefined,
     find,
+    clear: bySource.clear,
     size: bySource.size,
     findDocument: (hash) => byHash.get(hash)?.document,
     admit: (named) => find(named.source, named.operationName) ?? add(named),

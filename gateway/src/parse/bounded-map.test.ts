@@ -54,3 +54,16 @@ test("what is set again or deleted is weighed once", () => {
   map.set("c", 3, 3);
   expect([map.get("b"), map.get("c")]).toEqual([2, 3]);
 });
+
+test("an entry that grows evicts others, and itself when it is heavier than the whole map", () => {
+  const map = createBoundedMap<number>({ entriesMax: 3, weightMax: 10 });
+  for (const key of ["a", "b", "c"]) map.set(key, 1, 3);
+  map.addWeight("c", 2);
+  expect([map.size(), map.get("a"), map.get("c")]).toEqual([{ entries: 2, bytes: 8 }, undefined, 1]);
+  map.addWeight("c", -4);
+  expect(map.size().bytes).toBe(4);
+  map.addWeight("c", 50);
+  expect(map.size()).toEqual({ entries: 0, bytes: 0 });
+  map.addWeight("c", 1);
+  expect(map.size()).toEqual({ entries: 0, bytes: 0 });
+});

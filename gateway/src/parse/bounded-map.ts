@@ -1,32 +1,35 @@
-// Stage 2 of 5: what do you ask? Documents are kept, persisted queries too: so many, and so heavy.
+// Stage 2 of 5: parse. A cache that is bounded by the number and the weight of its entries.
 
-/** How full something is that is kept within bounds. */
+/** How full a cache is. */
 export interface KeptSize {
   readonly entries: number;
-  /** In bytes, about. */
+  /** Estimated. */
   readonly bytes: number;
 }
 
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
-  /** @returns false for one heavier than the whole map, which is not kept. */
+  /** @returns false for an entry heavier than the whole map, which is not stored. */
   set(key: string, value: Value, weight: number): boolean;
+  /** Adds to the weight of an entry what it retains since it was stored. Negative for what it no longer retains. */
+  addWeight(key: string, weight: number): void;
   delete(key: string): boolean;
-  /** All that is kept; reading them is no use. */
+  clear(): void;
+  /** Does not count as use. */
   values(): Iterable<Value>;
-  /** What weighs is taken for bytes. */
+  /** The weight is taken for bytes. */
   size(): KeptSize;
 }
 
-interface Kept<Value> {
+interface Entry<Value> {
   readonly value: Value;
-  readonly weight: number;
+  weight: number;
   used: boolean;
 }
 
 /**
- * Drops what was not used since it last came to the front of the queue ("second chance"): as good as the least recently used for our
- * purpose, and a hit only sets a flag. Reordering the map on each hit would cost more than the look-up.
+ * Evicts the oldest entry that was not used since it last came to the front of the queue ("second chance"). A hit only sets a flag;
+ * reordering the map on each hit, as for least recently used, would cost more than the look-up.
  */
 export function createBoundedMap<Value>({
   entriesMax,
@@ -37,10 +40,9 @@ export function createBoundedMap<Value>({
   entriesMax: number;
   weightMax: number;
   onDrop?: (value: Value) => void;
-  /** One had to make room. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
-  const kept = new Map<string, Kept<Value>>();
+  const kept = new Map<string, Entry<Value>>();
   let weight = 0;
 
   function drop(key: string): boolean {
@@ -52,9 +54,10 @@ export function createBoundedMap<Value>({
     return true;
   }
 
-  function makeRoom(valueWeight: number): void {
+  /** Until there is room for so many more entries of this weight. */
+  function evict(entries: number, addedWeight: number): void {
     for (const [key, entry] of kept) {
-      if (kept.size < entriesMax && weight + valueWeight <= weightMax) return;
+      if (kept.size + entries <= entriesMax && weight + addedWeight <= weightMax) return;
       if (entry.used) {
         entry.used = false;
         kept.delete(key);
@@ -76,12 +79,24 @@ export function createBoundedMap<Value>({
     set(key, value, valueWeight) {
       drop(key);
       if (valueWeight > weightMax) return false;
-      makeRoom(valueWeight);
+      evict(1, valueWeight);
       kept.set(key, { value, weight: valueWeight, used: false });
       weight += valueWeight;
       return true;
     },
+    addWeight(key, added) {
+      const entry = kept.get(key);
+      if (entry === undefined) return;
+      entry.weight += added;
+      // So that others are evicted first.
+      entry.used = true;
+      weight += added;
+      evict(0, 0);
+    },
     delete: drop,
+    clear() {
+      for (const key of kept.keys()) drop(key);
+    },
     size: () => ({ entries: kept.size, bytes: weight }),
     values: () => kept.values().map(({ value }) => value),
   };

@@ -38,7 +38,7 @@ function admit(source: string, name?: string): AdmittedOperation {
   const document = parse(source, { noLocation: true });
   const operation = getOperationAST(document, name);
   if (!operation) throw new Error("not an operation");
-  return { source, document, operation };
+  return { source, document, operation, retain: () => {} };
 }
 
 function read(source: string): OperationDefinitionNode {

@@ -1,6 +1,13 @@
 // Stage 3 of 5: how to answer? The planner's answer made ready to run: texts printed, readers and positions built, once for each operation.
 import type { FetchNode, PlanNode, QueryPlan } from "@apollo/query-planner";
-import { type FieldNode, type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from "graphql";
+import {
+  type FieldNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SelectionSetNode,
+} from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, Step } from "./compiled-plan.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
 import { createFetchDocument, type FetchDocument, findRenamedFields } from "./fetch-document.ts";
@@ -19,10 +26,18 @@ export interface CompilerOptions extends KeyCheckOptions {
   readonly stoppedKeyChecks: StoppedKeyChecks;
 }
 
-export type Compile = (client: OperationDefinitionNode, plan: QueryPlan) => CompiledPlan;
+/** @param retain counts the bytes that the compiled plan retains, now and when layouts are added. */
+export type Compile = (
+  client: OperationDefinitionNode,
+  plan: QueryPlan,
+  retain: (bytes: number) => void,
+) => CompiledPlan;
+
+/** Estimates of what a plan retains besides its layouts, each fetch, and each selection of the client or of a fetch (retention.test.ts). */
+const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
-  return (client, plan) => {
+  return (client, plan, retain) => {
     const fetches: CompiledFetch[] = [];
     const renamed = new Map<FieldNode, string>();
     const fetchKeyOf = (field: FieldNode) => renamed.get(field) ?? responseNameOf(field);
@@ -44,7 +59,9 @@ export function createCompiler(o: CompilerOptions): Compile {
       clientKeyOf,
       fetchKeyOf,
       introspection: introspection && { slot: fetches.length, findAlias: introspection.findAlias },
+      retain,
     };
+    retain(estimateBytes(client, fetches));
     const root = createRootPosition(positionOptions, type, [client.selectionSet]);
     return {
       kind: client.operation,
@@ -53,9 +70,25 @@ export function createCompiler(o: CompilerOptions): Compile {
       root,
       isMerged,
       introspection: introspection?.selectionSet,
-      explained: plan,
     };
   };
+}
+
+function estimateBytes(client: OperationDefinitionNode, fetches: readonly CompiledFetch[]): number {
+  const counted = new Set<SelectionSetNode["selections"]>();
+  for (const set of [client.selectionSet, ...fetches.map(({ selected }) => selected)]) addSelections(set, counted);
+  const selections = [...counted].reduce((sum, { length }) => sum + length, 0);
+  return retainedBytes.plan + fetches.length * retainedBytes.fetch + selections * retainedBytes.selection;
+}
+
+/** The selections of a fragment are the same list wherever it is spread, see resolve-conditions.ts. */
+function addSelections({ selections }: SelectionSetNode, counted: Set<SelectionSetNode["selections"]>): void {
+  if (counted.has(selections)) return;
+  counted.add(selections);
+  for (const selection of selections) {
+    if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet)
+      addSelections(selection.selectionSet, counted);
+  }
 }
 
 function readPlanNode(node: NonNullable<QueryPlan["node"]>): PlanNode {

@@ -1,5 +1,4 @@
 // Stage 3 of 5: how to answer? What the planner's answer becomes: data that `run` follows and `shape` writes from.
-import type { QueryPlan } from "@apollo/query-planner";
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
 /** One operation, ready to run any number of times. Immutable, but for layouts that are added when a type is first met, and for added keys. */
@@ -13,8 +12,6 @@ export interface CompiledPlan {
   readonly isMerged: boolean;
   /** The client's `__schema` and `__type` fields as root fields of one query: see introspection-fields.ts. */
   readonly introspection: SelectionSetNode | undefined;
-  /** The planner's own JSON, for developers. */
-  readonly explained: QueryPlan;
 }
 
 export type Step =

@@ -60,5 +60,5 @@ function list(query: string) {
       ["Post.title", ["percent(50)"]],
     ]),
     enabledLabels: ["beta"],
-  })({ source: query, document, operation });
+  })({ source: query, document, operation, retain: () => {} });
 }

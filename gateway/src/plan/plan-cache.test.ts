@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { createPlanCache } from "./plan-cache.ts";
-import type { MeasuredPlan } from "./planner/loaded-planner.ts";
 
 /** Of one plan and its operation, a text of one character. */
-const bytesEach = 21;
+const bytesEach = 221;
 
 test("an operation is planned once, and its plan is kept", async () => {
   const { cache, planned, kinds } = setUp();
@@ -58,11 +57,9 @@ test("a failure is not kept", async () => {
 function setUp(bounds: { plansMax?: number; bytesMax?: number } = {}) {
   const planned: string[] = [];
   const kinds: string[] = [];
-  const plan = (operation: string): Promise<MeasuredPlan> => {
+  const plan = (operation: string): Promise<string> => {
     planned.push(operation);
-    return operation === "failing"
-      ? Promise.reject(new Error(operation))
-      : Promise.resolve({ plan: { kind: "QueryPlan" }, jsonCharacters: 20 });
+    return operation === "failing" ? Promise.reject(new Error(operation)) : Promise.resolve("x".repeat(20));
   };
   const observe = ({ kind }: { kind: string }) => void kinds.push(kind);
   const cache = createPlanCache({ planner: { plan }, plansMax: 100, bytesMax: 10_000, observe, ...bounds });

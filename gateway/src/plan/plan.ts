@@ -14,18 +14,19 @@ type Variables = Readonly<Record<string, unknown>>;
 
 export interface PlanOptions {
   readonly aliasPrefix: string;
-  /** The planner: takes the text of a normalized operation. */
-  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<QueryPlan>;
+  /** The planner: takes the text of a normalized operation, and gives a `QueryPlan` as JSON. */
+  readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
   /** The combinations of override labels that requests for the operation can have. */
   readonly listCombinations: (admitted: AdmittedOperation) => readonly OverrideCombination[];
-  /** Told of each compilation. */
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
   /** The plan for a request of this trace; synchronous if it has been compiled. Rejects with a Refusal if the operation cannot be planned. */
   plan(admitted: AdmittedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  /** The query plan for a request of this trace, as JSON. */
+  explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the operation for each combination of override labels, so that no request waits for it. */
   prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
   /** The values of conditions for which an operation has been planned. */
@@ -48,6 +49,14 @@ interface Variant {
   /** Of the conditions. */
   readonly values: string;
   plan: CompiledPlan | Promise<CompiledPlan>;
+  readonly retention: Retention;
+}
+
+/** Counts what a compiled variant retains as part of its operation. */
+interface Retention {
+  add(bytes: number): void;
+  /** The variant is evicted. */
+  release(): void;
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
@@ -56,14 +65,21 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   async function compileNew(
     admitted: AdmittedOperation,
     conditions: Variables,
-    { labels }: OverrideCombination,
+    combination: OverrideCombination,
+    retention: Retention,
   ): Promise<CompiledPlan> {
-    const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
-    const plan: QueryPlan = planned ? await o.plan(print(planned), labels) : { kind: "QueryPlan" };
-    if (planned && !plan.node) throw new Refusal("OPERATION_NOT_RESOLVABLE");
-    const compiled = o.compile(client, plan);
+    const { client, plan } = await planNew(admitted, conditions, combination);
+    const compiled = o.compile(client, plan, retention.add);
     o.onCompiled(compiled);
     return compiled;
+  }
+
+  async function planNew(admitted: AdmittedOperation, conditions: Variables, { labels }: OverrideCombination) {
+    const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
+    if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
+    const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
+    if (!plan.node) throw new Refusal("OPERATION_NOT_RESOLVABLE");
+    return { client, plan };
   }
 
   function variantsOf(admitted: AdmittedOperation): Variants {
@@ -83,8 +99,9 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     const key = combination.labels.length === 0 ? values : `${values} ${combination.labels.join()}`;
     const found = byKey.get(key);
     if (found) return found.plan;
-    const plan = compileNew(admitted, conditions, combination);
-    keep(byKey, key, { conditions, values, plan }, plan);
+    const retention = createRetention(admitted);
+    const plan = compileNew(admitted, conditions, combination, retention);
+    store(byKey, key, { conditions, values, plan, retention }, plan);
     return plan;
   }
 
@@ -92,6 +109,11 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     plan(admitted, variables, traceId) {
       const variants = variantsOf(admitted);
       return planVariant(admitted, variables, variants, chooseCombination(variants.combinations, traceId));
+    },
+    async explain(admitted, variables, traceId) {
+      const { names, combinations } = variantsOf(admitted);
+      const conditions = readConditions(admitted.operation, names, variables);
+      return (await planNew(admitted, conditions, chooseCombination(combinations, traceId))).plan;
     },
     async prepare(admitted, variables) {
       const variants = variantsOf(admitted);
@@ -104,14 +126,33 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   };
 }
 
-function keep(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
+function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Promise<CompiledPlan>): void {
   byKey.set(key, variant);
-  const oldest = byKey.size > variantsMax ? byKey.keys().next().value : undefined;
-  if (oldest !== undefined) byKey.delete(oldest);
+  const [oldest] = byKey.size > variantsMax ? byKey : [];
+  if (oldest) {
+    byKey.delete(oldest[0]);
+    oldest[1].retention.release();
+  }
   plan.then(
     (compiled) => void (variant.plan = compiled),
     () => byKey.delete(key),
   );
+}
+
+function createRetention(admitted: AdmittedOperation): Retention {
+  let retainedBytes = 0;
+  let isReleased = false;
+  return {
+    add(bytes) {
+      if (isReleased) return;
+      retainedBytes += bytes;
+      admitted.retain(bytes);
+    },
+    release() {
+      isReleased = true;
+      admitted.retain(-retainedBytes);
+    },
+  };
 }
 
 function createVariants(

@@ -33,6 +33,8 @@ export interface PositionOptions {
   readonly clientKeyOf: (field: FieldNode) => string;
   /** The planner key of a field in a fetch's text: its response name, unless the plan renames it. */
   readonly fetchKeyOf: (field: FieldNode) => string;
+  /** Counts the bytes that layouts retain. */
+  readonly retain: (bytes: number) => void;
   /** The values of introspection fields are joined to every object of the query type, like the data of a fetch of root fields. */
   readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly slot: number }) | undefined;
 }

@@ -115,6 +115,7 @@ function setUp(query: string, fetches: readonly CompiledFetch[]) {
       clientKeyOf: responseNameOf,
       fetchKeyOf: responseNameOf,
       introspection: undefined,
+      retain: () => {},
     },
     typeOf("Query"),
     [selectionSetOf(query)],

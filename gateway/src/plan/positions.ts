@@ -29,6 +29,9 @@ import type { PositionAbout, PositionOptions, Source } from "./position-about.ts
 import { createTypenameReader } from "./position-typename.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
+/** Estimated from measurements (retention.test.ts): what a layout and each of its fields take. */
+const retainedBytes = { layout: 4_000, field: 700 } as const;
+
 /** The position of the operation's root; all others are reached from it. */
 export function createRootPosition(
   o: PositionOptions,
@@ -82,6 +85,7 @@ function createLayout(typename: string, about: PositionAbout, o: PositionOptions
   const applies = (condition: string) => o.types.applies(condition, typename);
   const client = collectFields(about.clientSets, applies, o.clientKeyOf);
   const access = createAccessByKey(typename, about, client, o);
+  o.retain(retainedBytes.layout + client.size * retainedBytes.field);
   const isVisible = o.findVisibleType(typename) !== undefined;
   let fields: readonly ClientField[] | undefined;
 

@@ -163,7 +163,7 @@ function setUp({
     const client = resolveConditions(document, operation, variables);
     const fields = findIntrospectionFields(client, responseNameOf);
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
-    const admitted: AdmittedOperation = { source, document, operation };
+    const admitted: AdmittedOperation = { source, document, operation, retain: () => {} };
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];
     const join = (values: Readonly<Record<string, Buffer>>) =>
       `{${names.map((name) => `"${name}":${values[fields?.findAlias([name]) ?? ""]?.toString()}`).join(",")}}`;

@@ -17,8 +17,12 @@ import type { Generation, UsedOperation } from "./generations.ts";
 export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations">, SubgraphOverrides {
   readonly subgraphTimeoutMs: number;
   readonly planner: Planner;
-  /** Plans that are kept, and their length as JSON. */
-  readonly planning: { readonly plansMax: number; readonly plansBytesMax: number };
+  /** Bounds of the caches of plans and of operations. */
+  readonly planning: {
+    readonly plansMax: number;
+    readonly plansBytesMax: number;
+    readonly operationsBytesMax: number;
+  };
   readonly fetchSharing: boolean;
   readonly introspectionCharactersMax: number;
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
@@ -30,8 +34,7 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
 
-/** Valid documents that are kept; bytes are about what they take with all that is compiled for them. */
-const documentBounds = { documentsMax: 10_000, bytesMax: 128_000_000 };
+const documentsMax = 10_000;
 
 /** @throws Error when the supergraph cannot be used; nothing is left behind then. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
@@ -116,7 +119,7 @@ interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine" | "si
 async function openDoors({ release, ...built }: Built, o: GenerationOptions): Promise<Generation> {
   const { engine } = built;
   const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
-  const operations = createOperations({ ...documentBounds, onEvicted });
+  const operations = createOperations({ documentsMax, bytesMax: o.planning.operationsBytesMax, onEvicted });
   const { apiSchema } = engine;
   const admission = await createAdmission({ ...o, apiSchema, operations });
   return {
@@ -130,6 +133,7 @@ async function openDoors({ release, ...built }: Built, o: GenerationOptions): Pr
         conditions: engine.conditionsOf(admitted),
       })),
     warm: (used, signal) => warm(used, signal, admission, engine),
+    retire: operations.clear,
     async close() {
       await admission.close();
       await release();

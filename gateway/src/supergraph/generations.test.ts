@@ -3,7 +3,7 @@ import type { Observation } from "../telemetry/observations.ts";
 import { createGenerations, type Generation, type UsedOperation } from "./generations.ts";
 
 test("a request keeps the generation it began with alive, and the last one to leave closes it", async () => {
-  const { generations, closed } = setUp();
+  const { generations, closed, retired } = setUp();
   await generations.load("one");
   const first = generations.pin();
   const second = generations.pin();
@@ -13,6 +13,8 @@ test("a request keeps the generation it began with alive, and the last one to le
   first?.release();
   first?.release();
   expect(closed).toEqual([]);
+  // Its caches are dropped at once.
+  expect(retired).toEqual(["one"]);
   second?.release();
   expect(closed).toEqual(["one"]);
 });
@@ -132,6 +134,7 @@ const used: UsedOperation = { source: "{ one }", operationName: undefined, condi
 
 function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOperation[] } = {}) {
   const closed: string[] = [];
+  const retired: string[] = [];
   const warmed: Warming[] = [];
   const observations: Observation[] = [];
   const { promise: closedOne, resolve: onClosed } = Promise.withResolvers<void>();
@@ -148,6 +151,7 @@ function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOp
           const finish = (error?: Error) => (error ? reject(error) : resolve());
           warmed.push({ apiSdl, operations, signal, finish });
         }),
+      retire: () => void retired.push(apiSdl),
       async close() {
         if (apiSdl === "stuck") throw new Error("stuck");
         closed.push(apiSdl);
@@ -157,5 +161,5 @@ function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOp
   };
   const observe = (observation: Observation) => void observations.push(observation);
   const generations = createGenerations({ build, observe, graceMs: 60_000, ...o });
-  return { generations, closed, closedOne, warmed, observations };
+  return { generations, closed, retired, closedOne, warmed, observations };
 }

@@ -23,6 +23,8 @@ export interface Generation {
    * and compiled as without variables. What is no longer valid is left out.
    */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
+  /** Drops what is cached for clients' operations: no request begins with this generation any more. Called once, before `close`. */
+  retire(): void;
   /** Frees what it holds; called once, when no request uses it any more. */
   close(): Promise<void>;
 }
@@ -105,6 +107,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
 
   function retire(kept: Kept): void {
     retired.add(kept);
+    kept.generation.retire();
     if (kept.pins === 0) end(kept);
     else kept.grace = setTimeout(() => end(kept), graceMs).unref();
   }

@@ -8,7 +8,7 @@ import { silentLog } from "@tributary/kit/log";
 import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createPlanner } from "../../src/plan/planner/planner.ts";
-import { createGateway } from "../../src/server.ts";
+import { createGateway, type Gateway } from "../../src/server.ts";
 import type { Watchers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { Observation } from "../../src/telemetry/observations.ts";
 import { watchLane } from "./lanes.ts";
@@ -31,6 +31,7 @@ export interface RunningGateway extends RunningServer {
   /** Resolves once there are so many observations of a kind. */
   seen(kind: Observation["kind"], count?: number): Promise<void>;
   isReady(): boolean;
+  cacheSizes: Gateway["cacheSizes"];
   /** Whether the last request did. */
   tookFastLane(): boolean;
   ask(query: string, o?: AskOptions): Promise<GraphqlAnswer>;
@@ -71,7 +72,7 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const twins = comparesLanes && source.SUPERGRAPH_FILE ? await startTwins(o, about, recorder.supergraphId) : undefined;
   let tookFastLane = () => false;
   const watchers = o.watchers ? { watchers: o.watchers } : {};
-  const { server, isReady } = await listen({ ...about, ...watchers }, recorder.observe, (handler) => {
+  const { server, isReady, cacheSizes } = await listen({ ...about, ...watchers }, recorder.observe, (handler) => {
     const watched = watchLane(handler);
     ({ tookFastLane } = watched);
     return twins ? twins.watch(watched.handler) : watched.handler;
@@ -81,6 +82,7 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
     ...server,
     ...recorder,
     isReady,
+    cacheSizes,
     file,
     tookFastLane: () => tookFastLane(),
     ask: (query, options) => ask(`${server.url}${options?.path ?? "/graphql"}`, query, options),
@@ -115,7 +117,7 @@ async function listen(
     log: silentLog,
     prepare: answerBrokenRequests,
   });
-  return { server, isReady: gateway.isReady };
+  return { server, isReady: gateway.isReady, cacheSizes: gateway.cacheSizes };
 }
 
 /** A gateway like the one under test, beside it. */

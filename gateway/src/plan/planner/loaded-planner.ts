@@ -1,5 +1,4 @@
 // Stage 3 of 5: how to answer? The planner of one supergraph, as the rest of the gateway sees it.
-import type { QueryPlan } from "@apollo/query-planner";
 import { Refusal } from "../../errors.ts";
 import type { Observe } from "../../telemetry/observations.ts";
 import { createRefusedOperations, hashOperation } from "./refused-operations.ts";
@@ -8,10 +7,10 @@ import type { IntrospectTask, LoadedFacts, Outcome, PlanTask } from "./tasks.ts"
 
 export interface LoadedPlanner extends LoadedFacts {
   /**
-   * The plan of an operation, with these labels of `@override` true and all others false. Concurrent calls for the same plan share one task.
+   * The plan of an operation as JSON, with these labels of `@override` true and all others false. Concurrent calls for the same plan share one task.
    * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE when too many operations wait; Error for a bug.
    */
-  plan(operationText: string, enabledLabels?: readonly string[]): Promise<MeasuredPlan>;
+  plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `charactersMax`.
    * @throws Refusal SERVICE_UNAVAILABLE when the threads are busy; Error for a bug.
@@ -19,12 +18,6 @@ export interface LoadedPlanner extends LoadedFacts {
   introspect(key: string, charactersMax: number): Promise<IntrospectionTexts | undefined>;
   /** Frees what the threads keep for it. Nothing can be planned any more. */
   release(): void;
-}
-
-export interface MeasuredPlan {
-  readonly plan: QueryPlan;
-  /** Its length as JSON. */
-  readonly jsonCharacters: number;
 }
 
 export type Ask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
@@ -39,17 +32,16 @@ export interface LoadedPlannerOptions {
 const refusedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
 
 export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlannerOptions): LoadedPlanner {
-  const pending = new Map<string, Promise<MeasuredPlan>>();
+  const pending = new Map<string, Promise<string>>();
   const refused = createRefusedOperations({ ...refusedBounds, clock: () => performance.now() });
 
-  async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<MeasuredPlan> {
+  async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<string> {
     const startedMs = performance.now();
     const outcome = await ask({ kind: "plan", operationText, enabledLabels });
     if (outcome.kind === "planned") {
       const tookMs = Math.round(performance.now() - startedMs);
-      const jsonCharacters = outcome.planJson.length;
-      observe({ kind: "plan-built", tookMs, jsonCharacters });
-      return { plan: JSON.parse(outcome.planJson) as QueryPlan, jsonCharacters };
+      observe({ kind: "plan-built", tookMs, jsonCharacters: outcome.planJson.length });
+      return outcome.planJson;
     }
     const { reason, error, cause } = explainFailure(outcome);
     observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
