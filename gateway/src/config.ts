@@ -36,7 +36,7 @@ export function readConfig(environment: Environment) {
       }),
       fetchSharing: env.flag("FETCH_SHARING", {
         fallback: true,
-        why: "equal queries to a subgraph that are under way at once, for equal callers, are sent once, and what follows from their answers is worked out once",
+        why: "equal queries to a subgraph that are in flight at once, for equal callers, are sent once, unless a mutation sent there by this process settled between them; what follows from their responses is computed once",
       }),
       overrideLabels: readOverrideLabels(env),
       serverTiming: env.flag("SERVER_TIMING", {

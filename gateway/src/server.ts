@@ -14,6 +14,7 @@ import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
 import { createBoundedMap } from "./parse/bounded-map.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { Planner } from "./plan/planner/planner.ts";
+import { createWriteCounts } from "./run/write-counts.ts";
 import { refuse } from "./shape/refuse.ts";
 import { type Answer, createWriter, type WriteAnswer } from "./shape/write.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
@@ -67,7 +68,9 @@ export function createGateway({
   const persistedQueries = createBoundedMap<string>({ ...persistedQueryBounds, onEvicted });
   const { requests, fetches } = { ...watchers };
   const overrides = { subgraphUrls, subgraphKeyChecks };
-  const about = { ...config, ...overrides, planner, persistedQueries, plugins: apolloPlugins, fetches, observe };
+  // Of all generations.
+  const shared = { persistedQueries, writesOf: createWriteCounts() };
+  const about = { ...config, ...shared, ...overrides, planner, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,

@@ -42,8 +42,9 @@ export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: Req
     if (!sharing) return send(question, scope.signal);
     const { service, body } = question;
     const { authorization } = scope;
+    const settledWrites = clientOf(service).writes.settled;
     let isOwn = false;
-    const answer = sharing.share({ service, body, authorization }, scope.signal, (signal) => {
+    const answer = sharing.share({ service, body, authorization, settledWrites }, scope.signal, (signal) => {
       isOwn = true;
       return send(question, signal);
     });

@@ -15,10 +15,11 @@ test.each([
   ["service", { service: "orders" }],
   ["body", { body: "b" }],
   ["caller", { authorization: "Bearer b" }],
-  ["caller, who is nobody", { authorization: undefined }],
+  ["caller, who is anonymous", { authorization: undefined }],
+  ["count of settled writes", { settledWrites: 1 }],
 ])("reads that differ in their %s are two", (_, other) => {
   const { sharing, start, reads } = setUp();
-  const read = { service: "users", body: "a", authorization: "Bearer a" };
+  const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0 };
   const { signal } = new AbortController();
   void sharing.share(read, signal, start);
   void sharing.share({ ...read, ...other }, signal, start);
@@ -119,6 +120,6 @@ function setUp() {
       reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [] }) });
     });
   const share = (body: string, signal = new AbortController().signal) =>
-    sharing.share({ service: "users", body, authorization: undefined }, signal, start);
+    sharing.share({ service: "users", body, authorization: undefined, settledWrites: 0 }, signal, start);
   return { reads, sharing, start, share };
 }

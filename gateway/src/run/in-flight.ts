@@ -1,4 +1,4 @@
-// Stage 4 of 5: fetch it. Equal reads that are under way at the same time are one read: all get the same answer, which nobody changes.
+// Stage 4 of 5: fetch it. Equal reads in flight are one read, unless a write settled between them: all get the same immutable response.
 import type { CallerSignal } from "@tributary/kit/upstream";
 import { AbortSource } from "./abort-source.ts";
 import type { AskedAnswer } from "./subgraph-answer.ts";
@@ -13,11 +13,16 @@ export interface Sharing {
   isShared(answer: AskedAnswer): boolean;
 }
 
-/** Everything that an answer depends on: of the headers that are passed on, only one means something to it. */
+/** Everything that a response depends on: of the headers that are forwarded, only `authorization`. */
 interface SharedRead {
   readonly service: string;
   readonly body: string;
   readonly authorization: string | undefined;
+  /**
+   * Mutations to the subgraph that had settled before the read was sent (write-counts.ts). A read joins only a read with the same count: an
+   * earlier one may not contain what a client has been told is written.
+   */
+  readonly settledWrites: number;
 }
 
 /** Reads under way that others may join; beyond, each goes alone. */
@@ -116,5 +121,6 @@ function createFlightTable() {
 }
 
 function isSame(one: SharedRead, other: SharedRead): boolean {
-  return one.service === other.service && one.authorization === other.authorization && one.body === other.body;
+  if (one.settledWrites !== other.settledWrites || one.service !== other.service) return false;
+  return one.authorization === other.authorization && one.body === other.body;
 }

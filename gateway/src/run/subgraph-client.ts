@@ -2,9 +2,12 @@
 import { type CallerSignal, createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
 import type { Observe } from "../telemetry/observations.ts";
 import type { AbortReason } from "./deadline.ts";
+import type { WriteCount } from "./write-counts.ts";
 
 export interface SubgraphClient {
   readonly name: string;
+  /** Of this process's mutations to the subgraph, through clients of all generations. */
+  readonly writes: Pick<WriteCount, "settled">;
   /** Posts one GraphQL request. Never throws: what goes wrong is an answer too. */
   post(body: string, o: PostOptions): Promise<SubgraphReply>;
   /** Ends the connections once nothing is under way. */
@@ -14,7 +17,7 @@ export interface SubgraphClient {
 interface PostOptions {
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** A query may be sent again, to another replica; a mutation that may have arrived never is. */
+  /** True for queries, which may be sent again, to another replica. A mutation that may have arrived never is. */
   readonly isIdempotent: boolean;
   readonly signal: CallerSignal;
   /** Undefined when the fetch is not traced. */
@@ -48,21 +51,17 @@ export interface SubgraphClientOptions {
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
+  readonly writes: WriteCount;
   readonly observe: Observe;
 }
 
 /** Fetches under way from one subgraph; more are refused at once, so that no queue grows without end. */
 const fetchesMax = 1_024;
 
-/** One subgraph over all its replicas. Redirects are not followed; packed answers are not asked for. */
-export function createSubgraphClient({
-  name,
-  urls,
-  timeoutMs,
-  bodyBytesMax,
-  observe,
-}: SubgraphClientOptions): SubgraphClient {
-  if (urls.length === 0) return createAbsentClient(name);
+/** One subgraph over all its replicas. Redirects are not followed; compressed responses are not requested. */
+export function createSubgraphClient(options: SubgraphClientOptions): SubgraphClient {
+  const { name, urls, timeoutMs, bodyBytesMax, writes, observe } = options;
+  if (urls.length === 0) return createAbsentClient(name, writes);
   const upstream = createUpstream({
     urls,
     bodyBytesMax,
@@ -72,18 +71,25 @@ export function createSubgraphClient({
 
   async function post(body: string, o: PostOptions): Promise<SubgraphReply> {
     try {
-      return toReply(await upstream.send({ method: "POST", body, timeoutMs, ...o }));
+      const result = await upstream.send({ method: "POST", body, timeoutMs, ...o });
+      if (!o.isIdempotent && mayHaveBeenSent(result)) writes.settled++;
+      return toReply(result);
     } catch (error) {
       return failed("SUBGRAPH_UNAVAILABLE", error);
     }
   }
 
-  return { name, post, close: upstream.close };
+  return { name, writes, post, close: upstream.close };
 }
 
-function createAbsentClient(name: string): SubgraphClient {
+function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   const reply = failed("SUBGRAPH_UNAVAILABLE", new Error(`The subgraph ${name} has no address`));
-  return { name, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
+  return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
+}
+
+/** Under overload, mutations rejected here must not end the coalescing of queries: that would add load. */
+function mayHaveBeenSent(result: UpstreamResult): boolean {
+  return result.kind === "answered" || result.reason !== "overloaded";
 }
 
 function toReply(result: UpstreamResult): SubgraphReply {

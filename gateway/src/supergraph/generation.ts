@@ -9,6 +9,7 @@ import { createPlanCache, type PlanCache } from "../plan/plan-cache.ts";
 import type { LoadedPlanner } from "../plan/planner/loaded-planner.ts";
 import type { Planner } from "../plan/planner/planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "../run/subgraph-client.ts";
+import type { WriteCount } from "../run/write-counts.ts";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { type Addresses, readAddresses, type SubgraphOverrides } from "./addresses.ts";
@@ -28,6 +29,8 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
   readonly overrideLabels: readonly string[];
   readonly subgraphBodyBytesMax: number;
+  /** By subgraph; the same for all generations. */
+  readonly writesOf: (service: string) => WriteCount;
   /** Undefined where nobody watches. */
   readonly fetches?: FetchObserver | undefined;
 }
@@ -172,6 +175,7 @@ function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions):
         urls,
         timeoutMs: o.subgraphTimeoutMs,
         bodyBytesMax: o.subgraphBodyBytesMax,
+        writes: o.writesOf(service),
         observe: o.observe,
       }),
     ]),
