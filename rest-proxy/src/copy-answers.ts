@@ -51,7 +51,7 @@ export function createCopyAnswers(o: CopyAnswersOptions): AnswerAtOnce {
     const known = destinations.find(method, url, headers.accept);
     if (!known || !isHost(headers.host ?? "")) return undefined;
     const { found, route, resource } = known;
-    const lookup = createLookup(request, resource, chooseCoding(headers["accept-encoding"]));
+    const lookup = createLookup(request, route.service, resource, chooseCoding(headers["accept-encoding"]));
     const copy = cache.findCopy(lookup);
     if (!copy || copy.entry.status !== 200 || copy.entry.body.length > bodyBytesMax) return undefined;
     const { version } = found;

@@ -5,7 +5,7 @@ import { createRouteTable } from "./route-table.ts";
 
 test("what the proxy has settled selects nothing, or only what it came to; all else is compared as it came", () => {
   const headers = { accept: "text/x", "accept-encoding": "br;q=0.1", authorization: "Bearer a", "x-many": ["1", "2"] };
-  const { key, selecting } = createLookup({ headers }, "/v1/a", "br");
+  const { key, selecting } = createLookup({ headers }, "things", "/v1/a", "br");
   expect(key).toBe("/v1/a");
   expect(["accept", "accept-encoding", "authorization", "x-many", "x-none"].map(selecting)).toEqual([
     undefined,

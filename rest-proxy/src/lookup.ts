@@ -5,7 +5,12 @@ import type { Coding } from "./compression.ts";
  * What the cache looks for. `Accept` selects nothing any more: it has chosen the version, which is in the key; so a thousand spellings of it
  * are one. Of `Accept-Encoding` only the packing counts that it comes to.
  */
-export function createLookup(request: AskedOfCache, key: string, coding: Coding | undefined): CacheLookup {
+export function createLookup(
+  request: AskedOfCache,
+  service: string,
+  key: string,
+  coding: Coding | undefined,
+): CacheLookup {
   const { headers } = request;
   const selecting = (field: string) => {
     if (field === "accept") return undefined;
@@ -13,5 +18,5 @@ export function createLookup(request: AskedOfCache, key: string, coding: Coding 
     const value = headers[field];
     return typeof value === "string" ? value : value?.join(", ");
   };
-  return { key, request, selecting };
+  return { origin: service, key, request, selecting };
 }

@@ -1,3 +1,4 @@
+import { AppError } from "@tributary/kit/errors";
 import { createKeysOf } from "./cache-keys.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "./cache/shared-cache.ts";
 import type { RouteTable } from "./route-table.ts";
@@ -27,6 +28,7 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
     targetedFields: ["cdn-cache-control"],
     nowMs,
     keysOf: createKeysOf(table),
+    isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
       watch?.count(observation);
       if (observation.kind === "refresh-failed") observe(observation);

@@ -196,7 +196,7 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   if (!known) destinations.remember(method, url, headers.accept, { target, found, route, resource });
   tellLocation(found, method, resource, own);
   const coding = chooseCoding(headers["accept-encoding"]);
-  const lookup = createLookup(request, resource, coding);
+  const lookup = createLookup(request, route.service, resource, coding);
   // A read with a body is refused, whatever is stored.
   const fresh = announcesBody(request) ? undefined : cache.findFresh(lookup);
   if (!fresh) return { ...exchange, host, route, version, resource, coding, lookup };

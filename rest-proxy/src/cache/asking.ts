@@ -2,7 +2,7 @@ import { isCondition, speaksOf, validationOf } from "./conditional.ts";
 import { type Entry, type StoredHead, toStoredHead } from "./entry.ts";
 import { without } from "./fields.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
-import type { InvalidationLog } from "./invalidation-log.ts";
+import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import type { AskOrigin, OriginAnswer, OriginSignal } from "./origin.ts";
 import { dropBody } from "./relay.ts";
@@ -26,7 +26,7 @@ export type Reply =
       readonly answer: OriginAnswer;
       /** Undefined when it must not be stored. */
       readonly head: StoredHead | undefined;
-      readonly askedAt: number;
+      readonly sent: SentRead;
     };
 
 export interface AskingOptions extends FresheningOptions {
@@ -41,21 +41,22 @@ export function createAsking(o: AskingOptions): (question: Question) => Promise<
 
   return async (question) => {
     const { lookup, signal, ask } = question;
-    const asked = { askedAt: log.now, askedMs: nowMs() };
+    const sent = log.placeRead(lookup);
+    const askedMs = nowMs();
     const validation = question.entry ? validationOf(question.entry.headers) : [];
     const entry = validation.length > 0 ? question.entry : undefined;
     const keepsAll = !question.entry && question.withConditions;
     const headers = keepsAll ? question.ways.headers : [...without(question.ways.headers, isCondition), ...validation];
     const answer = await ask({ method: "GET", headers, signal });
-    const exchanged = { askedMs: asked.askedMs, cameMs: nowMs() };
+    const exchanged = { askedMs, cameMs: nowMs() };
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
     const about = { ...exchanged, wasAuthorized, selecting: lookup.selecting };
     if (answer.status !== 304 || !entry) {
       const head = keepsAll && answer.status === 304 ? undefined : toStoredHead({ ...answer, ...about }, o);
-      return { kind: "answered", answer, head, askedAt: asked.askedAt };
+      return { kind: "answered", answer, head, sent };
     }
     dropBody(answer.body);
     if (!speaksOf(answer.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
-    return { kind: "validated", ...freshen(entry, answer.headers, { ...about, askedAt: asked.askedAt }) };
+    return { kind: "validated", ...freshen(entry, answer.headers, { ...about, sent }) };
   };
 }

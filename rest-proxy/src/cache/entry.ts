@@ -1,6 +1,7 @@
 import { ageSeconds, bornAtMs, type Exchanged, heuristicSeconds } from "./age.ts";
 import { type Validators, validatorsOf } from "./conditional.ts";
 import { firstOf, listOf, without } from "./fields.ts";
+import type { SentRead } from "./invalidation-log.ts";
 import { type Policy, readPolicy } from "./policy.ts";
 import { isStorable, isWorthStoring } from "./storable.ts";
 import { storedHeaders } from "./stored-headers.ts";
@@ -26,6 +27,8 @@ export interface StoredHead {
 /** One stored answer to a `GET`. Never changed: a 304 makes a new one with the same body. */
 export interface Entry extends StoredHead {
   readonly key: string;
+  /** Of the request that brought or validated it, see invalidation-log.ts. */
+  readonly sentAt: number;
   readonly body: Buffer;
   /** What it costs: body, headers, key, and a lump for what objects cost. */
   readonly bytes: number;
@@ -74,12 +77,12 @@ export function toStoredHead(answer: AnsweredHead, o: HeadOptions): StoredHead |
   };
 }
 
-export function toEntry(key: string, head: StoredHead, body: Buffer): Entry {
+export function toEntry({ key, sentAt }: Pick<SentRead, "key" | "sentAt">, head: StoredHead, body: Buffer): Entry {
   const headers = withLength(head, body);
   let bytes = entryOverheadBytes + body.length + 2 * key.length;
   // Names are mostly shared; values are not. Three times: the 304's list repeats some, and lines are made of them for whoever asks often.
   for (const part of headers) bytes += 3 * part.length;
-  return { ...head, headers, key, body, bytes };
+  return { ...head, headers, key, sentAt, body, bytes };
 }
 
 /** Negative when stale. */

@@ -88,10 +88,10 @@ export class Fetcher {
     send(f.response, answerFrom(entry, f.lookup.request, nowMs(), status), f.complete);
   }
 
-  async #finishAnswered(f: Fetching, { answer, head, askedAt }: Reply & { kind: "answered" }): Promise<void> {
+  async #finishAnswered(f: Fetching, { answer, head, sent }: Reply & { kind: "answered" }): Promise<void> {
     const { store, log, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
     const kept = mayFit(answer, entryBytesMax) && this.#collecting < collectingMax ? head : undefined;
-    const isOutdated = () => log.isOutdated(askedAt, f.lookup.key, kept?.groups);
+    const isOutdated = () => log.isOutdated(sent, kept?.groups);
     f.onHead?.(kept?.groups ?? []);
     this.#noteShared(f, answer, kept !== undefined && isFresh(kept, nowMs()));
     // The origin has answered with something else: what was stored is over, except for a moment's failure.
@@ -102,7 +102,7 @@ export class Fetcher {
     const client = f.response && this.#sendOwnHead(f, f.response, answer, head, status);
     const whole = await this.#relay(f, answer, client, kept !== undefined);
     if (!whole || !kept) return;
-    const entry = toEntry(f.lookup.key, kept, whole);
+    const entry = toEntry(sent, kept, whole);
     if (!isOutdated()) store.put(entry);
     // Who has waited has asked before the change too, and may have what was before it.
     f.onLanding?.({ entry, isStale: false });

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { Roster } from "@tributary/kit/roster";
 import type { Entry } from "./entry.ts";
-import type { InvalidationLog } from "./invalidation-log.ts";
+import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
+import type { CacheLookup } from "./lookup.ts";
 import { Abortable } from "./signal.ts";
-import { isSelected, type Selecting, type Selection } from "./vary.ts";
+import { isSelected, type Selection } from "./vary.ts";
 
 /** What came of a request that several wait for: a whole answer that all may use, if they select it. Undefined: each has to go alone. */
 export type Landing = { readonly entry: Entry; readonly isStale: boolean } | undefined;
@@ -24,10 +25,12 @@ export interface Flight {
 
 export interface Flights {
   readonly underWay: number;
-  /** One that the request may join: what it brings cannot be older than a change that was made known. */
-  find(key: string, selecting: Selecting): Flight | undefined;
-  /** `selection`: what is known so far of how the answer varies. */
-  begin(key: string, selection: Selection): Flight;
+  /** One that the request may join: its response contains every change that is known here, and every write that a client has a response to. */
+  find(lookup: CacheLookup): Flight | undefined;
+  /** Whether the response to one in flight is going to be stored, as far as is known. */
+  isFilling(lookup: CacheLookup): boolean;
+  /** `selection`: what is known so far of how the response varies. */
+  begin(lookup: CacheLookup, selection: Selection): Flight;
   /** Nobody joins those under way any more; who has joined stays. */
   forget(key: string): void;
   /** Aborts all and waits until they have ended. */
@@ -37,7 +40,7 @@ export interface Flights {
 interface Listed {
   readonly flight: Flight;
   readonly selection: Selection;
-  readonly askedAt: number;
+  readonly sent: SentRead;
 }
 
 export function createFlights(log: InvalidationLog): Flights {
@@ -56,23 +59,25 @@ export function createFlights(log: InvalidationLog): Flights {
     delete byKey[key];
   }
 
+  const isCurrent = ({ flight, selection, sent }: Listed, { selecting }: CacheLookup) =>
+    !flight.signal.aborted && isSelected(selection, selecting) && !log.isOutdated(sent, flight.groups);
+
   return {
     get underWay() {
       return all.size;
     },
-    find(key, selecting) {
-      const found = byKey[key]?.find(
-        ({ flight, selection, askedAt }) =>
-          !flight.signal.aborted && isSelected(selection, selecting) && !log.isOutdated(askedAt, key, flight.groups),
-      );
+    find(lookup) {
+      const found = byKey[lookup.key]?.find((listed) => !log.precedesWrite(listed.sent) && isCurrent(listed, lookup));
       return found?.flight;
     },
-    begin(key, selection) {
+    isFilling: (lookup) => byKey[lookup.key]?.some((listed) => isCurrent(listed, lookup)) ?? false,
+    begin(lookup, selection) {
+      const { key } = lookup;
       const flight = createFlight(() => {
         unlist(key, listed);
         all.remove(entry);
       });
-      const listed = { flight, selection, askedAt: log.now };
+      const listed = { flight, selection, sent: log.placeRead(lookup) };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const entry = all.add(flight);
       return flight;

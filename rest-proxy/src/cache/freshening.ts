@@ -1,6 +1,6 @@
 import { type AnsweredHead, type Entry, type HeadOptions, toEntry, toStoredHead } from "./entry.ts";
 import { firstOf } from "./fields.ts";
-import type { InvalidationLog } from "./invalidation-log.ts";
+import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { Store } from "./store.ts";
 import { freshenedHeaders, storedHeaders } from "./stored-headers.ts";
 
@@ -11,8 +11,7 @@ export interface FresheningOptions extends HeadOptions {
 
 /** The exchange that brought the new headers. */
 export interface Freshened extends Omit<AnsweredHead, "status" | "headers"> {
-  /** When it was asked for, by the log's count. */
-  readonly askedAt: number;
+  readonly sent: SentRead;
 }
 
 /** Puts new headers of a stored answer in place of its old ones (RFC 9111, 3.2), unless it was taken back meanwhile. */
@@ -23,8 +22,8 @@ export function createFreshening(o: FresheningOptions) {
     const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update), about.cameMs));
     const head = toStoredHead({ status: entry.status, headers, ...about }, o);
     // What may not be kept any longer is still what this client asked for.
-    const renewed = toEntry(entry.key, head ?? { ...entry, headers }, entry.body);
-    const isCurrent = head !== undefined && !log.isOutdated(about.askedAt, entry.key, head.groups);
+    const renewed = toEntry(about.sent, head ?? { ...entry, headers }, entry.body);
+    const isCurrent = head !== undefined && !log.isOutdated(about.sent, head.groups);
     store.remove(entry);
     return { entry: renewed, isStored: isCurrent && store.put(renewed) };
   };

@@ -15,13 +15,14 @@ export interface HeadingOptions extends FresheningOptions {
 export function createHeading(o: HeadingOptions) {
   const freshen = createFreshening(o);
 
-  return ({ key, selecting, request }: CacheLookup) => {
-    const asked = { askedAt: o.log.now, askedMs: o.nowMs() };
+  return (lookup: CacheLookup) => {
+    const { key, selecting, request } = lookup;
+    const asked = { sent: o.log.placeRead(lookup), askedMs: o.nowMs() };
     const wasAuthorized = request.headers["authorization"] !== undefined;
 
-    return (answer: OriginAnswer | undefined): void => {
+    return (answer: OriginAnswer): void => {
       const entry = o.store.find(key, selecting);
-      if (answer?.status !== 200 || entry?.status !== 200) return;
+      if (answer.status !== 200 || entry?.status !== 200) return;
       const cameMs = o.nowMs();
       // What a token brings says nothing of the answer to others (RFC 9111, 3.5).
       if (wasAuthorized && !readPolicy(answer.headers, o.targetedFields, cameMs).admitsAuthorized) return;

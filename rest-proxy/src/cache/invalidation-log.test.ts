@@ -1,40 +1,53 @@
 import { expect, test } from "vitest";
-import { createInvalidationLog } from "./invalidation-log.ts";
+import { createInvalidationLog, type InvalidationLog } from "./invalidation-log.ts";
 
-test("what was asked for before a change is outdated, what was asked for after it is not", () => {
+const place = (log: InvalidationLog, key: string, origin = "things") => log.placeRead({ key, origin });
+
+test("a read sent before a change is outdated, one sent after it is not", () => {
   const log = createInvalidationLog({ notesMax: 10 });
-  const before = log.now;
+  const [a, b] = [place(log, "/a"), place(log, "/b")];
   log.noteKey("/a");
   log.noteGroup("g");
-  expect(log.isOutdated(before, "/a", [])).toBe(true);
-  expect(log.isOutdated(before, "/b", ["g"])).toBe(true);
-  expect(log.isOutdated(before, "/b", ["h"])).toBe(false);
-  expect(log.isOutdated(log.now, "/a", ["g"])).toBe(false);
+  expect(log.isOutdated(a, [])).toBe(true);
+  expect(log.isOutdated(b, ["g"])).toBe(true);
+  expect(log.isOutdated(b, ["h"])).toBe(false);
+  expect(log.isOutdated(place(log, "/a"), ["g"])).toBe(false);
 });
 
 test("while its groups are not known, a change of any group counts", () => {
   const log = createInvalidationLog({ notesMax: 10 });
-  const before = log.now;
+  const read = place(log, "/b");
   log.noteKey("/a");
-  expect(log.isOutdated(before, "/b")).toBe(false);
+  expect(log.isOutdated(read)).toBe(false);
   log.noteGroup("g");
-  expect(log.isOutdated(before, "/b")).toBe(true);
+  expect(log.isOutdated(read)).toBe(true);
 });
 
 test("a key and a group of the same name are two things", () => {
   const log = createInvalidationLog({ notesMax: 10 });
-  const before = log.now;
+  const read = place(log, "a");
   log.noteGroup("a");
-  expect(log.isOutdated(before, "a", [])).toBe(false);
+  expect(log.isOutdated(read, [])).toBe(false);
 });
 
-test("what was asked for before a forgotten change counts as outdated", () => {
+test("a read precedes each write to its origin that settles later, and is outdated by one without a response", () => {
+  const log = createInvalidationLog({ notesMax: 10 });
+  const [thing, part] = [place(log, "/a"), place(log, "/a", "parts")];
+  log.noteWrite("things");
+  expect([thing, part].map((read) => log.precedesWrite(read))).toEqual([true, false]);
+  expect(log.isOutdated(thing, [])).toBe(false);
+  log.noteLostWrite("things");
+  expect([thing, part].map((read) => log.isOutdated(read, []))).toEqual([true, false]);
+  expect(log.precedesWrite(place(log, "/a"))).toBe(false);
+});
+
+test("a read sent before a forgotten change counts as outdated, and as sent before a write", () => {
   const log = createInvalidationLog({ notesMax: 2 });
-  const before = log.now;
+  const before = place(log, "/z");
   log.noteKey("/a");
-  const between = log.now;
+  const between = place(log, "/z");
   log.noteKey("/b");
   log.noteKey("/c");
-  expect(log.isOutdated(before, "/z", [])).toBe(true);
-  expect(log.isOutdated(between, "/z", [])).toBe(false);
+  expect([log.isOutdated(before, []), log.precedesWrite(before)]).toEqual([true, true]);
+  expect([log.isOutdated(between, []), log.precedesWrite(between)]).toEqual([false, false]);
 });

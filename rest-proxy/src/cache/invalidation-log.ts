@@ -1,15 +1,29 @@
+/** A read as it was sent to the origin, placed in the order of invalidations and writes. */
+export interface SentRead {
+  readonly origin: string;
+  readonly key: string;
+  readonly sentAt: number;
+}
+
 export interface InvalidationLog {
-  /** The moment, to be kept with what is asked for now. */
-  readonly now: number;
+  /** Place a read that is sent now. */
+  placeRead(read: { readonly origin: string; readonly key: string }): SentRead;
   noteKey(key: string): void;
   noteGroup(group: string): void;
-  /** Whether what was asked for at that moment may be older than a change: nobody may store or join it then. Without groups, any group counts. */
-  isOutdated(askedAt: number, key: string, groups?: readonly string[]): boolean;
+  /** A write to the origin has settled. */
+  noteWrite(origin: string): void;
+  /** A write got no response: it may have changed anything that the origin serves. */
+  noteLostWrite(origin: string): void;
+  /** Whether the response may be older than a change: it must not be stored then. Without groups, any group counts. */
+  isOutdated(read: SentRead, groups?: readonly string[]): boolean;
+  /** Whether a write to the origin has settled since: a client that has its response must not join the read. */
+  precedesWrite(read: SentRead): boolean;
 }
 
 /**
- * A read that began before a write and ends after it brings what was before, and would stay. So each invalidation is noted with its place in order.
- * At most `notesMax` notes; what was asked for before a forgotten one counts as outdated, which costs a read and never a wrong answer.
+ * A read sent before a write and answered after it may bring what was before the write, and would be stored as fresh. So each invalidation and
+ * each settled write is noted with its place in order. At most `notesMax` notes; a read sent before a forgotten one counts as outdated, which
+ * costs a request and never brings a stale response.
  */
 export function createInvalidationLog({ notesMax }: { readonly notesMax: number }): InvalidationLog {
   const notes = new Map<string, number>();
@@ -27,19 +41,20 @@ export function createInvalidationLog({ notesMax }: { readonly notesMax: number 
     }
   }
 
-  const isSince = (askedAt: number, name: string) => (notes.get(name) ?? 0) > askedAt;
+  const isSince = (sentAt: number, name: string) => sentAt < forgottenAt || (notes.get(name) ?? 0) > sentAt;
   return {
-    get now() {
-      return now;
-    },
+    placeRead: ({ origin, key }) => ({ origin, key, sentAt: now }),
     noteKey: (key) => note(`key ${key}`),
     noteGroup(group) {
       note(`group ${group}`);
       lastGroupAt = now;
     },
-    isOutdated(askedAt, key, groups) {
-      if (askedAt < forgottenAt || isSince(askedAt, `key ${key}`)) return true;
-      return groups ? groups.some((group) => isSince(askedAt, `group ${group}`)) : lastGroupAt > askedAt;
+    noteWrite: (origin) => note(`write ${origin}`),
+    noteLostWrite: (origin) => note(`lost write ${origin}`),
+    isOutdated({ origin, key, sentAt }, groups) {
+      if (isSince(sentAt, `key ${key}`) || isSince(sentAt, `lost write ${origin}`)) return true;
+      return groups ? groups.some((group) => isSince(sentAt, `group ${group}`)) : lastGroupAt > sentAt;
     },
+    precedesWrite: ({ origin, sentAt }) => isSince(sentAt, `write ${origin}`),
   };
 }

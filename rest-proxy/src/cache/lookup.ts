@@ -3,6 +3,8 @@ import type { AskOrigin } from "./origin.ts";
 
 /** What is looked for. */
 export interface CacheLookup {
+  /** The origin server, by any name: a write to it may change every resource that it serves. */
+  readonly origin: string;
   /** The canonical URI, as the caller spells it: two requests with the same key ask for the same resource. Never read or sorted here. */
   readonly key: string;
   /**

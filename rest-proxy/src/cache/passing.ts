@@ -13,8 +13,10 @@ export interface Passed {
   readonly ways: Ways;
   readonly complete: CompleteHead;
   readonly forwarded: Forwarded;
-  /** Before anything of the answer goes to the client; undefined when there is none. */
-  readonly onAnswer?: (answer: OriginAnswer | undefined) => void;
+  /** Called before any byte of the response goes to the client. */
+  readonly onAnswer?: (answer: OriginAnswer) => void;
+  /** Called when there is no response. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface PassingOptions {
@@ -27,12 +29,14 @@ export async function passOn({ name, observe }: PassingOptions, p: Passed): Prom
   const { lookup, response, ways, complete, forwarded } = p;
   const signal = clientSignal(response);
   const method = lookup.request.method ?? "";
-  let answer: OriginAnswer | undefined;
+  let answer: OriginAnswer;
   try {
     answer = await ways.passThrough({ method, headers: ways.headers, signal });
-  } finally {
-    p.onAnswer?.(answer);
+  } catch (error) {
+    p.onError?.(error);
+    throw error;
   }
+  p.onAnswer?.(answer);
   observe({ kind: "passed" });
   if (response.destroyed) return destroyBody(answer.body);
   sendHead(response, answer, forwardedStatus(name, { forwarded, status: answer.status }), complete);

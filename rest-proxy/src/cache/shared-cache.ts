@@ -6,6 +6,7 @@ import { createInvalidate, invalidatedBy, isSafe } from "./invalidating.ts";
 import { createInvalidationLog } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { createMarks } from "./marks.ts";
+import type { OriginAnswer } from "./origin.ts";
 import { passOn } from "./passing.ts";
 import { createReading, type Hits } from "./reading.ts";
 import { createRequestRules } from "./request-rules.ts";
@@ -42,6 +43,8 @@ export interface SharedCacheOptions {
    * None for another origin's (RFC 9111, 4.4).
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
+  /** Whether the error of a way to the origin means that nothing was sent there. Default: never. */
+  readonly isUnsent?: (error: unknown) => boolean;
   readonly observe?: (observation: CacheObservation) => void;
 }
 
@@ -65,7 +68,7 @@ const notesMax = 10_000;
 
 /** A shared cache (RFC 9111) from its parts. It knows no route, no service and no body. */
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
-  const { heuristicSecondsMax = 0, obeysRequests = false, observe = () => {} } = options;
+  const { heuristicSecondsMax = 0, obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
   const { nowMs, asideMax, keysOf } = options;
   const o = { ...options, heuristicSecondsMax, observe };
   // What is kept, what is under way, and what neither may be any more.
@@ -87,8 +90,27 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
     if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, complete);
     const passed = { lookup, response, ways, complete, forwarded: "method" } as const;
     if (isSafe(method)) return passOn(o, passed);
-    // Before the client hears of its write, nobody may hear of what was before it.
-    return passOn(o, { ...passed, onAnswer: (answer) => invalidate(invalidatedBy(answer, lookup.key, keysOf)) });
+    return passOn(o, {
+      ...passed,
+      onAnswer: (answer) => settleWrite(lookup, answer),
+      onError: (error) => failWrite(error, lookup, response),
+    });
+  }
+
+  /** Before the client has the response to its write: from then on it must not read what was before the write. */
+  function settleWrite({ origin, key }: CacheLookup, answer: OriginAnswer | undefined): void {
+    log.noteWrite(origin);
+    invalidate(invalidatedBy(answer, key, keysOf));
+  }
+
+  /**
+   * Writes that were not sent are ignored: under overload they would end coalescing, which adds load. A write whose client has disconnected does
+   * not count as lost: one client could keep responses from being stored.
+   */
+  function failWrite(error: unknown, lookup: CacheLookup, response: ServerResponse): void {
+    if (isUnsent(error)) return;
+    if (!response.destroyed) log.noteLostWrite(lookup.origin);
+    settleWrite(lookup, undefined);
   }
 
   return {

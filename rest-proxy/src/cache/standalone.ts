@@ -39,7 +39,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     const target = request.url ?? "/";
     const host = request.headers.host ?? origin.host;
     const key = `${origin.protocol}//${host}${target}`;
-    const lookup = { key, request, selecting: (field: string) => selecting(request, field) };
+    const lookup = { origin: origin.origin, key, request, selecting: (field: string) => selecting(request, field) };
     const fresh = cache.findFresh(lookup);
     if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);
     const passThrough = (asked: OriginRequest) => http.ask(target, asked, hasBody(request) ? request : undefined);

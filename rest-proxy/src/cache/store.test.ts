@@ -12,7 +12,7 @@ function entry(key: string, o: { language?: string; bytes?: number; groups?: str
   const answer = { status: 200, headers, askedMs: 0, cameMs: 0, wasAuthorized: false, selecting: () => o.language };
   const head = toStoredHead(answer, options);
   if (!head) throw new Error("not storable");
-  return toEntry(key, head, Buffer.alloc(o.bytes ?? 10));
+  return toEntry({ key, sentAt: 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }
 
 function setUp(o: Partial<typeof limits> = {}) {

@@ -39,8 +39,9 @@ export class Store {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** In place of one with the same selection. False when it is too large. */
+  /** In place of one with the same selection. False when it is too large, or older than one that was requested after a write. */
   put(entry: Entry): boolean {
+    if (this.variants(entry.key).some(({ sentAt }) => sentAt > entry.sentAt)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
     const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
     if (same) this.remove(same);

@@ -45,7 +45,7 @@ export function createTogether(o: TogetherOptions): Together {
     const { lookup, response } = wanted;
     // Twice: the first answer may tell that the two vary, and then there is another flight to join or to begin.
     for (let attempt = 0; attempt < 2 && mayShare(lookup); attempt++) {
-      const flight = flights.find(lookup.key, lookup.selecting);
+      const flight = flights.find(lookup);
       if (flight) {
         if ((await follow(flight, wanted)) || response.destroyed) return true;
         continue;
@@ -64,10 +64,10 @@ export function createTogether(o: TogetherOptions): Together {
     return request.headers["authorization"] === undefined && !unshared.has(key);
   }
 
-  function begin({ key, selecting }: CacheLookup): Flight {
-    // How the newest answer varies is how the next one is expected to.
-    const fields = store.variants(key)[0]?.selection.fields ?? [];
-    return flights.begin(key, { fields, values: fields.map(selecting) });
+  function begin(lookup: CacheLookup): Flight {
+    // The next response is expected to vary as the newest one does.
+    const fields = store.variants(lookup.key)[0]?.selection.fields ?? [];
+    return flights.begin(lookup, { fields, values: fields.map(lookup.selecting) });
   }
 
   async function fly(flight: Flight, wanted: Omit<Wanted, "response"> & { response: ServerResponse | undefined }) {
@@ -100,10 +100,10 @@ export function createTogether(o: TogetherOptions): Together {
     return true;
   }
 
-  /** RFC 5861, 3: one for each answer at a time; a pause when it fails. */
+  /** RFC 5861, 3: one for each entry at a time, since no client waits for it; a pause when it fails. */
   function refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void {
-    const { key, selecting } = lookup;
-    if (flights.find(key, selecting) || paused.has(key)) return;
+    const { key } = lookup;
+    if (flights.isFilling(lookup) || paused.has(key)) return;
     if (flights.underWay >= o.asideMax) return observe({ kind: "refresh-skipped" });
     // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
     const flight = begin(lookup);

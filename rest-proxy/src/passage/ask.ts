@@ -32,7 +32,8 @@ export interface PassageAnswer {
 }
 
 /**
- * One way to the service.
- * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE; ClientGone when `signal` was aborted.
+ * Sends to the service.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT; SERVICE_UNAVAILABLE when too many requests are in flight, and nothing was sent; ClientGone when
+ * `signal` was aborted.
  */
 export type Ask = (request: PassageRequest) => Promise<PassageAnswer>;

@@ -109,7 +109,8 @@ async function forward(
 ): Promise<void> {
   const target = request.url ?? "";
   const selecting = (field: string) => request.headers[field]?.toString();
-  const lookup = { key: target, request, selecting };
+  const origin = target.startsWith("/other/") ? "other" : "origin";
+  const lookup = { origin, key: target, request, selecting };
   const complete = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
