@@ -51,7 +51,7 @@ export interface EngineAnswer {
 
 export interface EngineOptions {
   readonly apiSchema: GraphQLSchema;
-  readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInThread" | "charactersMax">;
+  readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInThread" | "bytesMax">;
   /** The supergraph's own, with what clients do not see. */
   readonly supergraphSchema: GraphQLSchema;
   readonly aliasPrefix: string;

@@ -10,7 +10,7 @@ beforeAll(async () => {
   library = await startLibrary();
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
-    environment: { INTROSPECTION_CHARACTERS_MAX: "200000" },
+    environment: { INTROSPECTION_BYTES_MAX: "200000" },
   });
 });
 afterAll(async () => {
@@ -23,7 +23,7 @@ test("a response that would be too large is refused, with a status where the med
   const refused = await gateway.ask(query);
   expect(refused.status).toBe(200);
   expect(refused.body.errors[0]).toMatchObject({
-    message: expect.stringContaining("longer than 200000 characters"),
+    message: expect.stringContaining("longer than 200000 bytes"),
     extensions: { code: "INTROSPECTION_TOO_LARGE" },
   });
   expect((await gateway.ask(query, { headers: { accept: "application/graphql-response+json" } })).status).toBe(400);

@@ -4,7 +4,16 @@ import { readOptions } from "./options.ts";
 const names = ["answers", "aborts"];
 
 test("every check at full length, unless said otherwise", () => {
-  const usual = { only: [], list: false, control: false, seconds: 30, aborts: 1_000, generations: 1_000 };
+  const usual = {
+    only: [],
+    list: false,
+    control: false,
+    seconds: 30,
+    aborts: 1_000,
+    generations: 1_000,
+    documents: 10_000,
+    minutes: 30,
+  };
   expect(readOptions([], names)).toEqual(usual);
   expect(readOptions(["--only", "aborts", "--only", "answers", "--aborts", "10", "--control"], names)).toEqual({
     ...usual,

@@ -48,13 +48,13 @@ function createScene(
     options,
     note: (line) => say(`        ${line}`),
     find,
-    async startGateway(supergraphSdl, environment = {}) {
+    async startGateway(supergraphSdl, environment = {}, wanted = "one") {
       const file = join(folder, `supergraph-${++count}.graphql`);
       writeFileSync(file, supergraphSdl);
       const gateway = await startGatewayProcess({
         kind: options.control ? "stock" : "ours",
         environment: { SUPERGRAPH_FILE: file, ...environment },
-        prefix: cores.gatewayPrefix,
+        prefix: wanted === "one" ? cores.gatewayPrefix : cores.allPrefix,
       });
       ends.push(() => gateway.stop());
       return Object.assign(gateway, { file });

@@ -100,7 +100,10 @@ export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
   async function admit({ method, answerType, graphql }: Question, proceed: Proceed): Promise<Answer> {
     const checked = await checkNew(findSource(graphql, o.persistedQueries));
     const channel: Context["channel"] = {};
-    const { http, body } = await askServer(server, method, graphql, { proceed, checked, channel });
+    // Validation and what comes after it: each in a turn of its own.
+    const proceedLater = (admitted: AdmittedOperation) => takeTurn().then(() => proceed(admitted));
+    const context = { proceed: checked ? proceedLater : proceed, checked, channel };
+    const { http, body } = await askServer(server, method, graphql, context);
     if (channel.answer) return channel.answer;
     if (channel.error !== undefined) throw channel.error;
     if (http.status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });

@@ -167,7 +167,7 @@ export type OutputShape =
   | EnumShape
   | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
   | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position }
-  /** An introspection field: its value is JSON in a Buffer. */
+  /** An introspection field: its value is JSON in UTF-8, as a Uint8Array. */
   | { readonly kind: "json"; readonly isNonNull: boolean };
 
 interface EnumShape {

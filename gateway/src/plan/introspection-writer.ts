@@ -47,8 +47,8 @@ interface SelectedField {
   readonly below: readonly SelectedField[] | undefined;
 }
 
-/** JSON by response name. */
-export type IntrospectionTexts = Readonly<Record<string, string>>;
+/** JSON in UTF-8 by response name. */
+export type IntrospectionValues = Readonly<Record<string, Uint8Array>>;
 
 /**
  * @param selectionSet of the query type; conditions and named fragments resolved, and valid for the schema.
@@ -115,26 +115,38 @@ function describe({ responseName, field, args, below }: SelectedField): string {
   return `${responseName}:${field.name}${argsText}${below ? `{${below.map(describe).join(" ")}}` : ""}`;
 }
 
+/** Text is encoded in pieces of this length: one long text would be built of as many parts as it has names and values. */
+const pieceCharacters = 32_768;
+
 /**
- * Undefined as soon as the JSON is longer than `charactersMax` in all. That bounds time and memory too: each field visited writes at least
- * its name.
+ * Undefined as soon as the JSON is longer than `bytesMax` in all. That bounds time and memory too: each field visited writes at least its
+ * name.
  */
 export function writeIntrospection(
   schema: GraphQLSchema,
   { fields: roots }: IntrospectionSelection,
-  charactersMax: number,
-): IntrospectionTexts | undefined {
-  let charactersBefore = 0;
+  bytesMax: number,
+): IntrospectionValues | undefined {
+  let bytesLeft = bytesMax;
+  let pieces: Buffer[] = [];
   let text = "";
 
-  // Each of these returns false once the text is too long.
+  function encode(): void {
+    const piece = Buffer.from(text);
+    bytesLeft -= piece.length;
+    pieces.push(piece);
+    text = "";
+  }
+
+  // Each of these returns false once there is too much.
 
   function writeValue(value: unknown, type: GraphQLOutputType, below: SelectedField["below"]): boolean {
     if (value === null || value === undefined) text += "null";
     else if (Array.isArray(value)) return writeList(value as readonly unknown[], type, below);
     else if (below) return writeObject(value, below);
     else text += JSON.stringify((getNamedType(type) as GraphQLLeafType).serialize(value));
-    return charactersBefore + text.length <= charactersMax;
+    if (text.length > pieceCharacters) encode();
+    return text.length <= bytesLeft;
   }
 
   function writeList(values: readonly unknown[], type: GraphQLOutputType, below: SelectedField["below"]): boolean {
@@ -163,14 +175,25 @@ export function writeIntrospection(
     return writeValue(resolve(field, source, args, info), field.type, below);
   }
 
-  const texts: Record<string, string> = {};
+  const values: Record<string, Uint8Array> = {};
   for (const root of roots) {
-    text = "";
+    pieces = [];
     if (!writeField(root, undefined)) return undefined;
-    texts[root.responseName] = text;
-    charactersBefore += text.length;
+    encode();
+    values[root.responseName] = joinPieces(pieces);
   }
-  return texts;
+  return values;
+}
+
+/** In memory of its own: a slice of Node's pool would keep 8 KB alive, and could not be transferred between threads. */
+function joinPieces(pieces: readonly Buffer[]): Uint8Array {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
 }
 
 /** graphql-js throws where it cannot print the default value of a custom scalar; the field is nullable. */
@@ -192,7 +215,7 @@ function resolve(
 /** The values of an introspection selection, for use under its key. */
 export interface IntrospectionEntry {
   readonly key: string;
-  readonly texts: IntrospectionTexts;
+  readonly values: IntrospectionValues;
 }
 
 const everyDetail = {
@@ -214,6 +237,6 @@ export function writeStandardIntrospection(schema: GraphQLSchema): readonly Intr
       fields?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] },
       {},
     );
-    return { key: selection.key, texts: writeIntrospection(schema, selection, Infinity) ?? {} };
+    return { key: selection.key, values: writeIntrospection(schema, selection, Infinity) ?? {} };
   });
 }

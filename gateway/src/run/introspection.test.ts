@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { buildSchema, execute, type ExecutionResult, getIntrospectionQuery, getOperationAST, parse } from "graphql";
 import { expect, test } from "vitest";
 import { Refusal } from "../errors.ts";
@@ -70,7 +71,7 @@ test("the responses to the query of tools are written once per supergraph, and n
   for (let i = 0; i < 100; i++) read(`{ a${i}: __type(name: "T${i}") { name a${i}: kind } }`);
   expect(introspection.size().entries).toBeGreaterThan(10);
   const entries = introspection.size().entries;
-  expect(read(getIntrospectionQuery())).toBe(`{"__schema":${standard[0]?.texts["introspection0"]}}`);
+  expect(read(getIntrospectionQuery())).toBe(`{"__schema":${toText(standard[0]?.values["introspection0"])}}`);
   expect(introspection.size().entries).toBe(entries);
 });
 
@@ -86,7 +87,7 @@ test("a large response is written in another thread, once for all that ask for i
 });
 
 test("a response that is longer than the limit is refused, and nothing of it is cached", async () => {
-  const { readLater, introspection } = setUp({ charactersMax: 1_000 });
+  const { readLater, introspection } = setUp({ bytesMax: 1_000 });
   const twenty = Array.from({ length: 20 }, (_, i) => `a${i}: ${large}`);
   await expect(readLater(`{ ${twenty.join(" ")} }`)).rejects.toMatchObject({ code: "INTROSPECTION_TOO_LARGE" });
   expect(introspection.size().entries).toBe(0);
@@ -94,14 +95,14 @@ test("a response that is longer than the limit is refused, and nothing of it is 
 
 test("the limit is for all introspection fields of an operation together", async () => {
   const one = `a: ${large}`;
-  const { readLater } = setUp({ charactersMax: 1_000 });
+  const { readLater } = setUp({ bytesMax: 1_000 });
   await expect(readLater(`{ ${one} }`)).resolves.toSatisfy(mentionsLastType);
   const many = Array.from({ length: 10 }, (_, i) => `a${i}: ${large}`).join(" ");
   await expect(readLater(`{ ${many} }`)).rejects.toThrow(Refusal);
 });
 
 test("the cache is bounded in bytes, keys included", () => {
-  const { read, introspection, evicted } = setUp({ charactersMax: 1_000, standard: [] });
+  const { read, introspection, evicted } = setUp({ bytesMax: 1_000, standard: [] });
   for (let i = 0; i < 100; i++) read(`{ __type(name: "T${i}") { a${i}: name } }`);
   expect(introspection.size().bytes).toBeLessThanOrEqual(4_000);
   expect(evicted()).toBe(100 - introspection.size().entries);
@@ -118,6 +119,10 @@ test("when too many large responses are pending, the next one is refused for now
   await expect(readLater(`{ ${large} }`)).resolves.toSatisfy(mentionsLastType);
 });
 
+function toText(bytes: Uint8Array | undefined): string {
+  return new TextDecoder().decode(bytes);
+}
+
 function expected(source: string): string {
   const { data } = execute({ schema, document: parse(source) }) as ExecutionResult;
   return JSON.stringify(data);
@@ -128,31 +133,42 @@ function mentionsLastType(text: string): boolean {
   return text.includes("T799");
 }
 
+test("after a large response, the next one is delayed by as long as it took, so that threads have time for other work", async () => {
+  const { readLater, threadTimes } = setUp({ threadMs: 30 });
+  await Promise.all(["a", "b"].map((alias) => readLater(`{ ${alias}: ${large} }`)));
+  const [first, second] = threadTimes;
+  const tookMs = (first?.endMs ?? 0) - (first?.startMs ?? 0);
+  expect((second?.startMs ?? 0) - (first?.endMs ?? 0)).toBeGreaterThan(0.9 * tookMs);
+});
+
 interface SetUp {
-  readonly charactersMax?: number;
+  readonly bytesMax?: number;
   readonly standard?: ReturnType<typeof writeStandardIntrospection>;
   /** Threads answer after `release`. */
   readonly isHeld?: boolean;
+  /** How long a thread takes besides. */
+  readonly threadMs?: number;
 }
 
-function setUp({
-  charactersMax = 1_000_000,
-  standard = writeStandardIntrospection(schema),
-  isHeld = false,
-}: SetUp = {}) {
+function setUp({ bytesMax = 1_000_000, standard = writeStandardIntrospection(schema), isHeld = false }: SetUp = {}) {
   const threadKeys: string[] = [];
+  const threadTimes: { startMs: number; endMs: number }[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   if (!isHeld) release();
   let evicted = 0;
   const introspection = createIntrospection({
     apiSchema: schema,
     standard,
-    charactersMax,
+    bytesMax,
     onEvicted: () => void evicted++,
     async executeInThread(key, max) {
       threadKeys.push(key);
+      const startMs = performance.now();
       await released;
-      return writeIntrospection(schema, readIntrospectionKey(schema, key), max);
+      await sleep(threadMs);
+      const values = writeIntrospection(schema, readIntrospectionKey(schema, key), max);
+      threadTimes.push({ startMs, endMs: performance.now() });
+      return values;
     },
   });
 
@@ -165,8 +181,8 @@ function setUp({
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
     const admitted: AdmittedOperation = { source, document, operation, retain: () => {} };
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];
-    const join = (values: Readonly<Record<string, Buffer>>) =>
-      `{${names.map((name) => `"${name}":${values[fields?.findAlias([name]) ?? ""]?.toString()}`).join(",")}}`;
+    const join = (values: Readonly<Record<string, Uint8Array>>) =>
+      `{${names.map((name) => `"${name}":${toText(values[fields?.findAlias([name]) ?? ""])}`).join(",")}}`;
     return { values: introspection.read(plan, admitted, variables), join };
   }
 
@@ -181,5 +197,5 @@ function setUp({
     return join((await values) ?? {});
   }
 
-  return { introspection, read, readLater, threadKeys, release, standard, evicted: () => evicted };
+  return { introspection, read, readLater, threadKeys, threadTimes, release, standard, evicted: () => evicted };
 }

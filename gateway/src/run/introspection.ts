@@ -7,15 +7,12 @@ import type { CompiledPlan } from "../plan/compiled-plan.ts";
 import {
   type IntrospectionEntry,
   type IntrospectionSelection,
-  type IntrospectionTexts,
+  type IntrospectionValues,
   selectIntrospection,
   writeIntrospection,
 } from "../plan/introspection-writer.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-
-/** JSON in UTF-8 by the aliases of `IntrospectionFields`. */
-type IntrospectionValues = Readonly<Record<string, Buffer>>;
 
 export interface Introspection {
   /**
@@ -36,15 +33,15 @@ export interface IntrospectionOptions {
   readonly apiSchema: GraphQLSchema;
   /** The responses to the introspection queries of tools. They are not evicted. */
   readonly standard: readonly IntrospectionEntry[];
-  /** Executes the selection with this key in another thread. Undefined if the JSON is longer than `charactersMax`. */
-  readonly executeInThread: (key: string, charactersMax: number) => Promise<IntrospectionTexts | undefined>;
-  /** Longest response, in characters of JSON. A response of twice the longest standard one is allowed in any case. */
-  readonly charactersMax: number;
+  /** Executes the selection with this key in another thread. Undefined if the JSON is longer than `bytesMax`. */
+  readonly executeInThread: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
+  /** Longest response, as JSON. A response of twice the longest standard one is allowed in any case. */
+  readonly bytesMax: number;
   readonly onEvicted: () => void;
 }
 
-/** Written on the main thread: 20 to 30 µs for 1,000 characters, so 2 ms at most. */
-const mainThreadCharactersMax = 64_000;
+/** Written on the main thread: 20 to 30 µs for 1 KB, so 0.5 ms at most. */
+const mainThreadBytesMax = 16_000;
 /** Large responses that are written or waited for at once. */
 const pendingMax = 32;
 /** The cache holds this many responses of the greatest length. */
@@ -54,13 +51,13 @@ const entriesMax = 10_000;
 const entryBytes = 500;
 
 export function createIntrospection(o: IntrospectionOptions): Introspection {
-  const standardLengths = o.standard.map(({ texts }) => lengthOf(texts));
-  const charactersMax = Math.max(o.charactersMax, 2 * Math.max(0, ...standardLengths));
-  const standard = new Map(o.standard.map(({ key, texts }) => [key, toValues(texts)]));
+  const bytesMax = Math.max(o.bytesMax, 2 * Math.max(0, ...o.standard.map(({ values }) => lengthOf(values))));
+  const standard = new Map(o.standard.map(({ key, values }) => [key, values]));
+  const inTurn = createHalfTimeQueue();
   const pending = new Map<string, Promise<IntrospectionValues>>();
   const cache = createBoundedMap<IntrospectionValues>({
     entriesMax,
-    weightMax: longestResponsesCached * charactersMax,
+    weightMax: longestResponsesCached * bytesMax,
     onEvicted: o.onEvicted,
   });
   /** Of plans whose operations have no variables. */
@@ -70,15 +67,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     return standard.get(key) ?? cache.get(key);
   }
 
-  function store(key: string, texts: IntrospectionTexts): IntrospectionValues {
-    const values = toValues(texts);
-    cache.set(key, values, bytesOf(values) + 2 * key.length + entryBytes);
+  function store(key: string, values: IntrospectionValues): IntrospectionValues {
+    cache.set(key, values, lengthOf(values) + 2 * key.length + entryBytes);
     return values;
   }
 
   function execute(selection: IntrospectionSelection): IntrospectionValues | Promise<IntrospectionValues> {
     const { key } = selection;
-    const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadCharactersMax, charactersMax));
+    const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
     if (small) return store(key, small);
     const earlier = pending.get(key);
     if (earlier) return earlier;
@@ -89,11 +85,11 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   }
 
   async function executeLarge(key: string): Promise<IntrospectionValues> {
-    const texts = await o.executeInThread(key, charactersMax);
-    if (texts) return store(key, texts);
+    const large = await inTurn(() => o.executeInThread(key, bytesMax));
+    if (large) return store(key, large);
     throw new Refusal(
       "INTROSPECTION_TOO_LARGE",
-      `The response to the introspection is longer than ${charactersMax} characters. Select less of the schema.`,
+      `The response to the introspection is longer than ${bytesMax} bytes. Select less of the schema.`,
     );
   }
 
@@ -112,26 +108,31 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   };
 }
 
+/**
+ * Runs one task after the other, with a pause after each that is as long as the task took: so clients that ask for one large response after
+ * the other leave half of a planner thread's time to operations, and half of a processor to the event loop.
+ */
+function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<void> = Promise.resolve();
+  return async (task) => {
+    const earlier = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = promise;
+    await earlier;
+    const startedMs = performance.now();
+    try {
+      return await task();
+    } finally {
+      setTimeout(resolve, performance.now() - startedMs);
+    }
+  };
+}
+
 function refuseForNow(): Refusal {
   const message = "Too many large introspection responses are being written. Try again soon.";
   return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
-function toValues(texts: IntrospectionTexts): IntrospectionValues {
-  return Object.fromEntries(Object.entries(texts).map(([alias, text]) => [alias, toBytes(text)]));
-}
-
-/** Not from Node's pool, of which a small buffer would keep 8 KB alive. */
-function toBytes(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
-}
-
-function bytesOf(values: IntrospectionValues): number {
+function lengthOf(values: IntrospectionValues): number {
   return Object.values(values).reduce((sum, { length }) => sum + length, 0);
-}
-
-function lengthOf(texts: IntrospectionTexts): number {
-  return Object.values(texts).reduce((sum, { length }) => sum + length, 0);
 }

@@ -84,9 +84,10 @@ export class JsonBytes {
   }
 
   /** Any JSON in UTF-8. */
-  writeBytes(json: Buffer): void {
+  writeBytes(json: Uint8Array): void {
     if (this.#length + json.length > this.#bytes.length) this.#grow(json.length);
-    this.#length += json.copy(this.#bytes, this.#length);
+    this.#bytes.set(json, this.#length);
+    this.#length += json.length;
   }
 
   /** Any text as a JSON string. */

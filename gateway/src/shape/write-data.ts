@@ -134,7 +134,7 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
       writer.out.writeText(value as string);
       return true;
     case "json":
-      writer.out.writeBytes(value as Buffer);
+      writer.out.writeBytes(value as Uint8Array);
       return true;
     case "list":
     case "object":

@@ -25,7 +25,7 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
     readonly operationsBytesMax: number;
   };
   readonly fetchSharing: boolean;
-  readonly introspectionCharactersMax: number;
+  readonly introspectionBytesMax: number;
   /** Labels of progressive `@override`, other than `percent(n)`, that are true. */
   readonly overrideLabels: readonly string[];
   readonly subgraphBodyBytesMax: number;
@@ -103,7 +103,7 @@ async function buildEngine(
     introspection: {
       standard: planner.introspection,
       executeInThread: planner.introspect,
-      charactersMax: o.introspectionCharactersMax,
+      bytesMax: o.introspectionBytesMax,
     },
     overrideLabels: planner.overrideLabels,
     enabledLabels: o.overrideLabels,

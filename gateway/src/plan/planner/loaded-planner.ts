@@ -2,7 +2,7 @@
 import { Refusal } from "../../errors.ts";
 import type { Observe } from "../../telemetry/observations.ts";
 import { createRefusedOperations, hashOperation } from "./refused-operations.ts";
-import type { IntrospectionTexts } from "../introspection-writer.ts";
+import type { IntrospectionValues } from "../introspection-writer.ts";
 import type { IntrospectTask, LoadedFacts, Outcome, PlanTask } from "./tasks.ts";
 
 export interface LoadedPlanner extends LoadedFacts {
@@ -12,10 +12,10 @@ export interface LoadedPlanner extends LoadedFacts {
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   /**
-   * Executes the introspection selection with this key. Undefined if the JSON is longer than `charactersMax`.
+   * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
    * @throws Refusal SERVICE_UNAVAILABLE when the threads are busy; Error for a bug.
    */
-  introspect(key: string, charactersMax: number): Promise<IntrospectionTexts | undefined>;
+  introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
   /** Frees what the threads keep for it. Nothing can be planned any more. */
   release(): void;
 }
@@ -64,9 +64,9 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
       pending.set(key, planned);
       return planned;
     },
-    async introspect(key, charactersMax) {
-      const outcome = await ask({ kind: "introspect", key, charactersMax });
-      if (outcome.kind === "introspected") return outcome.texts;
+    async introspect(key, bytesMax) {
+      const outcome = await ask({ kind: "introspect", key, bytesMax });
+      if (outcome.kind === "introspected") return outcome.values;
       throw explainFailure(outcome).error;
     },
     release,

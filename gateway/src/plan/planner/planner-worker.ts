@@ -2,6 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
+import type { IntrospectionValues } from "../introspection-writer.ts";
 import type { LibrarySaid, Task, TaskAnswer, ThreadData } from "./tasks.ts";
 
 // Before anything of Apollo's is loaded: it is what takes the time.
@@ -17,5 +18,10 @@ parentPort?.on("message", (task: Task) => void supergraphs.perform(task).then(se
 
 function send(message: TaskAnswer | LibrarySaid): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(message);
+  parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
+}
+
+/** Moved to the main thread instead of being copied. */
+function listBuffers(values: IntrospectionValues = {}): ArrayBuffer[] {
+  return Object.values(values).map(({ buffer }) => buffer as ArrayBuffer);
 }

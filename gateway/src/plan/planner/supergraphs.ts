@@ -44,10 +44,10 @@ export function createSupergraphs({ say }: { readonly say: (said: LibrarySaid) =
     return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText, enabledLabels)) };
   }
 
-  function introspect({ id, key, charactersMax }: IntrospectTask): TaskAnswer {
+  function introspect({ id, key, bytesMax }: IntrospectTask): TaskAnswer {
     const { apiSchema } = getSupergraph(id);
-    const texts = writeIntrospection(apiSchema, readIntrospectionKey(apiSchema, key), charactersMax);
-    return { kind: "introspected", texts };
+    const values = writeIntrospection(apiSchema, readIntrospectionKey(apiSchema, key), bytesMax);
+    return { kind: "introspected", values };
   }
 
   /** @throws Error */

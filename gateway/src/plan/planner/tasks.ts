@@ -1,5 +1,5 @@
 // Stage 3 of 5: how to answer? What the main thread and a planner's thread say to one another. One task at a time.
-import type { IntrospectionEntry, IntrospectionTexts } from "../introspection-writer.ts";
+import type { IntrospectionEntry, IntrospectionValues } from "../introspection-writer.ts";
 import type { OverrideLabels } from "../rewrite/override-labels.ts";
 import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
 
@@ -24,7 +24,7 @@ export interface IntrospectTask {
   readonly id: number;
   /** Of an IntrospectionSelection. */
   readonly key: string;
-  readonly charactersMax: number;
+  readonly bytesMax: number;
 }
 
 export type TaskAnswer =
@@ -33,7 +33,7 @@ export type TaskAnswer =
   /** As text: it is read faster than a cloned object, and its length is known. */
   | { readonly kind: "planned"; readonly planJson: string }
   /** Undefined: longer than it may be. */
-  | { readonly kind: "introspected"; readonly texts: IntrospectionTexts | undefined }
+  | { readonly kind: "introspected"; readonly values: IntrospectionValues | undefined }
   | { readonly kind: "too-complex"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string; readonly stack: string | undefined };
 
