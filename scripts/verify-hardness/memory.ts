@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startLibrary } from "../../gateway/test/helpers/library.ts";
+import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
+import { answerJson } from "../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import type { Check, Scene, StartedGateway } from "./check.ts";
 import { within } from "./gateway-process.ts";
@@ -15,6 +16,7 @@ const heapMb = 512;
 /** Of the third quarter, what the last may be above it. */
 const growthMax = 0.03;
 const swaps = 10;
+const heldMsMax = 120_000;
 
 export const memoryCheck: Check = {
   name: "memory",
@@ -27,6 +29,9 @@ export const memoryCheck: Check = {
     const gateway = await scene.startGateway(library.supergraphSdl, {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       PROFILE: "production",
+      // For the request that keeps an old generation in use.
+      REQUEST_TIMEOUT_MS: String(heldMsMax),
+      SUBGRAPH_TIMEOUT_MS: String(heldMsMax),
     });
     const client = createClient(gateway.url);
     scene.onEnd(() => client.close());
@@ -35,7 +40,9 @@ export const memoryCheck: Check = {
     const load = startLoad({ perSecond, send: (count) => sendNew(client, count) });
     const samplesMb = await sampleRss(scene, gateway, scene.options.minutes * 60_000);
     reportPlateau(scene, samplesMb);
+    const release = holdRequest(scene, library, gateway);
     await reportTwoGenerations(scene, gateway, library.supergraphSdl);
+    await release();
     const report = await load.stop();
     scene.find({
       claim: "no request fails",
@@ -108,7 +115,23 @@ function reportPlateau(scene: Scene, samplesMb: readonly number[]): void {
   });
 }
 
-/** Under the same load, one supergraph after the other; caches of an old one must not add up. */
+/** Sends a request whose fetch gets no response until `release` is called: its generation stays in use. */
+function holdRequest(scene: Scene, { people }: Library, { url }: StartedGateway): () => Promise<void> {
+  const { promise: released, resolve } = Promise.withResolvers<void>();
+  people.fault = async (response, _body, { headers }, answerTruly) => {
+    if (headers.authorization === "held") await released;
+    answerJson(response, 200, JSON.stringify(await answerTruly()));
+  };
+  const client = createClient(url, heldMsMax);
+  scene.onEnd(() => client.close());
+  const held = client.ask("{ whoAmI }", { authorization: "held" });
+  return async () => {
+    resolve();
+    await held;
+  };
+}
+
+/** Under the same load, one supergraph after the other, while a request keeps the first one in use; caches of old ones must not add up. */
 async function reportTwoGenerations(scene: Scene, gateway: StartedGateway, sdl: string): Promise<void> {
   const before = gateway.readRssBytes() / 1e6;
   const samplesMb: number[] = [];
@@ -122,7 +145,7 @@ async function reportTwoGenerations(scene: Scene, gateway: StartedGateway, sdl: 
   }
   const highest = Math.max(...samplesMb);
   scene.find({
-    claim: `RSS stays below the image's ${rssMbMax} MB while ${swaps} supergraphs replace one another`,
+    claim: `RSS stays below the image's ${rssMbMax} MB while ${swaps} supergraphs replace one another and a request keeps the first one in use`,
     holds: highest < rssMbMax,
     measured: `${before.toFixed(0)} MB before, ${highest.toFixed(0)} MB at most, ${samplesMb.at(-1)?.toFixed(0)} MB at the end`,
   });

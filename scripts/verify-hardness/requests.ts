@@ -14,8 +14,8 @@ interface AskOptions {
 }
 
 /** GraphQL over kept connections, as many as are needed. */
-export function createClient(gatewayUrl: string): Client {
-  const { send, close } = createHttpClient(gatewayUrl);
+export function createClient(gatewayUrl: string, timeoutMs?: number): Client {
+  const { send, close } = createHttpClient(gatewayUrl, timeoutMs);
   const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
   return {
     ask(query, { variables, signal, authorization } = {}) {
