@@ -14,7 +14,10 @@ let gateway: RunningGateway;
 
 beforeAll(async () => {
   library = await startLibrary();
-  gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
+  gateway = await startGateway({
+    supergraphSdl: library.supergraphSdl,
+    environment: { OPERATIONS_BYTES_MAX: "1000000000" },
+  });
 });
 afterAll(async () => {
   await gateway.drain();
