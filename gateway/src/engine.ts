@@ -8,7 +8,7 @@ import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
 import { createSupergraphTypes } from "./plan/supergraph-types.ts";
 import { createSharing } from "./run/in-flight.ts";
-import { createIntrospection, type Introspection, type IntrospectionOptions } from "./run/introspection.ts";
+import { createIntrospection, type Introspection, type IntrospectionOptions } from "./plan/introspection.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
 import { deriveFrom } from "./run/take.ts";

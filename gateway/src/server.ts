@@ -11,7 +11,7 @@ import { Refusal } from "./errors.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import { createFastLane } from "./lanes/fast.ts";
 import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
-import { createBoundedMap } from "./parse/bounded-map.ts";
+import { createBoundedMap } from "@tributary/kit/bounded-map";
 import { createPipeline } from "./pipeline.ts";
 import type { Planner } from "./plan/planner/planner.ts";
 import { createWriteCounts } from "./run/write-counts.ts";

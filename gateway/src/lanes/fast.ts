@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { hasOneHost } from "@tributary/kit/host";
 import type { Exchange } from "../admit/exchange.ts";
 import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
-import type { BoundedMap } from "../parse/bounded-map.ts";
+import type { BoundedMap } from "@tributary/kit/bounded-map";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
 import type { Asked, Pipeline } from "../pipeline.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";

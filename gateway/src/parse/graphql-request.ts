@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/exact-json";
 import { JsonError } from "@tributary/kit/json-body";
 import { Refusal } from "../errors.ts";
-import type { BoundedMap } from "./bounded-map.ts";
+import type { BoundedMap } from "@tributary/kit/bounded-map";
 
 export interface GraphqlRequest {
   /** Missing only when an automatic persisted query is asked for by its hash. */

@@ -1,6 +1,6 @@
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
-import type { KeptSize } from "../parse/bounded-map.ts";
+import type { KeptSize } from "@tributary/kit/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
 export const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const;

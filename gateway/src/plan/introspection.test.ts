@@ -3,11 +3,11 @@ import { buildSchema, execute, type ExecutionResult, getIntrospectionQuery, getO
 import { expect, test } from "vitest";
 import { Refusal } from "../errors.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
-import type { CompiledPlan } from "../plan/compiled-plan.ts";
-import { responseNameOf } from "../plan/fields.ts";
-import { findIntrospectionFields } from "../plan/introspection-fields.ts";
-import { readIntrospectionKey, writeIntrospection, writeStandardIntrospection } from "../plan/introspection-writer.ts";
-import { resolveConditions } from "../plan/resolve-conditions.ts";
+import type { CompiledPlan } from "./compiled-plan.ts";
+import { responseNameOf } from "./fields.ts";
+import { findIntrospectionFields } from "./introspection-fields.ts";
+import { readIntrospectionKey, writeIntrospection, writeStandardIntrospection } from "./introspection-writer.ts";
+import { resolveConditions } from "./resolve-conditions.ts";
 import { createIntrospection } from "./introspection.ts";
 
 const types = Array.from(

@@ -1,16 +1,16 @@
-// Stage 4 of 5: run. The values of introspection fields: from the cache, or executed over the API schema.
+// Stage 3 of 5: plan. The values of introspection fields: from the cache, or executed over the API schema.
 import { getVariableValues, type GraphQLSchema } from "graphql";
 import { Refusal } from "../errors.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
-import { createBoundedMap, type KeptSize } from "../parse/bounded-map.ts";
-import type { CompiledPlan } from "../plan/compiled-plan.ts";
+import { createBoundedMap, type KeptSize } from "@tributary/kit/bounded-map";
+import type { CompiledPlan } from "./compiled-plan.ts";
 import {
   type IntrospectionEntry,
   type IntrospectionSelection,
   type IntrospectionValues,
   selectIntrospection,
   writeIntrospection,
-} from "../plan/introspection-writer.ts";
+} from "./introspection-writer.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

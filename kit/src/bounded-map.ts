@@ -1,4 +1,4 @@
-// Stage 2 of 5: parse. A cache that is bounded by the number and the weight of its entries.
+// A cache that is bounded by the number and the weight of its entries.
 
 /** How full a cache is. */
 export interface KeptSize {
