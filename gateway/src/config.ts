@@ -218,7 +218,7 @@ function readPlanning(env: EnvironmentReader) {
       why: "number of cached plans, per supergraph",
     }),
     operationsBytesMax: env.integer("OPERATIONS_BYTES_MAX", {
-      fallback: 48_000_000,
+      fallback: 96_000_000,
       min: 1_000_000,
       max: 10_000_000_000,
       why: "estimated memory of cached documents with all that is compiled for them, per supergraph; an operation of four fetches takes some 50 KB",

@@ -24,15 +24,8 @@ export interface Scene {
   /** Says what was measured beside, or how far a long check is. */
   readonly note: (line: string) => void;
   readonly find: (finding: Finding) => void;
-  /**
-   * Resolves once the gateway serves this supergraph, found in `file`.
-   * @param cores "all" where its threads are to run beside its event loop; by default it has one core.
-   */
-  startGateway(
-    supergraphSdl: string,
-    environment?: Readonly<Record<string, string>>,
-    cores?: "one" | "all",
-  ): Promise<StartedGateway>;
+  /** Resolves once the gateway serves this supergraph, found in `file`. */
+  startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<StartedGateway>;
   /** Runs after the check, last one first. */
   onEnd(end: () => unknown): void;
 }

@@ -10,8 +10,6 @@ export interface Cores {
   readonly description: string;
   /** What to put before a gateway's command. */
   readonly gatewayPrefix: readonly string[];
-  /** The same for a gateway that may use our core too. */
-  readonly allPrefix: readonly string[];
 }
 
 /** Pins this process where that can be done, and says how to pin a gateway. */
@@ -22,13 +20,8 @@ export function pinOwnProcess(): Cores {
     return {
       description: `gateway on core ${gatewayCore}, clients and subgraphs on core ${ownCore}`,
       gatewayPrefix: ["taskset", "-c", gatewayCore],
-      allPrefix: ["taskset", "-c", `${gatewayCore},${ownCore}`],
     };
   } catch {
-    return {
-      description: "nothing is pinned to a core: taskset or a second core is missing",
-      gatewayPrefix: [],
-      allPrefix: [],
-    };
+    return { description: "nothing is pinned to a core: taskset or a second core is missing", gatewayPrefix: [] };
   }
 }

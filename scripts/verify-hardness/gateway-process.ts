@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { readStartCommand } from "../../bench/contenders/start-command.ts";
 import type { LoopReport, MemoryReport, Question } from "./monitor.ts";
 
 export interface GatewayProcess {
@@ -33,9 +34,10 @@ export interface GatewayStart {
   readonly prefix: readonly string[];
 }
 
-const mains = {
-  ours: new URL("../../gateway/src/main.ts", import.meta.url),
-  stock: new URL("../../gateway/test/helpers/stock-server.ts", import.meta.url),
+/** Node's arguments. Ours is started as its image starts it. */
+const commands = {
+  ours: readStartCommand("gateway"),
+  stock: [fileURLToPath(new URL("../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
 const readyTimeoutMs = 60_000;
 const answerTimeoutMs = 30_000;
@@ -45,7 +47,7 @@ const keptCharsMax = 4_000;
 /** A gateway's own process with our monitor in it. Throws when it serves no supergraph within a minute. */
 export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<GatewayProcess> {
   const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
-  const [command, ...args] = [...prefix, process.execPath, ...monitor, fileURLToPath(mains[kind])] as const;
+  const [command = process.execPath, ...args] = [...prefix, process.execPath, ...monitor, ...commands[kind]];
   const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", ...environment };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const log = readLog(child);

@@ -30,7 +30,7 @@ export const introspectionCheck: Check = {
       INTROSPECTION: "true",
       PROFILE: "production",
     };
-    const gateway = await scene.startGateway(composeWide(library.all), environment, "all");
+    const gateway = await scene.startGateway(composeWide(library.all), environment);
     const forgetting = setInterval(() => library.all.forEach(({ requests }) => requests.splice(0)), 1_000);
     scene.onEnd(() => clearInterval(forgetting));
     const innocent = createClient(gateway.url);

@@ -48,13 +48,13 @@ function createScene(
     options,
     note: (line) => say(`        ${line}`),
     find,
-    async startGateway(supergraphSdl, environment = {}, wanted = "one") {
+    async startGateway(supergraphSdl, environment = {}) {
       const file = join(folder, `supergraph-${++count}.graphql`);
       writeFileSync(file, supergraphSdl);
       const gateway = await startGatewayProcess({
         kind: options.control ? "stock" : "ours",
         environment: { SUPERGRAPH_FILE: file, ...environment },
-        prefix: wanted === "one" ? cores.gatewayPrefix : cores.allPrefix,
+        prefix: cores.gatewayPrefix,
       });
       ends.push(() => gateway.stop());
       return Object.assign(gateway, { file });
