@@ -188,6 +188,12 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
   const limit = (name: string, fallback: number, max: number, why: string) =>
     env.integer(name, { fallback, min: 1, max, why });
   return {
+    charactersMax: limit(
+      "OPERATION_CHARACTERS_MAX",
+      250_000,
+      10_000_000,
+      "characters of an operation's names and values, fragments written out",
+    ),
     selectionsMax: limit("SELECTIONS_MAX", 2_000, 1_000_000, "selections of an operation, fragments written out"),
     depthMax: limit("DEPTH_MAX", 50, 1_000, "fields within fields"),
     aliasesMax: limit("ALIASES_MAX", 200, 1_000_000, "aliases of an operation, fragments written out"),

@@ -36,6 +36,11 @@ export const codes = {
   ROOT_FIELD_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many root fields." },
   DIRECTIVE_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "The operation has too many directives." },
   LIST_LIMIT_EXCEEDED: { stage: "parse", status: 400, message: "A list in the document is too long." },
+  LENGTH_LIMIT_EXCEEDED: {
+    stage: "parse",
+    status: 400,
+    message: "The names and values of the operation are too long.",
+  },
   PERSISTED_QUERY_NOT_FOUND: { stage: "parse", status: 200, message: "PersistedQueryNotFound" },
 
   INTROSPECTION_TOO_LARGE: { stage: "plan", status: 400, message: "The response to the introspection is too large." },

@@ -41,6 +41,13 @@ test("a client can build the schema from the query that tools send", async () =>
   expect(printSchema(buildClientSchema(body.data))).toContain("type Book {");
 });
 
+test("a long name in a fragment that is spread often is refused before anything is written out", async () => {
+  const alias = "a".repeat(10_000);
+  const types = ["queryType", "mutationType", "subscriptionType"].map((type) => `${type} { ${"...F ".repeat(40)} }`);
+  const { body } = await gateway.ask(`{ __schema { ${types.join(" ")} } } fragment F on __Type { ${alias}: name }`);
+  expect(body.errors[0].extensions).toEqual({ code: "LENGTH_LIMIT_EXCEEDED" });
+});
+
 /** Every type, field and argument of the schema, as often as there are aliases. */
 function writeQuery(aliases: number): string {
   const fields = "types { name fields { name args { name } type { name } } }";

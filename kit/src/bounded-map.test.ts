@@ -62,8 +62,10 @@ test("an entry that grows evicts others, and itself when it is heavier than the 
   expect([map.size(), map.get("a"), map.get("c")]).toEqual([{ entries: 2, bytes: 8 }, undefined, 1]);
   map.addWeight("c", -4);
   expect(map.size().bytes).toBe(4);
+  map.set("d", 1, 3);
   map.addWeight("c", 50);
-  expect(map.size()).toEqual({ entries: 0, bytes: 0 });
+  expect(map.size()).toEqual({ entries: 2, bytes: 6 });
+  expect([map.get("b"), map.get("c"), map.get("d")]).toEqual([1, undefined, 1]);
   map.addWeight("c", 1);
-  expect(map.size()).toEqual({ entries: 0, bytes: 0 });
+  expect(map.size()).toEqual({ entries: 2, bytes: 6 });
 });

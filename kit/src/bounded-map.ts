@@ -88,9 +88,14 @@ export function createBoundedMap<Value>({
       const entry = kept.get(key);
       if (entry === undefined) return;
       entry.weight += added;
+      weight += added;
+      if (entry.weight > weightMax) {
+        drop(key);
+        onEvicted?.();
+        return;
+      }
       // So that others are evicted first.
       entry.used = true;
-      weight += added;
       evict(0, 0);
     },
     delete: drop,

@@ -92,6 +92,8 @@ export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
   async function checkNew(source: string | undefined): Promise<DocumentNode | undefined> {
     if (source === undefined || o.operations.has(source)) return undefined;
     await takeTurn();
+    // Another request may have brought it meanwhile.
+    if (o.operations.has(source)) return undefined;
     const { document, excess } = checkDocument(source, { ...o, limits: o.operationLimits });
     if (excess) throw new Refusal(excess.code, excess.message);
     return document;

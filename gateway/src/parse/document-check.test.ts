@@ -2,7 +2,15 @@ import { print } from "graphql";
 import { expect, test } from "vitest";
 import { checkDocument } from "./document-check.ts";
 
-const limits = { depthMax: 3, aliasesMax: 9, rootFieldsMax: 9, directivesMax: 9, listEntriesMax: 9, selectionsMax: 99 };
+const limits = {
+  depthMax: 3,
+  aliasesMax: 9,
+  rootFieldsMax: 9,
+  directivesMax: 9,
+  listEntriesMax: 9,
+  selectionsMax: 99,
+  charactersMax: 99,
+};
 const check = (text: string, documentTokensMax = 100) => checkDocument(text, { limits, documentTokensMax });
 
 test("a document within the limits passes, and comes without locations", () => {

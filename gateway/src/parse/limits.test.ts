@@ -9,6 +9,7 @@ const limits: OperationLimits = {
   directivesMax: 3,
   listEntriesMax: 3,
   selectionsMax: 20,
+  charactersMax: 100,
 };
 
 const excess = (text: string) => findExcess(parse(text), limits)?.code;
@@ -31,6 +32,11 @@ test.each([
   ["{ a(b: [1, 2, 3, 4]) }", "LIST_LIMIT_EXCEEDED"],
   ["{ a(b: { c: [[1, 2, 3, 4]] }) }", "LIST_LIMIT_EXCEEDED"],
   ["{ a @x(b: [1, 2, 3, 4]) }", "LIST_LIMIT_EXCEEDED"],
+  [`{ a(b: "${"x".repeat(98)}") }`, undefined],
+  [`{ a(b: "${"x".repeat(99)}") }`, "LENGTH_LIMIT_EXCEEDED"],
+  [`{ ...F ...F } fragment F on T { ${"x".repeat(51)} }`, "LENGTH_LIMIT_EXCEEDED"],
+  [`{ a @x(b: { c: ["${"x".repeat(99)}"] }) }`, "LENGTH_LIMIT_EXCEEDED"],
+  [`{ ... on ${"T".repeat(101)} { a } }`, "LENGTH_LIMIT_EXCEEDED"],
   ["query A { a } query B { a { b { c { d } } } }", "DEPTH_LIMIT_EXCEEDED"],
 ])("%s: %s", (text, code) => {
   expect(excess(text)).toBe(code);

@@ -2,8 +2,11 @@
 import {
   type DirectiveNode,
   type DocumentNode,
+  type ArgumentNode,
   type FragmentDefinitionNode,
+  type InlineFragmentNode,
   Kind,
+  type NameNode,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
@@ -22,6 +25,8 @@ export interface OperationLimits {
   readonly listEntriesMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
+  /** Of names, aliases and values: plans and fetches hold the operation's text with its fragments written out. */
+  readonly charactersMax: number;
 }
 
 export interface Excess {
@@ -29,9 +34,19 @@ export interface Excess {
   readonly message: string;
 }
 
-type Sizes = Readonly<Record<"depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections", number>>;
+type Sizes = Readonly<
+  Record<"depth" | "aliases" | "rootFields" | "directives" | "listEntries" | "selections" | "characters", number>
+>;
 
-const nothing: Sizes = { depth: 0, aliases: 0, rootFields: 0, directives: 0, listEntries: 0, selections: 0 };
+const nothing: Sizes = {
+  depth: 0,
+  aliases: 0,
+  rootFields: 0,
+  directives: 0,
+  listEntries: 0,
+  selections: 0,
+  characters: 0,
+};
 
 const rules = [
   ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments written out"],
@@ -40,6 +55,7 @@ const rules = [
   ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
   ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
   ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list"],
+  ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments written out"],
 ] as const;
 
 /** The first limit that an operation of the document passes; every operation counts, since each of them will be validated. */
@@ -81,14 +97,19 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
   function ofSelection(selection: SelectionNode): Sizes {
     const counted = withDirectives({ ...nothing, selections: 1 }, selection.directives);
     if (selection.kind === Kind.FRAGMENT_SPREAD) return add(counted, ofFragment(selection.name.value));
-    if (selection.kind === Kind.INLINE_FRAGMENT) return add(counted, ofSet(selection.selectionSet));
+    if (selection.kind === Kind.INLINE_FRAGMENT) return add(counted, ofInline(selection));
     const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
     const own = {
       ...counted,
       aliases: selection.alias ? 1 : 0,
+      characters: counted.characters + countCharacters(selection),
       listEntries: Math.max(counted.listEntries, longestList(selection.arguments)),
     };
     return { ...add(own, below), depth: below.depth + 1, rootFields: 1 };
+  }
+
+  function ofInline({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
+    return add({ ...nothing, characters: typeCondition?.name.value.length ?? 0 }, ofSet(selectionSet));
   }
 
   return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
@@ -103,13 +124,15 @@ function add(a: Sizes, b: Sizes): Sizes {
     directives: a.directives + b.directives,
     listEntries: Math.max(a.listEntries, b.listEntries),
     selections: a.selections + b.selections,
+    characters: a.characters + b.characters,
   };
 }
 
 function withDirectives(sizes: Sizes, directives: readonly DirectiveNode[] = []): Sizes {
   if (directives.length === 0) return sizes;
   const listEntries = directives.reduce((most, { arguments: given }) => Math.max(most, longestList(given)), 0);
-  return add(sizes, { ...nothing, directives: directives.length, listEntries });
+  const characters = directives.reduce((sum, directive) => sum + countCharacters(directive), 0);
+  return add(sizes, { ...nothing, directives: directives.length, listEntries, characters });
 }
 
 function longestList(given: readonly { readonly value: ValueNode }[] = []): number {
@@ -120,4 +143,34 @@ function longestListIn(value: ValueNode): number {
   if (value.kind === Kind.OBJECT) return longestList(value.fields);
   if (value.kind !== Kind.LIST) return 0;
   return value.values.reduce((most, entry) => Math.max(most, longestListIn(entry)), value.values.length);
+}
+
+interface Named {
+  readonly alias?: NameNode | undefined;
+  readonly name: NameNode;
+  readonly arguments?: readonly ArgumentNode[] | undefined;
+}
+
+function countCharacters({ alias, name, arguments: given = [] }: Named): number {
+  const own = (alias?.value.length ?? 0) + name.value.length;
+  return given.reduce((sum, argument) => sum + argument.name.value.length + charactersIn(argument.value), own);
+}
+
+function charactersIn(value: ValueNode): number {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return value.name.value.length;
+    case Kind.LIST:
+      return value.values.reduce((sum, entry) => sum + 1 + charactersIn(entry), 0);
+    case Kind.OBJECT:
+      return value.fields.reduce((sum, field) => sum + field.name.value.length + charactersIn(field.value), 0);
+    case Kind.NULL:
+    case Kind.BOOLEAN:
+      return 5;
+    case Kind.INT:
+    case Kind.FLOAT:
+    case Kind.STRING:
+    case Kind.ENUM:
+      return value.value.length;
+  }
 }

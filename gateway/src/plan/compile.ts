@@ -33,8 +33,8 @@ export type Compile = (
   retain: (bytes: number) => void,
 ) => CompiledPlan;
 
-/** Estimates of what a plan retains besides its layouts, each fetch, and each selection of the client or of a fetch (retention.test.ts). */
-const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400 } as const;
+/** Estimates of what a plan retains besides its layouts, each fetch, each selection of the client or of a fetch, and each character of a fetch (retention.test.ts). */
+const retainedBytes = { plan: 2_000, fetch: 4_000, selection: 400, character: 4 } as const;
 
 export function createCompiler(o: CompilerOptions): Compile {
   return (client, plan, retain) => {
@@ -61,7 +61,7 @@ export function createCompiler(o: CompilerOptions): Compile {
       introspection: introspection && { slot: fetches.length, findAlias: introspection.findAlias },
       retain,
     };
-    retain(estimateBytes(client, fetches));
+    retain(estimateBytes(client, fetches, steps));
     const root = createRootPosition(positionOptions, type, [client.selectionSet]);
     return {
       kind: client.operation,
@@ -74,11 +74,27 @@ export function createCompiler(o: CompilerOptions): Compile {
   };
 }
 
-function estimateBytes(client: OperationDefinitionNode, fetches: readonly CompiledFetch[]): number {
+function estimateBytes(
+  client: OperationDefinitionNode,
+  fetches: readonly CompiledFetch[],
+  steps: Step | undefined,
+): number {
   const counted = new Set<SelectionSetNode["selections"]>();
   for (const set of [client.selectionSet, ...fetches.map(({ selected }) => selected)]) addSelections(set, counted);
   const selections = [...counted].reduce((sum, { length }) => sum + length, 0);
-  return retainedBytes.plan + fetches.length * retainedBytes.fetch + selections * retainedBytes.selection;
+  const characters = steps ? countCharacters(steps) : 0;
+  return (
+    retainedBytes.plan +
+    fetches.length * retainedBytes.fetch +
+    selections * retainedBytes.selection +
+    characters * retainedBytes.character
+  );
+}
+
+/** Of the texts of all requests. */
+function countCharacters(step: Step): number {
+  if (step.kind === "request") return step.request.text().head.length;
+  return step.steps.reduce((sum, child) => sum + countCharacters(child), 0);
 }
 
 /** The selections of a fragment are the same list wherever it is spread, see resolve-conditions.ts. */

@@ -1,5 +1,5 @@
 // Stage 3 of 5: plan. Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below any other field whose
-// type is the query type. The gateway executes them over the API schema; no subgraph is asked.
+// type is the query type. The gateway executes them over the API schema, without a fetch.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface IntrospectionFields {

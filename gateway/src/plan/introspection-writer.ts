@@ -180,6 +180,7 @@ export function writeIntrospection(
     pieces = [];
     if (!writeField(root, undefined)) return undefined;
     encode();
+    if (bytesLeft < 0) return undefined;
     values[root.responseName] = joinPieces(pieces);
   }
   return values;

@@ -16,7 +16,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface Introspection {
   /**
-   * Undefined for an operation without introspection fields; at once for a cached or small response.
+   * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined without such fields; synchronous for
+   * a cached or small response.
    * @param variables as provided, already found acceptable.
    * @throws Refusal INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE when too many large responses are being written.
    */
@@ -42,10 +43,14 @@ export interface IntrospectionOptions {
 
 /** Written on the main thread: 20 to 30 µs for 1 KB, so 0.5 ms at most. */
 const mainThreadBytesMax = 16_000;
+/** A task may have waited for a busy thread. */
+const pauseMsMax = 200;
 /** Large responses that are written or waited for at once. */
 const pendingMax = 32;
 /** The cache holds this many responses of the greatest length. */
 const longestResponsesCached = 4;
+/** A longer key is described again for each request: it would not be weighed with its operation. */
+const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
 /** What an entry takes beside its key and its bytes. */
 const entryBytes = 500;
@@ -74,10 +79,10 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
 
   function execute(selection: IntrospectionSelection): IntrospectionValues | Promise<IntrospectionValues> {
     const { key } = selection;
-    const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
-    if (small) return store(key, small);
     const earlier = pending.get(key);
     if (earlier) return earlier;
+    const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
+    if (small) return store(key, small);
     if (pending.size >= pendingMax) throw refuseForNow();
     const values = executeLarge(key).finally(() => pending.delete(key));
     pending.set(key, values);
@@ -102,14 +107,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
       if (cached) return cached;
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
-      if (variableDefinitions.length === 0) keys.set(plan, selection.key);
+      if (variableDefinitions.length === 0 && selection.key.length <= keyCharactersMax) keys.set(plan, selection.key);
       return find(selection.key) ?? execute(selection);
     },
   };
 }
 
 /**
- * Runs one task after the other, with a pause after each that is as long as the task took: so clients that ask for one large response after
+ * Runs one task after the other, with a pause after each that is as long as the task took, 200 ms at most: so clients that ask for one large response after
  * the other leave half of a planner thread's time to operations, and half of a processor to the event loop.
  */
 function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
@@ -123,7 +128,7 @@ function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise
     try {
       return await task();
     } finally {
-      setTimeout(resolve, performance.now() - startedMs);
+      setTimeout(resolve, Math.min(performance.now() - startedMs, pauseMsMax));
     }
   };
 }

@@ -1,4 +1,4 @@
-// Stage 3 of 5: how to answer? The plan of an admitted operation, compiled once for each combination of its conditions
+// Stage 3 of 5: plan. The plan of an admitted operation, compiled once for each combination of its conditions
 // and override labels.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
@@ -34,7 +34,7 @@ export interface PlanStage {
 }
 
 /** Compiled variants of one operation; the oldest is evicted. */
-const variantsMax = 32;
+const variantsMax = 64;
 
 interface Variants {
   /** The variables that decide `@skip` and `@include`. */
@@ -135,7 +135,10 @@ function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Pr
   }
   plan.then(
     (compiled) => void (variant.plan = compiled),
-    () => byKey.delete(key),
+    () => {
+      variant.retention.release();
+      if (byKey.get(key) === variant) byKey.delete(key);
+    },
   );
 }
 
@@ -149,6 +152,7 @@ function createRetention(admitted: AdmittedOperation): Retention {
       admitted.retain(bytes);
     },
     release() {
+      if (isReleased) return;
       isReleased = true;
       admitted.retain(-retainedBytes);
     },

@@ -29,8 +29,8 @@ import type { PositionAbout, PositionOptions, Source } from "./position-about.ts
 import { createTypenameReader } from "./position-typename.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-/** Estimated from measurements (retention.test.ts): what a layout and each of its fields take. */
-const retainedBytes = { layout: 4_000, field: 700 } as const;
+/** Estimated from measurements (retention.test.ts): what a layout, each of its fields and each character of their names take. */
+const retainedBytes = { layout: 4_000, field: 700, character: 4 } as const;
 
 /** The position of the operation's root; all others are reached from it. */
 export function createRootPosition(
@@ -85,7 +85,8 @@ function createLayout(typename: string, about: PositionAbout, o: PositionOptions
   const applies = (condition: string) => o.types.applies(condition, typename);
   const client = collectFields(about.clientSets, applies, o.clientKeyOf);
   const access = createAccessByKey(typename, about, client, o);
-  o.retain(retainedBytes.layout + client.size * retainedBytes.field);
+  const characters = [...client.keys()].reduce((sum, key) => sum + key.length, 0);
+  o.retain(retainedBytes.layout + client.size * retainedBytes.field + characters * retainedBytes.character);
   const isVisible = o.findVisibleType(typename) !== undefined;
   let fields: readonly ClientField[] | undefined;
 

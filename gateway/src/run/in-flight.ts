@@ -20,7 +20,7 @@ interface SharedRead {
   readonly authorization: string | undefined;
   /**
    * Mutations to the subgraph that had settled before the read was sent (write-counts.ts). A read joins only a read with the same count: an
-   * earlier one may not contain what a client has been told is written.
+   * earlier one may not contain a write to which a client has the response.
    */
   readonly settledWrites: number;
 }

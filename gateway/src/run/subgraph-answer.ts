@@ -22,7 +22,12 @@ export type SubgraphAnswer =
 
 /** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
 interface UnusableAnswer {
-  readonly defect: "said not now" | "no JSON object" | "data is no object" | "errors are no list of errors" | "no data";
+  readonly defect:
+    | "unavailable status"
+    | "no JSON object"
+    | "data is no object"
+    | "errors are no list of errors"
+    | "no data";
   readonly status: number;
   readonly bodyBytes: number;
   /** Without its parameters; undefined when there is none, or none that can be one. */
@@ -47,7 +52,7 @@ type Answered = Extract<SubgraphReply, { kind: "answered" }>;
 export function readSubgraphAnswer(reply: Answered): SubgraphAnswer {
   const answer = readGraphqlResponse(reply);
   return unavailableStatuses.has(reply.status) && !hasContent(answer)
-    ? unusable("said not now", reply, "SUBGRAPH_UNAVAILABLE")
+    ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
     : answer;
 }
 

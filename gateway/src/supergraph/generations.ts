@@ -23,7 +23,7 @@ export interface Generation {
    * and compiled as without variables. What is no longer valid is left out.
    */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
-  /** Drops what is cached for clients' operations: no request begins with this generation any more. Called once, before `close`. */
+  /** Drops the cached operations: no request begins with this generation any more. Called once, before `close`. */
   retire(): void;
   /** Frees what it holds; called once, when no request uses it any more. */
   close(): Promise<void>;

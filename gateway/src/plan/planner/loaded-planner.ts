@@ -20,11 +20,11 @@ export interface LoadedPlanner extends LoadedFacts {
   release(): void;
 }
 
-export type Ask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
+export type RunTask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<Outcome>;
 
 export interface LoadedPlannerOptions {
   readonly facts: LoadedFacts;
-  readonly ask: Ask;
+  readonly ask: RunTask;
   readonly release: () => void;
   readonly observe: Observe;
 }
@@ -75,7 +75,7 @@ export function createLoadedPlanner({ facts, ask, release, observe }: LoadedPlan
 
 /** Names a plan of one supergraph: the operation, and the labels of `@override` that are true. */
 export function planKey(operationText: string, enabledLabels: readonly string[]): string {
-  return enabledLabels.length === 0 ? operationText : `${enabledLabels.join()} ${operationText}`;
+  return enabledLabels.length === 0 ? operationText : `#${enabledLabels.join()}\n${operationText}`;
 }
 
 interface Failure {

@@ -1,7 +1,7 @@
 // Stage 3 of 5: how to answer? Planners in threads of their own, because one operation can take them seconds.
 import type { Observe } from "../../telemetry/observations.ts";
 import { createJobQueue } from "./job-queue.ts";
-import { type Ask, createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
+import { type RunTask, createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
 import { createSeat, type Seat } from "./seat.ts";
 import type { IntrospectTask, Job, Outcome, PlanTask, Task } from "./tasks.ts";
 import { startThread } from "./thread.ts";
@@ -84,7 +84,7 @@ export function createPlanner(o: PlannerOptions): Planner {
       release(id);
       return failure ?? { kind: "not-taken", reason: "closed" };
     }
-    const ask: Ask = (task) => askAny({ ...task, id });
+    const ask: RunTask = (task) => askAny({ ...task, id });
     return createLoadedPlanner({ facts, ask, release: () => release(id), observe: o.observe });
   }
 
