@@ -74,6 +74,19 @@ test("512 spans wait for nobody, and what ends after the last is left out", asyn
   expect(requests).toHaveLength(1);
 });
 
+test("stopping waits for a batch to which the collector has not responded", async () => {
+  const held = Promise.withResolvers<void>();
+  const { url, requests } = await startCollector(200, held.promise);
+  const lost: Error[] = [];
+  const { trace } = await start({ endpoint: url, onLost: (error) => lost.push(error) });
+  for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
+  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 4_000 });
+  const stopped = trace.stop();
+  setTimeout(held.resolve, 50);
+  await stopped;
+  expect(lost).toEqual([]);
+});
+
 test("a thread that ended is replaced, and its loss told", async () => {
   const code = `import { parentPort } from "node:worker_threads";
     parentPort.on("message", ({ number, spans }) => {
@@ -96,7 +109,8 @@ test("a thread that ended is replaced, and its loss told", async () => {
   expect(told).toEqual(Array.from({ length: 2 }, () => "The thread that sends spans ended with code 3"));
 });
 
-async function startCollector(first: number) {
+/** Responds once `released` is resolved. */
+async function startCollector(first: number, released: Promise<void> = Promise.resolve()) {
   let status = first;
   const requests: ReturnType<typeof describe>[] = [];
   const server = createServer((request, response) => {
@@ -105,7 +119,7 @@ async function startCollector(first: number) {
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString("latin1");
       requests.push(describe(request, body));
-      response.writeHead(status).end();
+      void released.then(() => response.writeHead(status).end());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -11,9 +11,9 @@ export interface SpanExportOptions extends Omit<ExportThreadOptions, "url"> {
 export interface SpanExport {
   /** Nobody waits for it. */
   readonly deliver: Deliver;
-  /** Sends what waits, and resolves when the collector has it or it is lost. */
+  /** Sends what waits, and resolves when the collector has received it and all earlier batches, or they are lost. */
   flush(): Promise<void>;
-  /** The same, and no more. */
+  /** The same; spans that end later are dropped. */
   stop(): Promise<void>;
 }
 
@@ -27,22 +27,30 @@ const batchMs = 5_000;
 export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOptions): Promise<SpanExport> {
   const send = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });
   let waiting: SpanRecord[] = [];
+  /** Batches to which the collector has not responded yet. */
+  const inFlight = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let isLosing = false;
   let isStopped = false;
 
-  async function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    if (waiting.length === 0) return;
-    const spans = waiting;
-    waiting = [];
+  async function sendBatch(spans: readonly SpanRecord[]): Promise<void> {
     const error = await send.batch(spans).then(
       () => undefined,
       (reason: Error) => reason,
     );
     if (error && !isLosing) onLost(error);
     isLosing = error !== undefined;
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length > 0) {
+      const batch = sendBatch(waiting).finally(() => inFlight.delete(batch));
+      inFlight.add(batch);
+      waiting = [];
+    }
+    await Promise.all(inFlight);
   }
 
   return {
