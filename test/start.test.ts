@@ -53,7 +53,7 @@ test("one command brings everything up, tells where it is, and Ctrl-C leaves no 
   expect(platform.output()).toContain("seeding scale 3");
   for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
   expect(platform.output()).toMatch(/^users +\| .*info +users listens on \d+$/m);
-  expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v1/users/1`);
+  expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
   const processes = platform.processes();
   expect(namesRunning(processes).toSorted()).toEqual([...partNames].toSorted());
   platform.child.kill("SIGINT");

@@ -18,7 +18,7 @@ test("with nothing set it is the development proxy in front of the local service
     port: 4010,
     host: "127.0.0.1",
     routesFile: "supergraph/routes.json",
-    defaultVersion: 1,
+    defaultVersion: 2,
     corsOrigins: ["http://localhost:*", "http://127.0.0.1:*"],
     bodyBytesMax: 65_536,
     addresses: {
@@ -90,6 +90,15 @@ test("versions are retired by date, or in days from now", () => {
     { version: 1, deprecatedAtMs: Date.UTC(2029, 0, 1), sunsetAtMs: Date.UTC(2030, 0, 3) },
   ]);
   expect(() => readConfig({ SUNSET_VERSIONS: "1=soon" }, [])).toThrow('"1=soon" is no version with a moment');
+});
+
+test("in development version 1 is deprecated since 30 days and has its sunset in 180; in production no version is", () => {
+  const [today, dayMs] = [Date.UTC(2030, 0, 1), 86_400_000];
+  const version1 = { version: 1, deprecatedAtMs: today - 30 * dayMs, sunsetAtMs: today + 180 * dayMs };
+  expect(readConfig({}, [], today).retirements).toEqual([version1]);
+  expect(readConfig({ PROFILE: "production", TRUSTED_PROXIES: "none" }, [], today).retirements).toEqual([]);
+  const none = { DEPRECATED_VERSIONS: "none", SUNSET_VERSIONS: "none" };
+  expect(readConfig(none, [], today).retirements).toEqual([]);
 });
 
 test("known clients are a hundred at most", () => {

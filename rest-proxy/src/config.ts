@@ -43,12 +43,12 @@ export function readConfig(environment: Environment, services: readonly string[]
       ...readTelemetryConfig(env, { name: "rest-proxy" }),
       addresses: Object.fromEntries(services.map((service) => [service, readAddresses(env, service, profile)])),
       defaultVersion: env.integer("DEFAULT_VERSION", {
-        fallback: 1,
+        fallback: 2,
         min: 1,
         max: 999,
         why: "the version of a path that names none; moving it breaks clients",
       }),
-      retirements: readRetirementLists(env, nowMs),
+      retirements: readRetirementLists(env, profile, nowMs),
       knownClients: readKnownClients(env),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
@@ -85,14 +85,18 @@ function readAddresses(env: EnvironmentReader, service: string, profile: Profile
   return [...new Set(origins)];
 }
 
-function readRetirementLists(env: EnvironmentReader, nowMs: number): readonly Retirement[] {
-  const deprecated = env.list("DEPRECATED_VERSIONS", {
-    fallback: [],
-    why: "versions and since when they are deprecated, such as 1=2027-01-31; in days from now it is 1=-30d",
+/**
+ * In development version 1 is deprecated, so that client developers see the headers of a deprecated version. Both dates are relative to the
+ * start of the process, so the sunset never comes.
+ */
+function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: number): readonly Retirement[] {
+  const deprecated = readListOrNone(env, "DEPRECATED_VERSIONS", {
+    fallback: profile === "development" ? ["1=-30d"] : [],
+    why: "versions and the date of their deprecation, such as 1=2027-01-31, or in days from the start, such as 1=-30d; none: no version; production has none by default",
   });
-  const sunset = env.list("SUNSET_VERSIONS", {
-    fallback: [],
-    why: "versions and the moment from which they are 410, such as 1=2027-12-31; in days from now it is 1=+180d",
+  const sunset = readListOrNone(env, "SUNSET_VERSIONS", {
+    fallback: profile === "development" ? ["1=+180d"] : [],
+    why: "versions and the date from which requests for them get 410, such as 1=2027-12-31, or in days from the start; none: no version; production has none by default",
   });
   return readRetirements({ deprecated, sunset }, nowMs, (problem) =>
     env.problem(`DEPRECATED_VERSIONS, SUNSET_VERSIONS: ${problem}`),
@@ -147,14 +151,23 @@ function readNetworks(
   name: string,
   o: { readonly fallback?: readonly string[]; readonly why: string },
 ): readonly string[] {
-  const texts = env.list(name, o);
-  if (texts.length === 1 && texts[0] === "none") return [];
+  const texts = readListOrNone(env, name, o);
   try {
     createNetworks(texts);
   } catch (error) {
     env.problem(`${name}: ${error instanceof Error ? error.message : "unreadable"}`);
   }
   return texts;
+}
+
+/** Reads a list whose default may have entries: `none` is the empty list, since an empty value means the default. */
+function readListOrNone(
+  env: EnvironmentReader,
+  name: string,
+  o: { readonly fallback?: readonly string[]; readonly why: string },
+): readonly string[] {
+  const texts = env.list(name, o);
+  return texts.length === 1 && texts[0] === "none" ? [] : texts;
 }
 
 function readCacheLimits(env: EnvironmentReader) {

@@ -114,7 +114,7 @@ function createAsked({ next, pick }: Random, acknowledged: ReadonlyMap<string, n
     ...(method === "GET" && next() < 0.05 && { range: "bytes=0-3" }),
   };
   const path = `${prefix}/${pick(["notes", "notes", "secrets"])}/${id}`;
-  return { method, path, headers, id, known, user, version: prefix === "/v2" ? "v2" : "v1" };
+  return { method, path, headers, id, known, user, version: prefix === "/v1" ? "v1" : "v2" };
 }
 
 /** Undefined when the client has left before the answer was there, as some do, or when the service broke off. */

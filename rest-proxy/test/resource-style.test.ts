@@ -7,7 +7,7 @@ import { ask, listen, startProxy, startStub, statusOfText } from "./testing.ts";
 
 test("a route answers under its version and without one, with its parameters and its query", async () => {
   const stub = await startStub();
-  const proxy = await startProxy(stub);
+  const proxy = await startProxy(stub, { defaultVersion: 1 });
   for (const path of ["/v1/things/7", "/things/7", "/v1/things?search=a+b%26c&limit=2", "/things?", "/things?&&"]) {
     const answer = await fetch(`${proxy.url}${path}`);
     expect(answer.status).toBe(200);
@@ -44,7 +44,7 @@ test("HEAD is answered wherever GET is, without a body", async () => {
 
 test.each([
   ["PUT", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
-  ["POST", "/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
+  ["POST", "/v1/things/1", "DELETE, GET, HEAD, PATCH, OPTIONS"],
   ["DELETE", "/v1/things", "GET, HEAD, POST, OPTIONS"],
   ["POST", "/v1/things/1/parts", "GET, HEAD, OPTIONS"],
   ["PROPFIND", "/v1/things", "GET, HEAD, POST, OPTIONS"],

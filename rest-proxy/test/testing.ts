@@ -101,7 +101,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
   const proxy = createRestProxy({
     table,
     addresses: Object.fromEntries(table.services.map((name) => [name, [service.url]])),
-    defaultVersion: 1,
+    defaultVersion: 2,
     retirements: [],
     documents: new Map(),
     knownClients: [],

@@ -194,7 +194,7 @@ test("eleven services add no listener to the server", async () => {
   const stub = await startStub();
   const services = Array.from({ length: 11 }, (_, index) => `service-${index}`);
   const { route } = await import("./testing.ts");
-  const table = services.map((service) => route(service, "GET", `/${service}`, { service }));
+  const table = services.map((service) => route(service, "GET", `/${service}`, { service, versions: [2] }));
   const proxy = await startProxy(stub, { routes: table });
   const before = proxy.server.listenerCount("close");
   for (const service of services) expect((await fetch(`${proxy.url}/${service}`)).status).toBe(200);

@@ -11,7 +11,7 @@ test("the banner tells where everything is and what to try", () => {
   expect(text).toContain("Tributary is ready (3.2 s)");
   for (const port of [4000, 4001, 4002, 4003, 4004, 4010, 4020]) expect(text).toContain(`http://127.0.0.1:${port}/`);
   expect(text).toContain("127.0.0.1:4032");
-  expect(text.match(/^ {2}curl /gm)).toHaveLength(3);
+  expect(text.match(/^ {2}curl .*:4010\/v2\//gm)).toHaveLength(3);
   expect(text).toContain("  npm run -s token -- ada\n");
   expect(text).toContain("for development only");
   expect(parse(sampleQuery).definitions).toHaveLength(1);

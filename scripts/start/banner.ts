@@ -11,7 +11,7 @@ export interface BannerOptions {
 
 const places: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
   { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
-  { name: "rest-proxy", label: "REST", path: "/v1/users" },
+  { name: "rest-proxy", label: "REST", path: "/v2/users" },
   { name: "users", label: "users", path: "/graphql" },
   { name: "posts", label: "posts", path: "/graphql" },
   { name: "comments", label: "comments", path: "/graphql" },
@@ -57,9 +57,9 @@ function suggestions({ ports, running }: BannerOptions): string[] {
       ? [
           "",
           "and these:",
-          `  curl ${rest}/v1/users/1`,
-          `  curl ${rest}/v1/users/1/posts`,
-          `  curl ${token} ${rest}/v1/orders`,
+          `  curl ${rest}/v2/users/1`,
+          `  curl ${rest}/v2/users/1/posts`,
+          `  curl ${token} ${rest}/v2/orders`,
         ]
       : []),
     ...(running.includes("issuer")

@@ -24,12 +24,6 @@ test("what is said from outside reaches every part; where it listens does not", 
   expect(environmentOf("users", context(outside))["DATABASE_URL"]).toContain("@127.0.0.1:4032/users");
 });
 
-test("version 1 is on its way out, counted from today, unless it is said otherwise", () => {
-  const said = (ambient: Record<string, string>) => environmentOf("rest-proxy", context(ambient))["SUNSET_VERSIONS"];
-  expect(said({})).toBe("1=+180d");
-  expect(said({ SUNSET_VERSIONS: "" })).toBe("");
-});
-
 test("the list has every part once", () => {
   expect(parts.map(({ name }) => name)).toEqual(partNames);
 });

@@ -49,7 +49,7 @@ function ownFor(name: PartName, context: PartContext): Record<string, string> {
   if (isService(name)) return { DATABASE_URL: databaseUrl(name, context), CURSOR_KEYS: secrets.cursorKey };
   if (name === "gateway")
     return { SUPERGRAPH_FILE: published.supergraph, ISSUER_URL: urlOf(ports.issuer), ...movedSubgraphs(ports) };
-  if (name === "rest-proxy") return { ROUTES_FILE: published.routes, ...serviceUrls(ports), ...retirementOf(context) };
+  if (name === "rest-proxy") return { ROUTES_FILE: published.routes, ...serviceUrls(ports) };
   // Tokens outlive a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
@@ -65,12 +65,6 @@ function movedSubgraphs(ports: Ports): Record<string, string> {
   return Object.fromEntries(
     moved.map(({ name }) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${urlOf(ports[name])}/graphql`]),
   );
-}
-
-// Version 1 is on its way out here, in days from today, so that whoever develops a client sees what one that goes says; it never is gone.
-function retirementOf({ ambient }: PartContext): Record<string, string> {
-  const { DEPRECATED_VERSIONS = "1=-30d", SUNSET_VERSIONS = "1=+180d" } = ambient;
-  return { DEPRECATED_VERSIONS, SUNSET_VERSIONS };
 }
 
 function serviceUrls(ports: Ports): Record<string, string> {

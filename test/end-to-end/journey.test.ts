@@ -69,10 +69,19 @@ test("an operation that the document does not have is the client's mistake", asy
   expect((await platform.ask("query A { me { id } }", { operationName: "B", headers: strict })).status).toBe(400);
 });
 
-test("resources are answered under their version and without one", async () => {
+test("a path without a version gets version 2, the current one", async () => {
+  const current = await platform.rest("GET", "/v2/users/1");
+  const unversioned = await platform.rest("GET", "/users/1");
+  expect([unversioned.status, unversioned.headers.get("api-version"), unversioned.text]).toEqual([
+    200,
+    "2",
+    current.text,
+  ]);
+});
+
+test("version 1 responds under its own path", async () => {
   const user = await platform.rest("GET", "/v1/users/1");
   expect([user.status, user.body.name, user.body.email]).toEqual([200, "Ada Lovelace", null]);
-  expect((await platform.rest("GET", "/users/1")).text).toBe(user.text);
   expect((await platform.rest("GET", "/v1/users/1", { token: ada })).body.email).toBe("ada.lovelace@example.org");
   const posts = await platform.rest("GET", "/v1/users/1/posts");
   expect(posts.body).toHaveLength(20);
