@@ -113,7 +113,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     table,
     cors: createResourceCors(o.corsOrigins),
     admission: createAdmission({ ...o.admissionLimits, nowMs }),
-    documents: createDocuments({ texts: o.documents }),
+    documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
     destinations: createDestinations(),
     findVersion: createVersions(o),
     retirements: createRetirements({ retirements: o.retirements, nowMs }),

@@ -7,7 +7,10 @@ import { html, markdown } from "../src/documents/html.ts";
 import { loadDocuments } from "../src/documents/load.ts";
 
 const texts = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
-const documents = createDocuments({ texts });
+const documents = createDocuments({ texts, retirements: [] });
+const deprecatedAtMs = Date.UTC(2030, 0, 31);
+const sunsetAtMs = Date.UTC(2030, 6, 31);
+const version1Retires = createDocuments({ texts, retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs }] });
 
 test("each version's document is served as it was composed", () => {
   expect(new Set(texts.keys())).toEqual(new Set([1, 2]));
@@ -17,6 +20,70 @@ test("each version's document is served as it was composed", () => {
     expect(headersOf(answer)).toMatchObject({ "Content-Type": "application/json" });
     expect(answer.bytes.toString()).toBe(text);
   }
+});
+
+test("the document of a deprecated version marks each operation and says when and what to use instead", () => {
+  const { info, paths } = readOpenApi(get("/openapi/v1.json", {}, version1Retires));
+  expect(info.description).toMatch(
+    /^\*\*Deprecated\*\* as of 2030-01-31\. From 2030-07-31 every request to version 1 gets 410 Gone\. Use \[version 2\]\(\/docs\/v2\)/,
+  );
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  expect(operations.length).toBeGreaterThan(20);
+  expect(operations.filter(({ deprecated }) => deprecated !== true)).toEqual([]);
+  expect(get("/openapi/v2.json", {}, version1Retires).bytes.toString()).toBe(texts.get(2));
+});
+
+test("the ETag of a deprecated version's document changes with its dates", () => {
+  const later = createDocuments({
+    texts,
+    retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs: sunsetAtMs + 86_400_000 }],
+  });
+  const etags = [documents, version1Retires, later].map((one) => headersOf(get("/openapi/v1.json", {}, one))["ETag"]);
+  expect(new Set(etags).size).toBe(3);
+  const etag = etags[0] ?? "";
+  expect(get("/openapi/v1.json", { "if-none-match": etag }, version1Retires).status).toBe(200);
+});
+
+test("a version that only has a sunset is deprecated too, and the newest one names no successor", () => {
+  const both = createDocuments({
+    texts,
+    retirements: [
+      { version: 1, deprecatedAtMs: undefined, sunsetAtMs },
+      { version: 2, deprecatedAtMs, sunsetAtMs: undefined },
+    ],
+  });
+  const startOf = (version: number) =>
+    readOpenApi(get(`/openapi/v${version}.json`, {}, both)).info.description.split("\n", 1)[0];
+  expect(startOf(1)).toBe(
+    "**Deprecated**. From 2030-07-31 every request to version 1 gets 410 Gone. Use [version 2](/docs/v2) instead ([OpenAPI](/openapi/v2.json)).",
+  );
+  expect(startOf(2)).toBe("**Deprecated** as of 2030-01-31.");
+});
+
+test("the reference shows that a version is deprecated, in the list, at the top and at each operation", () => {
+  const overview = get("/docs", {}, version1Retires).bytes.toString();
+  expect(overview).toMatch(/Version 1<\/a> <strong>deprecated<\/strong>/);
+  expect(overview).not.toMatch(/Version 2<\/a> <strong>deprecated<\/strong>/);
+  const page = get("/docs/v1", {}, version1Retires).bytes.toString();
+  expect(page).toContain("<strong>Deprecated</strong> as of 2030-01-31");
+  expect(page).toContain('<a href="/docs/v2">version 2</a> instead (<a href="/openapi/v2.json">OpenAPI</a>)');
+  const { paths } = readOpenApi(get("/openapi/v1.json"));
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  expect(page.match(/<strong>deprecated<\/strong><\/h3>/g)).toHaveLength(operations.length);
+  expect(get("/docs/v1").bytes.toString()).not.toMatch(/<strong>deprecated/i);
+});
+
+test("the catalog links a deprecated version to its successor and to the page about its deprecation", () => {
+  const { linkset } = JSON.parse(get("/.well-known/api-catalog", {}, version1Retires).bytes.toString()) as {
+    readonly linkset: readonly object[];
+  };
+  expect(linkset).toContainEqual({
+    anchor: "/v1",
+    "service-desc": [{ href: "/openapi/v1.json", type: "application/json" }],
+    "service-doc": [{ href: "/docs/v1", type: "text/html" }],
+    deprecation: [{ href: "/docs/v1", type: "text/html" }],
+    "successor-version": [{ href: "/v2" }],
+  });
 });
 
 test("the catalog leads from each version to its document and its reference", () => {
@@ -126,7 +193,7 @@ test("other methods are refused with what is allowed, and other paths are left t
 });
 
 test("a proxy without documents still has its pages of problems", () => {
-  const bare = createDocuments({ texts: loadDocuments("/nowhere") });
+  const bare = createDocuments({ texts: loadDocuments("/nowhere"), retirements: [] });
   expect(bare.find({ method: "GET", path: "/openapi/v1.json", headers: {} })).toBeUndefined();
   expect(bare.find({ method: "GET", path: "/problems/not-found", headers: {} })?.status).toBe(200);
   expect(bare.find({ method: "GET", path: "/docs", headers: {} })?.status).toBe(200);
@@ -141,14 +208,23 @@ test("what is put into a page is text, not markup", () => {
   );
 });
 
-function find(request: OwnRequest): OwnAnswer {
-  const answer = documents.find(request);
+function find(request: OwnRequest, from = documents): OwnAnswer {
+  const answer = from.find(request);
   if (!answer) throw new Error(`There is nothing at ${request.path}.`);
   return answer;
 }
 
-function get(path: string, headers: OwnRequest["headers"] = {}): OwnAnswer {
-  return find({ method: "GET", path, headers });
+function get(path: string, headers: OwnRequest["headers"] = {}, from = documents): OwnAnswer {
+  return find({ method: "GET", path, headers }, from);
+}
+
+interface ServedOpenApi {
+  readonly info: { readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
+}
+
+function readOpenApi({ bytes }: OwnAnswer): ServedOpenApi {
+  return JSON.parse(bytes.toString()) as ServedOpenApi;
 }
 
 function headersOf({ headers }: OwnAnswer): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { loadDocuments } from "../src/documents/load.ts";
 import { type ProxySettings, route, routes, startProxy, startStub } from "./testing.ts";
 
 const v2 = "application/vnd.tributary.v2+json";
@@ -128,6 +129,15 @@ test("a version that is to go says since when, until when, and what comes after,
   ]);
   const current = await ask("/v2/news/7");
   expect([current.headers.get("deprecation"), current.headers.get("sunset")]).toEqual([null, null]);
+});
+
+test("the served OpenAPI document of a deprecated version is marked", async () => {
+  const documents = loadDocuments(new URL("../../supergraph/openapi", import.meta.url).pathname);
+  const retirements = [{ version: 1, deprecatedAtMs: now - day, sunsetAtMs: now + day }];
+  const { ask } = await setUp({ documents, retirements });
+  const isMarked = async (version: number) =>
+    /"deprecated": true/.test(await (await ask(`/openapi/v${version}.json`)).text());
+  expect([await isMarked(1), await isMarked(2)]).toEqual([true, false]);
 });
 
 test("from the moment of its sunset a version is 410 and reaches no service; the next one goes on", async () => {

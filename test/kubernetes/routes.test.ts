@@ -99,7 +99,7 @@ function listIdle(route: string, paths: readonly string[]): readonly Match[] {
 
 /** The pages that the REST proxy answers by itself and that links of others lead to, from one on. */
 function followLinks(start: string): readonly string[] {
-  const documents = createDocuments({ texts: loadDocuments(join(root, "supergraph/openapi")) });
+  const documents = createDocuments({ retirements: [], texts: loadDocuments(join(root, "supergraph/openapi")) });
   const found = new Set([start]);
   for (const path of found) {
     const text = documents.find({ method: "GET", path, headers: { accept: "*/*" } })?.bytes.toString() ?? "";

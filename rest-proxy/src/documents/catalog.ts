@@ -1,3 +1,4 @@
+import { findSuccessor } from "./deprecation.ts";
 import type { PageSource } from "./pages.ts";
 
 const path = "/.well-known/api-catalog";
@@ -5,16 +6,17 @@ const path = "/.well-known/api-catalog";
 const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /**
- * Where everything is, for programs (RFC 9727, as a link set of RFC 9264): each version with its description for programs (RFC 8631,
- * `service-desc`) and for people (`service-doc`). A `HEAD` hears of it in `Link` (RFC 9727, 2).
+ * The API catalog for programs (RFC 9727, as a link set of RFC 9264): each version with its description for programs (RFC 8631,
+ * `service-desc`) and for people (`service-doc`), and of a deprecated one its successor. The response to `HEAD` has `Link` (RFC 9727, 2).
  */
-export function createCatalog(versions: readonly number[]): PageSource {
+export function createCatalog(versions: readonly number[], deprecated: ReadonlySet<number>): PageSource {
   const linkset = [
     { anchor: path, item: versions.map((version) => ({ href: `/v${version}`, title: `Version ${version}` })) },
     ...versions.map((version) => ({
       anchor: `/v${version}`,
       "service-desc": [{ href: `/openapi/v${version}.json`, type: "application/json" }],
       "service-doc": [{ href: `/docs/v${version}`, type: "text/html" }],
+      ...(deprecated.has(version) ? deprecationLinks(version, versions) : {}),
     })),
   ];
   const items = versions.map((version) => `</v${version}>; rel="item"`);
@@ -22,5 +24,14 @@ export function createCatalog(versions: readonly number[]): PageSource {
     path,
     variants: [{ type, text: `${JSON.stringify({ linkset }, undefined, 2)}\n` }],
     headers: ["Link", [`<${path}>; rel="api-catalog"`, ...items].join(", ")],
+  };
+}
+
+/** RFC 9745, 3 (`deprecation`: the page that says when), and RFC 5829, 3.3 (`successor-version`). */
+function deprecationLinks(version: number, versions: readonly number[]): object {
+  const successor = findSuccessor(version, versions);
+  return {
+    deprecation: [{ href: `/docs/v${version}`, type: "text/html" }],
+    ...(successor === undefined ? {} : { "successor-version": [{ href: `/v${successor}` }] }),
   };
 }

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "@tributary/kit/errors";
 import { toProblemDocument } from "@tributary/kit/problem";
+import type { Retirement } from "../retirement.ts";
 import { createCatalog } from "./catalog.ts";
 import { readAssets } from "./assets.ts";
+import { markDeprecated } from "./deprecation.ts";
 import { createPages, type Page } from "./pages.ts";
 import type { OpenApi } from "./open-api.ts";
 import { createProblemPages } from "./problem-pages.ts";
@@ -11,6 +13,8 @@ import { renderOverview, renderReference } from "./reference.ts";
 export interface DocumentsOptions {
   /** The text of each version's OpenAPI document, by version: see `loadDocuments`. */
   readonly texts: ReadonlyMap<number, string>;
+  /** Deprecated versions: their documents are marked. */
+  readonly retirements: readonly Retirement[];
 }
 
 export interface OwnRequest {
@@ -34,11 +38,11 @@ export interface Documents {
 }
 
 /**
- * What can be read about the resources: `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem, and the
- * reference for people at `/docs`. All of it is made once, here, and none of it comes from elsewhere.
+ * The documentation that the proxy serves: `/openapi/vN.json`, `/.well-known/api-catalog` (RFC 9727), a page for each problem, and the
+ * reference for people at `/docs`. All of it is rendered once, here, and loads nothing from other hosts.
  */
-export function createDocuments({ texts }: DocumentsOptions): Documents {
-  const versions = [...texts].toSorted(([a], [b]) => a - b);
+export function createDocuments({ texts, retirements }: DocumentsOptions): Documents {
+  const versions = [...markDeprecated(texts, retirements)].toSorted(([a], [b]) => a - b);
   const documents = new Map(versions.map(([version, text]) => [version, JSON.parse(text) as OpenApi]));
   const numbers = [...documents.keys()];
   const pages = createPages([
@@ -46,7 +50,7 @@ export function createDocuments({ texts }: DocumentsOptions): Documents {
       path: `/openapi/v${version}.json`,
       variants: [{ type: "application/json", text }],
     })),
-    createCatalog(numbers),
+    createCatalog(numbers, new Set(retirements.map(({ version }) => version))),
     { path: "/docs", variants: [{ type: "text/html", text: renderOverview(documents).html }] },
     ...[...documents].map(([version, document]) => ({
       path: `/docs/v${version}`,

@@ -38,7 +38,7 @@ function inline(text: string): string {
   return escape(text)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
     .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replaceAll(/\[([^\]]+)\]\((\/[A-Za-z0-9/#-]*)\)/g, '<a href="$2">$1</a>');
+    .replaceAll(/\[([^\]]+)\]\((\/(?!\/)[A-Za-z0-9./#-]*)\)/g, '<a href="$2">$1</a>');
 }
 
 export interface Layout {

@@ -22,6 +22,7 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
+  readonly deprecated?: boolean;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** Of which one will do. */

@@ -23,7 +23,8 @@ export function renderOverview(documents: ReadonlyMap<number, OpenApi>): Html {
   const entries = [...documents].map(
     ([version, document]) =>
       html`<li>
-        <a href="/docs/v${version}">Version ${version}</a>: ${placesOf(document).length} operations ·
+        <a href="/docs/v${version}">Version ${version}</a>${markOf(placesOf(document))}: ${placesOf(document).length}
+        operations ·
         <a href="/openapi/v${version}.json">OpenAPI</a>
       </li>`,
   );
@@ -84,6 +85,11 @@ function placesOf(document: OpenApi): readonly Place[] {
   );
 }
 
+function markOf(places: readonly Pick<Place, "operation">[]): Html | undefined {
+  const isDeprecated = places.some(({ operation }) => operation.deprecated);
+  return isDeprecated ? html` <strong>deprecated</strong>` : undefined;
+}
+
 function navigate(versions: readonly number[]): Html {
   const links = versions.map((version) => html`<li><a href="/docs/v${version}">Version ${version}</a></li>`);
   return html`<ul>
@@ -112,7 +118,7 @@ function viewOperation(document: OpenApi, { method, path, operation }: Place): H
     return viewResponse(status, response, components.headers);
   });
   return html`<article id="${operation.operationId}">
-    <h3>${operation.summary}</h3>
+    <h3>${operation.summary}${markOf([{ operation }])}</h3>
     <p class="place">
       <span class="method ${method}">${method}</span> <code>${document.servers[0]?.url ?? ""}${path}</code>
     </p>
