@@ -1,4 +1,4 @@
-// `npm run verify:rest`: writes and reads through the REST proxy at once; nobody may read what is older than a write that was answered.
+// `npm run verify:rest`: concurrent writes and reads through one REST proxy. After the response to a write, no read may return older data.
 import { readOptions, usage } from "./verify-rest/options.ts";
 import { report } from "./verify-rest/report.ts";
 import { runTraffic } from "./verify-rest/run.ts";

@@ -1,29 +1,32 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line of the list: whose schema is part of the supergraph, and where it lies. */
+/** A service whose schema is part of the supergraph. */
 export interface Subgraph {
   /** Name in the supergraph (`join__Graph`), and the service's name in routes.json. */
   readonly name: string;
-  /** Folder from the repository's root; holds schema.graphql and src/rest/routes.ts. */
+  /** Folder relative to the repository's root; contains schema.graphql and src/rest/routes.ts. */
   readonly folder: string;
-  /** Default address of the GraphQL door; a gateway overrides it with SUBGRAPH_URL_<NAME>. */
+  /** Address of the GraphQL endpoint in the supergraph; the gateway's variable SUBGRAPH_URL_<NAME> replaces it. */
   readonly url: string;
-  /** Team as in CODEOWNERS; every error names it. */
+  /** Team as in CODEOWNERS; composition errors name it. */
   readonly owner: string;
 }
 
 /** A subgraph with the text of its schema; `sdl` is undefined where the file is missing. */
 export interface SubgraphSource extends Subgraph {
-  /** Path from the root, the name that errors show. */
+  /** Path relative to the root, as errors show it. */
   readonly file: string;
   readonly sdl: string | undefined;
 }
 
-/** Whoever owns what no single team does: routes.json, composition itself. */
+/** Team in CODEOWNERS for everything that no service team owns. */
 export const platformTeam = "@tributary/platform-team";
 
-/** Every subgraph of the platform. A new service is one more line here. */
+/**
+ * Every subgraph of the platform: composition, `npm run generate` and `npm run check` read this list and no other. To run a new service takes
+ * more: scripts/start/parts.ts (on the same port, for `npm start`), CODEOWNERS, the Dockerfile, docker-compose.yml and infra/kubernetes.
+ */
 export const subgraphs = [
   serviceAt("users", 4001),
   serviceAt("posts", 4002),
@@ -43,7 +46,7 @@ export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraph
   });
 }
 
-/** A subgraph that is no longer in the list, as the house's floor plan has it: for whatever still speaks of it. */
+/** A subgraph that was removed from the list, with the usual folder and owner, so that errors about its former schema can name both. */
 export function formerSubgraph(name: string): Subgraph {
   return serviceAt(name, 0);
 }

@@ -12,8 +12,8 @@ const operationsMax = 1_000_000;
 
 export const usage = `Usage: npm run verify:rest -- [options]
 
-Starts PostgreSQL, posts, comments and the REST proxy, then writes and reads through the proxy at once. Whoever asks after a write was
-answered must see it, whatever the proxy keeps.
+Starts PostgreSQL, posts, comments and one REST proxy, then writes and reads concurrently through the proxy. A read that starts after the
+response to a write must include that write, also from the proxy's cache. Other replicas and writes through GraphQL are not covered.
 
   --operations N  1 to ${operationsMax.toLocaleString("en")}, ${operationsUsual.toLocaleString("en")} by default; one in five is a write
   --control       writes go to the services, past the proxy's cache: passes only when stale reads are found
