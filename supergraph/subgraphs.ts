@@ -15,18 +15,15 @@ export interface Subgraph {
 
 /** A subgraph with the text of its schema; `sdl` is undefined where the file is missing. */
 export interface SubgraphSource extends Subgraph {
-  /** Path relative to the root, as errors show it. */
+  /** Path from the root, the name that errors show. */
   readonly file: string;
   readonly sdl: string | undefined;
 }
 
-/** Team in CODEOWNERS for everything that no service team owns. */
+/** Whoever owns what no single team does: routes.json, composition itself. */
 export const platformTeam = "@tributary/platform-team";
 
-/**
- * Every subgraph of the platform: composition, `npm run generate` and `npm run check` read this list and no other. To run a new service takes
- * more: scripts/start/parts.ts (on the same port, for `npm start`), CODEOWNERS, the Dockerfile, docker-compose.yml and infra/kubernetes.
- */
+/** Every subgraph of the platform. A new service is one more line here. */
 export const subgraphs = [
   serviceAt("users", 4001),
   serviceAt("posts", 4002),
