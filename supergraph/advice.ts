@@ -27,3 +27,31 @@ const adviceByType: Readonly<Record<string, string>> = {
 export function adviceFor(type: string): string {
   return adviceByType[type] ?? "add what is new beside what is there, and mark what is there @deprecated.";
 }
+
+const agreeOnType = "give it the same type in each subgraph, or agree on one with the owners of the other places.";
+
+/** What a team does about an error of composition, by Apollo's code. */
+const compositionAdviceByCode: Readonly<Record<string, string>> = {
+  ENUM_VALUE_MISMATCH: "give the enum the same values in each subgraph: it is used as an input and as an output.",
+  EXTERNAL_MISSING_ON_BASE: "restore the field, or first remove every @external, @requires and @provides of it.",
+  EXTERNAL_TYPE_MISMATCH: agreeOnType,
+  FIELD_ARGUMENT_TYPE_MISMATCH: agreeOnType,
+  FIELD_TYPE_MISMATCH: agreeOnType,
+  INVALID_FIELD_SHARING: "mark the field @shareable in each subgraph that resolves it, or remove it from all but one.",
+  INVALID_GRAPHQL:
+    "correct the name or the definition. A type of another subgraph has to be defined here too, with its @key.",
+  KEY_INVALID_FIELDS:
+    'restore the field of the key; to rename it, keep it beside the new one: see "Rename a key" in CONTRIBUTING.md.',
+  REQUIRED_ARGUMENT_MISSING_IN_SOME_SUBGRAPH:
+    "make the argument nullable, or add it in each subgraph that has the field.",
+  REQUIRED_INPUT_FIELD_MISSING_IN_SOME_SUBGRAPH: "make the input field nullable, or add it in each subgraph.",
+  SATISFIABILITY_ERROR:
+    "give the type a @key that the subgraphs named above resolve, or resolve the field in the subgraph where the query begins.",
+  TYPE_KIND_MISMATCH: "define the type with the same kind in each subgraph, or give one of them another name.",
+  UNKNOWN_FEDERATION_LINK_VERSION: "link the version of the federation specification that the other schemas link.",
+};
+
+/** Completes "To fix: …". */
+export function compositionAdviceFor(code: string): string {
+  return compositionAdviceByCode[code] ?? `see ${code} in https://www.apollographql.com/docs/federation/errors`;
+}

@@ -3,14 +3,15 @@ import type { Change } from "./changes.ts";
 import { printChange } from "./changes.ts";
 import type { PlatformState } from "./check-states.ts";
 import { readBaseState, readPresentState } from "./check-states.ts";
-import { printCompositionError } from "./composition-errors.ts";
+import { reportCompositionErrors } from "./composition-report.ts";
 import type { GitBase } from "./git-base.ts";
 import { findBase } from "./git-base.ts";
 import { findDocumentChanges } from "./openapi-changes.ts";
 import { findRouteChanges, findRoutePlaces } from "./route-changes.ts";
+import { findSchemaBaseline } from "./schema-baseline.ts";
 import { findSchemaChanges } from "./schema-changes.ts";
 import type { Subgraph } from "./subgraphs.ts";
-import { subgraphs } from "./subgraphs.ts";
+import { readSubgraphs, subgraphs } from "./subgraphs.ts";
 
 export interface CheckCommand {
   readonly root: string;
@@ -30,11 +31,14 @@ export async function runCheck({ root, args, teams = subgraphs, write }: CheckCo
   };
   try {
     const options = readOptions(args);
-    if (!options) return say(2, "usage: npm run check [-- --against REF]");
+    if (!options) return say(2, "usage: npm run check [-- --against REF --all]");
     const base = findBase(root, options.against);
     if (!base && options.against !== undefined) return say(2, `There is no commit called ${options.against} here.`);
     const present = await readPresentState(root, teams);
-    if (!present.ok) return say(1, ...present.errors.map(printCompositionError));
+    if (!present.ok) {
+      const context = { sources: readSubgraphs(root, teams), baseline: findSchemaBaseline(root, options.against) };
+      return say(1, ...reportCompositionErrors(present.errors, { ...context, all: options.all }));
+    }
     const before = base && readBaseState(base, teams);
     if (!base || !before) return say(0, `It composes. ${nothingToCompare(base)}`);
     const changes = await findChanges(before, present.state);
@@ -75,9 +79,10 @@ function isBreaking({ level }: Change): boolean {
   return level === "breaking";
 }
 
-function readOptions(args: readonly string[]): { readonly against?: string | undefined } | undefined {
+function readOptions(args: readonly string[]): { against?: string | undefined; all: boolean } | undefined {
+  const options = { against: { type: "string" }, all: { type: "boolean", default: false } } as const;
   try {
-    return parseArgs({ args: [...args], options: { against: { type: "string" } }, strict: true }).values;
+    return parseArgs({ args: [...args], options, strict: true }).values;
   } catch {
     return undefined;
   }

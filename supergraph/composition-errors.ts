@@ -1,4 +1,5 @@
 import { GraphQLError } from "graphql";
+import { compositionAdviceFor } from "./advice.ts";
 import type { ParsedSubgraph, Place } from "./places.ts";
 import { findCoordinate, placeOfNode } from "./places.ts";
 import type { SubgraphSource } from "./subgraphs.ts";
@@ -10,6 +11,8 @@ export interface CompositionError extends Partial<Place> {
   readonly code: string;
   /** The other places that take part, when teams contradict one another. */
   readonly elsewhere?: readonly Place[];
+  /** What to do, where the message does not say it. Completes "To fix: …". */
+  readonly advice?: string;
 }
 
 /** A schema.graphql that cannot be parsed. */
@@ -30,14 +33,15 @@ export function describeMissingSchema({ name, owner, file }: SubgraphSource): Co
 export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
   const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
   const [place, ...elsewhere] = placesOf(error, parsed);
-  return { message: error.message, code, ...place, ...(elsewhere.length > 0 && { elsewhere }) };
+  const advice = compositionAdviceFor(code);
+  return { message: error.message, code, ...place, ...(elsewhere.length > 0 && { elsewhere }), advice };
 }
 
-/** An error as the terminal shows it: place, owner and code first, so that an editor can jump there. */
-export function printCompositionError({ message, code, elsewhere = [], ...place }: CompositionError): string {
-  const [first = "", ...more] = message.split("\n");
+/** One error in full: place, owner and code first, so that an editor can jump there. */
+export function printCompositionError({ message, code, elsewhere = [], advice, ...place }: CompositionError): string {
   const others = elsewhere.map((other) => `see also ${printPlace(other)}`);
-  return [`${printPlace(place)} ${code}`.trim(), ...[first, ...more, ...others].map((line) => `  ${line}`)].join("\n");
+  const lines = [...message.split("\n"), ...others, ...(advice === undefined ? [] : [`To fix: ${advice}`])];
+  return [`${printPlace(place)} ${code}`.trim(), ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
 /** "services/users/schema.graphql:12:3 (@tributary/users-team)", as much of it as is known. */
@@ -46,10 +50,16 @@ export function printPlace({ file, line, column, owner }: Partial<Place>): strin
   return [spot, owner && `(${owner})`].filter(Boolean).join(" ");
 }
 
+/** Drops places that are there more than once. */
+export function distinctPlaces<P extends Place>(places: readonly P[]): readonly P[] {
+  const keyOf = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+  return places.filter((place, index) => places.findIndex((one) => keyOf(one) === keyOf(place)) === index);
+}
+
 function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): readonly Place[] {
   const sources = parsed.map(({ source }) => source);
   const places = (error.nodes ?? []).flatMap((node) => placeOfNode(node, sources) ?? []);
-  return places.length > 0 ? distinctBy(places, spotOf) : guessPlaces(error.message, parsed);
+  return places.length > 0 ? distinctPlaces(places) : guessPlaces(error.message, parsed);
 }
 
 /**
@@ -75,12 +85,4 @@ function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readon
 function placeOfCoordinate({ document, source }: ParsedSubgraph, coordinate: string): Place | undefined {
   const found = findCoordinate(document, coordinate);
   return found?.exact ? placeOfNode(found.node, [source]) : undefined;
-}
-
-function spotOf({ file, line, column }: Place): string {
-  return `${file}:${line}:${column}`;
-}
-
-function distinctBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
-  return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].toReversed();
 }

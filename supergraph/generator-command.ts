@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
-import { printCompositionError } from "./composition-errors.ts";
+import { reportCompositionErrors } from "./composition-report.ts";
 import type { Generation, GenerationOptions } from "./generated-files.ts";
 import { findStale, writeGenerated } from "./generated-files.ts";
+import { findSchemaBaseline } from "./schema-baseline.ts";
+import { readSubgraphs } from "./subgraphs.ts";
 
 /** A command line that makes committed files, or with `--check` says which of them are stale. */
 export interface GeneratorCommand {
@@ -22,7 +24,8 @@ export async function runGenerator({ command, root, args, generate, write }: Gen
   }
   const generation = await generate(root, { partial: options.partial });
   if (!generation.ok) {
-    write(`${generation.errors.map(printCompositionError).join("\n")}\n`);
+    const context = { sources: readSubgraphs(root), baseline: findSchemaBaseline(root) };
+    write(`${reportCompositionErrors(generation.errors, context).join("\n")}\n`);
     return 1;
   }
   write(generation.remarks.map((remark) => `note: ${remark}\n`).join(""));

@@ -1,5 +1,5 @@
-import type { ASTNode, DocumentNode, TypeDefinitionNode, TypeExtensionNode } from "graphql";
-import { Kind, parse, Source } from "graphql";
+import type { ASTNode, DefinitionNode, DocumentNode, TypeDefinitionNode, TypeExtensionNode } from "graphql";
+import { isTypeDefinitionNode, isTypeExtensionNode, Kind, parse, Source } from "graphql";
 import type { SubgraphSource } from "./subgraphs.ts";
 
 /** A spot in a team's own file. Lines and columns start at 1, as editors count. */
@@ -17,7 +17,11 @@ export interface ParsedSubgraph {
   readonly document: DocumentNode;
 }
 
-type NamedDefinition = TypeDefinitionNode | TypeExtensionNode;
+export type NamedDefinition = TypeDefinitionNode | TypeExtensionNode;
+
+export function isNamedDefinition(node: DefinitionNode): node is NamedDefinition {
+  return isTypeDefinitionNode(node) || isTypeExtensionNode(node);
+}
 
 /** Parses one schema. Throws graphql's own syntax error, whose locations are those of the file. */
 export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
@@ -43,9 +47,7 @@ export function findCoordinate(
   coordinate: string,
 ): { readonly node: ASTNode; readonly exact: boolean } | undefined {
   const [typeName, ...rest] = coordinate.split(".").filter((part) => !part.startsWith("@"));
-  const definitions = document.definitions.filter(
-    (node): node is NamedDefinition => "name" in node && node.name?.value === typeName,
-  );
+  const definitions = document.definitions.filter(isNamedDefinition).filter(({ name }) => name.value === typeName);
   const found = definitions.map((definition) => descend(definition, rest)).toSorted((a, b) => b.depth - a.depth)[0];
   return found && { node: found.node, exact: found.depth === rest.length };
 }
@@ -62,7 +64,8 @@ function descend(start: ASTNode, names: readonly string[]): { node: ASTNode; dep
   return { node, depth };
 }
 
-function membersOf(node: ASTNode): readonly ASTNode[] {
+/** The fields of a type, the values of an enum, the types of a union, or the arguments of a field. */
+export function membersOf(node: ASTNode): readonly ASTNode[] {
   if ("fields" in node) return node.fields ?? [];
   if ("values" in node && Array.isArray(node.values)) return node.values as readonly ASTNode[];
   if ("types" in node) return node.types ?? [];

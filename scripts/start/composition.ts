@@ -1,5 +1,6 @@
 import type { CompositionError } from "../../supergraph/composition-errors.ts";
-import { readSubgraphs, type SubgraphSource, subgraphs } from "../../supergraph/subgraphs.ts";
+import type { SchemaBaseline } from "../../supergraph/schema-baseline.ts";
+import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../supergraph/subgraphs.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";
 
 export type Schemas = ReadonlyMap<ServiceName, string>;
@@ -8,15 +9,26 @@ export type Composed =
   | { readonly ok: true; readonly content: string; readonly schemas: Schemas }
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
-/** What lies in the services' folders now, composed; or why it does not compose, in lines that name file, line and owner. */
-export async function composeFromDisk(root: string): Promise<Composed> {
+/**
+ * Composes the schemas on disk. A report of errors leads with the files that changed since `composed`, the schemas that composed
+ * last; without them, with those that changed since main.
+ */
+export async function composeFromDisk(root: string, composed: Schemas | undefined): Promise<Composed> {
   // Loaded when first needed: it is half a second of modules, which the start itself does not use.
   const { composeSubgraphs } = await import("../../supergraph/compose.ts");
+  const { reportCompositionErrors } = await import("../../supergraph/composition-report.ts");
+  const { findSchemaBaseline } = await import("../../supergraph/schema-baseline.ts");
   const sources = readSubgraphs(root);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
   if (composition.ok) return { ok: true, content: composition.supergraphSdl, schemas };
-  return { ok: false, report: await describe(composition.errors), schemas };
+  const baseline = composed ? baselineOf(composed) : findSchemaBaseline(root);
+  return { ok: false, report: reportCompositionErrors(composition.errors, { sources, baseline }), schemas };
+}
+
+function baselineOf(schemas: Schemas): SchemaBaseline {
+  const find = ({ name }: Subgraph) => [...schemas].find(([service]) => service === name)?.[1];
+  return { name: "the last save that composed", isVerbatim: true, find };
 }
 
 export type MergedRoutes =

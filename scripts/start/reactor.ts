@@ -27,7 +27,7 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
     const isFirst = paths.length === 0;
     const restarts = new Set([...reaction.code].filter((name) => parts.has(name)));
     if (isFirst || reaction.schemas.size > 0 || schemas.areWaiting())
-      for (const name of schemas.take(await composeFromDisk(root))) restarts.add(name);
+      for (const name of schemas.take(await composeFromDisk(root, schemas.composed()))) restarts.add(name);
     for (const name of schemas.held())
       if (restarts.delete(name)) say(name, "keeps running as it was: its schema does not compose");
     for (const name of reaction.migrations) if (!(await migrates(name, options))) restarts.delete(name);
@@ -41,6 +41,7 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
 function createSchemaKeeper({ root, dataDir, gatewaySwapMs, say }: ReactorOptions) {
   let serving: Schemas = readSchemas(root);
   let latest: Composed | undefined;
+  let composed: Schemas | undefined;
 
   function changed(): readonly ServiceName[] {
     return latest ? serviceNames.filter((name) => latest?.schemas.get(name) !== serving.get(name)) : [];
@@ -57,12 +58,14 @@ function createSchemaKeeper({ root, dataDir, gatewaySwapMs, say }: ReactorOption
     held: (): readonly PartName[] => (latest?.ok === false ? changed() : []),
     /** Whether schemas were saved that do not serve yet. */
     areWaiting: () => changed().length > 0,
+    /** The schemas that composed last. */
+    composed: () => composed,
     /** Returns the services that have to be restarted because of their schemas. */
-    take(composed: Composed): readonly ServiceName[] {
+    take(next: Composed): readonly ServiceName[] {
       const waited = changed(); // One that was held, and has its old schema again, may still have other code.
-      latest = composed;
-      if (!composed.ok)
-        report(say, "the supergraph does not compose; the last good one keeps serving", composed.report);
+      latest = next;
+      if (next.ok) composed = next.schemas;
+      else report(say, "the supergraph does not compose; the last good one keeps serving", next.report);
       return [...new Set([...waited, ...changed()])];
     },
     async publishAround(restartThem: () => Promise<boolean>): Promise<void> {

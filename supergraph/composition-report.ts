@@ -1,0 +1,169 @@
+import type { CompositionError } from "./composition-errors.ts";
+import { distinctPlaces, printCompositionError, printPlace } from "./composition-errors.ts";
+import type { Place } from "./places.ts";
+import type { SchemaBaseline } from "./schema-baseline.ts";
+import type { ChangedSubgraph, KeyEdit, SchemaEdit } from "./schema-edits.ts";
+import { findChangedSubgraphs, keysOf, parseIfValid } from "./schema-edits.ts";
+import type { SubgraphSource } from "./subgraphs.ts";
+
+export interface ReportOptions {
+  readonly sources: readonly SubgraphSource[];
+  /** The schemas that composed before; without it no file is known to have changed. */
+  readonly baseline: SchemaBaseline | undefined;
+  /** Every error in full, instead of a few lines for each cause. */
+  readonly all?: boolean;
+}
+
+/** Errors with the same cause: one edit, or else the same code at the same type. */
+interface Cause {
+  readonly edit: SchemaEdit | undefined;
+  /** The coordinate that the errors are about, if their text names one. */
+  readonly coordinate: string | undefined;
+  readonly errors: readonly [CompositionError, ...CompositionError[]];
+}
+
+const causesMax = 5;
+const placesMax = 3;
+const messageLinesMax = 4;
+const allCommand = "npm run check -- --all";
+
+/**
+ * Reports why the schemas do not compose, in lines: first the files that changed since the baseline, then the errors by cause,
+ * those that follow from a changed file first, with that file's line in front.
+ */
+export function reportCompositionErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
+  const { sources, baseline, all = false } = options;
+  const changed = baseline ? findChangedSubgraphs(sources, baseline) : [];
+  const changedFiles = new Set(changed.map(({ source }) => source.file));
+  const causes = groupByCause(errors, changed, sources).toSorted(
+    (a, b) => rankOf(a, changedFiles) - rankOf(b, changedFiles),
+  );
+  const areAboutSchemas = errors.some(({ file }) => file === undefined || sources.some((one) => one.file === file));
+  const files = areAboutSchemas ? changed.slice(0, causesMax).map(({ source }) => printPlace(source)) : [];
+  const headline = files.length > 0 ? [`changed since ${baseline?.name}: ${files.join(", ")}`] : [];
+  if (all) return [...headline, ...causes.flatMap((cause) => cause.errors.map(printCompositionError))];
+  const groups = causes.slice(0, causesMax).flatMap((cause) => printCause(cause, { baseline, changedFiles, sources }));
+  return [...headline, ...groups, ...summarize(causes, errors)];
+}
+
+function groupByCause(
+  errors: readonly CompositionError[],
+  changed: readonly ChangedSubgraph[],
+  sources: readonly SubgraphSource[],
+): readonly Cause[] {
+  const subgraphNames = new Set(sources.map(({ name }) => name));
+  const edits = changed
+    .flatMap((one) => one.edits)
+    .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
+  const causes = new Map<unknown, Cause>();
+  for (const error of errors) {
+    // Composition's own errors have advice, and name coordinates. Each other error is a cause of its own.
+    const quoted = error.advice === undefined ? [] : coordinatesIn(error.message);
+    const mentioned = quoted.filter((name) => !subgraphNames.has(name));
+    const edit = edits.find((one) => concerns(one, mentioned));
+    const coordinate = edit?.coordinate ?? mentioned[0];
+    const key = edit ?? (coordinate === undefined ? error : `${error.code} ${coordinate.split(".")[0]}`);
+    const known = causes.get(key);
+    causes.set(key, { edit, coordinate, ...known, errors: known ? [...known.errors, error] : [error] });
+  }
+  return [...causes.values()];
+}
+
+/** The coordinates that an error's text names, in quotes as a rule: "User", "User.posts", "User.posts(first:)". */
+function coordinatesIn(message: string): readonly string[] {
+  return [...message.matchAll(/"([A-Za-z_]\w*(?:\.\w+)?)["(]|Unknown type (\w+)/g)].map(
+    ([, quoted, type]) => quoted ?? type ?? "",
+  );
+}
+
+function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
+  const { kind, coordinate } = edit;
+  if (kind === "key")
+    return mentioned.some(
+      (name) => name === coordinate || edit.removedKeys.includes(name.replace(`${coordinate}.`, "")),
+    );
+  return mentioned.some((name) => name === coordinate || (kind !== "changed" && name.startsWith(`${coordinate}.`)));
+}
+
+/** Causes that follow from an edit, then those with a place in a changed file, then the others. */
+function rankOf({ edit, errors }: Cause, changedFiles: ReadonlySet<string>): number {
+  if (edit) return edit.kind === "key" ? 0 : 1;
+  return errors.some((error) => placesOf(error).some(({ file }) => changedFiles.has(file))) ? 2 : 3;
+}
+
+interface PrintContext {
+  readonly baseline: SchemaBaseline | undefined;
+  readonly changedFiles: ReadonlySet<string>;
+  readonly sources: readonly SubgraphSource[];
+}
+
+function printCause(cause: Cause, context: PrintContext): string[] {
+  const { edit, coordinate = "", errors } = cause;
+  if (edit?.kind === "key") return printKeyCause(edit, errors, context.sources);
+  const [{ code, message, advice }, ...otherErrors] = errors;
+  const places = distinctPlaces(errors.flatMap(placesOf)).toSorted(
+    (a, b) => Number(context.changedFiles.has(b.file)) - Number(context.changedFiles.has(a.file)),
+  );
+  const [lead, ...others] = distinctPlaces(edit?.place ? [edit.place, ...places] : places);
+  const spot = `${printPlace(lead ?? errors[0])}${edit?.kind === "removed" ? ` as of ${context.baseline?.name}` : ""}`;
+  return [
+    [spot, code, coordinate].filter(Boolean).join(" "),
+    ...(edit?.kind === "removed" ? [`  ${coordinate} was removed.`] : []),
+    ...shorten(message).map((line) => `  ${line}`),
+    ...(otherErrors.length > 0 ? [`  and ${count(otherErrors.length, "more error")} with this cause`] : []),
+    ...others.slice(0, placesMax).map((place) => `  see also ${printPlace(place)}`),
+    ...(others.length > placesMax ? [`  and ${count(others.length - placesMax, "more place")}`] : []),
+    ...(advice === undefined ? [] : [`  To fix: ${advice}`]),
+  ];
+}
+
+function printKeyCause(
+  { coordinate, place, removedKeys, keys }: KeyEdit,
+  errors: Cause["errors"],
+  sources: readonly SubgraphSource[],
+): string[] {
+  const references = sources.flatMap((source) => {
+    const parsed = source.name === place?.subgraph ? undefined : parseIfValid(source);
+    return parsed ? keysOf(parsed, coordinate).filter(({ fields }) => removedKeys.includes(fields)) : [];
+  });
+  const codes = [...new Set(errors.map(({ code }) => code))].join(", ");
+  const [before, now] = [removedKeys, keys].map((list) => list.map((fields) => `"${fields}"`).join(" and "));
+  const directives = [...removedKeys, ...keys].map((fields) => `@key(fields: "${fields}")`).join(" ");
+  const moved = `keep the old key beside the new one until the other subgraphs use the new one: type ${coordinate} ${directives}, with the fields of both.`;
+  return [
+    [printPlace(place ?? {}), "KEY_CHANGED", coordinate].filter(Boolean).join(" "),
+    `  The key of ${coordinate} was ${before}, and ${now === "" ? "is gone" : `is ${now}`} now.`,
+    `  ${count(errors.length, "error")} ${errors.length === 1 ? "follows" : "follow"} from it: ${codes}.`,
+    ...(references.length > 0 ? [`  Other subgraphs refer to ${coordinate} by ${before}:`] : []),
+    ...references.slice(0, causesMax).map((one) => `    ${printPlace(one.place)}`),
+    `  To fix: ${now === "" ? `restore the key: type ${coordinate} ${directives}.` : moved} See "Rename a key" in CONTRIBUTING.md.`,
+  ];
+}
+
+/** For a field that cannot be reached: why not. Of every other text, its first lines. */
+function shorten(message: string): string[] {
+  const reasons = message.split("cannot be satisfied by the subgraphs because:\n")[1] ?? message;
+  const lines = reasons.split("\n");
+  const more = lines.length - messageLinesMax;
+  return more > 0 ? [...lines.slice(0, messageLinesMax), `… (${count(more, "more line")}: ${allCommand})`] : lines;
+}
+
+function summarize(causes: readonly Cause[], errors: readonly CompositionError[]): string[] {
+  if (errors.length === 1) return [];
+  const more = causes.length - causesMax;
+  const left = more > 0 ? `and ${count(more, "more cause")}. ` : "";
+  return [
+    `${left}${count(causes.length, "cause")}, ${count(errors.length, "error")}. All of them in full: ${allCommand}`,
+  ];
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function placesOf({ subgraph, owner, file, line, column, elsewhere = [] }: CompositionError): readonly Place[] {
+  const isPlace = subgraph !== undefined && owner !== undefined && file !== undefined;
+  return isPlace && line !== undefined && column !== undefined
+    ? [{ subgraph, owner, file, line, column }, ...elsewhere]
+    : elsewhere;
+}

@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Supergraph } from "@apollo/federation-internals";
+import type { GitBase } from "./git-base.ts";
+import { findBase } from "./git-base.ts";
+import type { Subgraph } from "./subgraphs.ts";
+
+/** Schemas that composed before, to find out which file changed since. */
+export interface SchemaBaseline {
+  /** Completes "changed since …". */
+  readonly name: string;
+  /** False where the schemas are extracted from a supergraph: then they lack descriptions, and directives differ. */
+  readonly isVerbatim: boolean;
+  /** A subgraph's schema; undefined where there was none. */
+  find(subgraph: Subgraph): string | undefined;
+}
+
+/** The schemas of the commit that `npm run check` compares with, or without git those in the committed supergraph. */
+export function findSchemaBaseline(root: string, against?: string): SchemaBaseline | undefined {
+  const base = findBase(root, against);
+  if (base) return gitBaseline(base);
+  const file = join(root, "supergraph/supergraph.graphql");
+  return existsSync(file) ? supergraphBaseline(readFileSync(file, "utf8")) : undefined;
+}
+
+function gitBaseline({ name, read }: GitBase): SchemaBaseline {
+  return { name, isVerbatim: true, find: ({ folder }) => read(`${folder}/schema.graphql`) };
+}
+
+function supergraphBaseline(supergraphSdl: string): SchemaBaseline {
+  const extracted = Supergraph.build(supergraphSdl).subgraphs();
+  return {
+    name: "the committed supergraph",
+    isVerbatim: false,
+    find: ({ name }) => extracted.get(name)?.toString(),
+  };
+}
