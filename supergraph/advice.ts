@@ -23,8 +23,17 @@ const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.ObjectTypeInterfaceRemoved]: "keep the interface: clients ask for its fields.",
 };
 
-/** Ends the sentence that begins with "Instead:". */
-export function adviceFor(type: string): string {
+const removals: ReadonlySet<string> = new Set([
+  ChangeType.FieldRemoved,
+  ChangeType.FieldArgumentRemoved,
+  ChangeType.InputFieldRemoved,
+  ChangeType.EnumValueRemoved,
+]);
+
+/** Completes "Instead: …". `deprecation` is the reason for which clients of the base are told not to use it any more. */
+export function adviceFor(type: string, deprecation?: string): string {
+  if (deprecation !== undefined && removals.has(type))
+    return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it any more, accept its removal in supergraph/accepted-changes.yaml.`;
   return adviceByType[type] ?? "add what is new beside what is there, and mark what is there @deprecated.";
 }
 

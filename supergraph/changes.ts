@@ -7,6 +7,8 @@ export interface Change {
   readonly level: "breaking" | "dangerous";
   /** graphql-inspector's change type, or one of ours: ROUTE_REMOVED, … */
   readonly code: string;
+  /** What changed, so that code and subject are the change's id: a coordinate, a route, or a document's own words. */
+  readonly subject: string;
   readonly message: string;
   /** What to do instead. */
   readonly advice: string;
@@ -19,10 +21,17 @@ export interface ChangePlace extends Place {
   readonly gone: boolean;
 }
 
+/** Identifies a change from one run of the check to the next: `FIELD_REMOVED Post.body`. */
+export function changeId({ code, subject }: Pick<Change, "code" | "subject">): string {
+  return `${code} ${subject}`.trim();
+}
+
 /** A change as the terminal shows it: level and places first, then what happened and what to do. */
-export function printChange({ level, code, message, advice, places }: Change, baseName: string): string {
+export function printChange(change: Change, baseName: string): string {
+  const { level, subject, message, advice, places } = change;
   const spots = places.map((place) => printPlace(place) + (place.gone ? ` as of ${baseName}` : ""));
   const [first = "", ...others] = spots;
-  const head = `${level.toUpperCase()} ${[first, code].filter(Boolean).join(" ")}`;
-  return [head, ...others.map((other) => `  and ${other}`), `  ${message}`, `  Instead: ${advice}`].join("\n");
+  const head = [level.toUpperCase(), first, changeId(change)].filter(Boolean).join(" ");
+  const text = message === `${subject}.` ? [] : [`  ${message}`];
+  return [head, ...others.map((other) => `  and ${other}`), ...text, `  Instead: ${advice}`].join("\n");
 }

@@ -25,7 +25,8 @@ export function findDocumentChanges(
 
 function toChange(what: string, { level, message }: SchemaChange, places: readonly ChangePlace[]): Change {
   const advice = "keep what the version promises; say it differently in the next one.";
-  return { level, code: "DOCUMENT_CHANGED", message: `${what}: ${message}.`, advice, places };
+  const subject = `${what}: ${message}`;
+  return { level, code: "DOCUMENT_CHANGED", subject, message: `${subject}.`, advice, places };
 }
 
 function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly operationId: string })[] {

@@ -17,7 +17,7 @@ export function findRouteChanges(base: RouteState, now: RouteState, teams: reado
     const successor = standing.get(shapeOf(route));
     const losses = successor ? lossesOf(route, successor) : [removalOf(route)];
     const places = placesOf(successor ?? route, { base, now, teams });
-    return losses.map(({ code, message, advice }) => ({ level: "breaking", code, message, advice, places }));
+    return losses.map((loss) => Object.assign({ level: "breaking" as const, places }, loss));
   });
 }
 
@@ -32,11 +32,12 @@ export function findRoutePlaces(
   return route === undefined ? [] : placesOf(route, { base, now, teams });
 }
 
-type Loss = Pick<Change, "code" | "message" | "advice">;
+type Loss = Pick<Change, "code" | "subject" | "message" | "advice">;
 
 function removalOf({ method, path }: Route): Loss {
   const advice = "keep the route; retire a whole version by its Deprecation and Sunset.";
-  return { code: "ROUTE_REMOVED", message: `Route ${method} ${path} was removed.`, advice };
+  const subject = `${method} ${path}`;
+  return { code: "ROUTE_REMOVED", subject, message: `Route ${method} ${path} was removed.`, advice };
 }
 
 function lossesOf(before: Route, after: Route): Loss[] {
@@ -46,11 +47,13 @@ function lossesOf(before: Route, after: Route): Loss[] {
   return [
     ...versions.map((version) => ({
       code: "ROUTE_VERSION_REMOVED",
+      subject: `${name} v${version}`,
       message: `Route ${name} is no longer served in v${version}.`,
       advice: "keep the version until its sunset has passed.",
     })),
     ...parameters.map((parameter) => ({
       code: "ROUTE_PARAMETER_REMOVED",
+      subject: `${name} ?${parameter}`,
       message: `Route ${name} no longer knows the query parameter ${parameter}: requests with it get 400.`,
       advice: "keep the parameter; add the new one beside it.",
     })),

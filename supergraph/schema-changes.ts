@@ -1,35 +1,41 @@
 import type { Change as Difference } from "@graphql-inspector/core";
 import { ChangeType, CriticalityLevel, diff } from "@graphql-inspector/core";
-import type { GraphQLSchema } from "graphql";
+import type { DocumentNode, GraphQLSchema } from "graphql";
 import {
   buildSchema,
+  getArgumentValues,
+  GraphQLDeprecatedDirective,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
   isRequiredArgument,
   isRequiredInputField,
+  parse,
 } from "graphql";
 import { adviceFor } from "./advice.ts";
 import type { GraphState } from "./change-places.ts";
 import { findChangePlaces, readSide } from "./change-places.ts";
 import type { Change } from "./changes.ts";
+import { findCoordinate } from "./places.ts";
 
 /** What changed for clients between two states, breaking first. What is safe is left out. */
 export async function findSchemaChanges(base: GraphState, now: GraphState): Promise<Change[]> {
   const nowSchema = buildSchema(now.apiSdl);
+  const baseApi = parse(base.apiSdl);
   const differences = await diff(buildSchema(base.apiSdl), nowSchema);
   const sides = { base: readSide(base), now: readSide(now) };
   const changes = differences.flatMap((difference): Change[] => {
     const level = levelOf(difference, nowSchema);
     if (!level) return [];
-    const code = String(difference.type);
+    const coordinate = coordinateOf(difference);
     return [
       {
         level,
-        code,
+        code: String(difference.type),
+        subject: subjectOf(difference, coordinate),
         message: difference.message,
-        advice: adviceFor(code),
-        places: findChangePlaces(coordinateOf(difference), sides),
+        advice: adviceFor(String(difference.type), findDeprecation(baseApi, coordinate)),
+        places: findChangePlaces(coordinate, sides),
       },
     ];
   });
@@ -59,4 +65,19 @@ function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchem
 function coordinateOf({ type, path = "", meta }: Difference): string {
   const member = type === ChangeType.UnionMemberRemoved ? `.${String(meta.removedUnionMemberTypeName)}` : "";
   return `${path}${member}`;
+}
+
+/** The coordinate, and the interface where only the type has a coordinate. */
+function subjectOf({ type, meta }: Difference, coordinate: string): string {
+  return type === ChangeType.ObjectTypeInterfaceRemoved
+    ? `${coordinate} implements ${String(meta.removedInterfaceName)}`
+    : coordinate;
+}
+
+/** The reason for which something is deprecated; undefined where it is not. */
+function findDeprecation(api: DocumentNode, coordinate: string): string | undefined {
+  const found = findCoordinate(api, coordinate);
+  if (!found?.exact || !("directives" in found.node)) return undefined;
+  const directive = found.node.directives?.find(({ name }) => name.value === "deprecated");
+  return directive && String(getArgumentValues(GraphQLDeprecatedDirective, directive)["reason"]);
 }

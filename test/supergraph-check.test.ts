@@ -14,6 +14,13 @@ const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
 const userRoutes = "services/users/src/rest/routes.ts";
 
+const today = "2026-06-01";
+const nicknameRemoval = `- change: FIELD_REMOVED User.nickname
+  owner: "@tributary/users-team"
+  reason: Unused since May.
+  until: 2026-06-01
+`;
+
 /** The house, committed once: most tests edit a copy of it. */
 const template = mkdtempSync(join(tmpdir(), "tributary-check-"));
 beforeAll(() => commitIn(template, house));
@@ -29,17 +36,120 @@ test("a removed field fails, naming owner, file, the line where it was, and what
   const { code, text } = await checkEdit((files) => withChange(files, users, "  email: String\n  nick", "  nick"));
   expect(code).toBe(1);
   expect(text.split("\n")).toEqual([
-    `BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED`,
+    `BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED User.email`,
     "  Field 'email' was removed from object type 'User'",
     expect.stringMatching(/^ {2}Instead: keep the field, mark it @deprecated/),
+    "To accept what no client uses any more, add it to supergraph/accepted-changes.yaml with a reason:",
+    "- change: FIELD_REMOVED User.email",
+    '  owner: "@tributary/users-team"',
+    "  until: 2026-07-01",
+    "  reason:",
     expect.stringMatching(/^1 breaking change, compared with HEAD/),
     "",
   ]);
 });
 
-test("a removed field is breaking even when it was deprecated", async () => {
-  const nickname = '  nickname: String @deprecated(reason: "Use name.")\n';
-  expect(await checkEdit((files) => withChange(files, users, nickname, ""))).toMatchObject({ code: 1 });
+test("the removal of a deprecated field fails, quotes the reason of the deprecation, and asks for an entry", async () => {
+  const { code, text } = await checkEdit(withoutNickname);
+  expect(code).toBe(1);
+  expect(text).toContain("FIELD_REMOVED User.nickname\n");
+  expect(text).toContain(
+    '  Instead: it is deprecated ("Use name."). When no client uses it any more, accept its removal in supergraph/accepted-changes.yaml.\n',
+  );
+  expect(text).not.toContain("mark it @deprecated");
+});
+
+test.each([
+  [
+    "an argument",
+    "(first: Int! = 20, role: Role)",
+    '(first: Int! = 20, role: Role @deprecated(reason: "Old."))',
+    "(first: Int! = 20)",
+  ],
+  ["an input field", "  locale", '  old: Int @deprecated(reason: "Old.")\n  locale', "  locale"],
+  ["an enum value", "  AUTHOR\n", '  AUTHOR @deprecated(reason: "Old.")\n', ""],
+])("the removal of %s that is deprecated asks for an entry, too", async (_, text, deprecated, removed) => {
+  const before = withChange(house, users, text, deprecated);
+  const root = await commitHouse(before);
+  writeFiles(root, withChange(before, users, deprecated, removed));
+  expect(await check(root)).toMatchObject({ code: 1, text: expect.stringContaining('it is deprecated ("Old.")') });
+});
+
+test("an accepted change does not fail, and is listed with its owner, date and reason", async () => {
+  const { code, text } = await checkEdit((files) => accepting(withoutNickname(files), nicknameRemoval));
+  expect(text).toMatch(
+    /^ACCEPTED FIELD_REMOVED User\.nickname \(@tributary\/users-team\) until 2026-06-01: Unused since May\.\nIt composes; 1 change that breaks clients is accepted, compared with HEAD \([0-9a-f]{10}\)\.\n$/,
+  );
+  expect(code).toBe(0);
+});
+
+test("an accepted change leaves the other changes breaking", async () => {
+  const { code, text } = await checkEdit((files) =>
+    accepting(withChange(withoutNickname(files), users, "  email: String\n  created", "  created"), nicknameRemoval),
+  );
+  expect(code).toBe(1);
+  expect(text).toContain("ACCEPTED FIELD_REMOVED User.nickname");
+  expect(text).toContain("FIELD_REMOVED User.email\n");
+  expect(text).not.toContain("- change: FIELD_REMOVED User.nickname");
+  expect(text).toMatch(/1 breaking change, 1 accepted, compared with/);
+});
+
+test("an entry accepts until the end of its day; after that the check fails and says so", async () => {
+  const expired = nicknameRemoval.replace("2026-06-01", "2026-05-31");
+  const { code, text } = await checkEdit((files) => accepting(withoutNickname(files), expired));
+  expect(code).toBe(1);
+  expect(text).toContain(
+    "EXPIRED supergraph/accepted-changes.yaml:1 FIELD_REMOVED User.nickname was accepted until 2026-05-31. Restore it, or agree with @tributary/users-team on a later date.\n",
+  );
+});
+
+test("an entry of a team that does not own the file fails and names the owner", async () => {
+  const foreign = nicknameRemoval.replace("users-team", "posts-team");
+  const { code, text } = await checkEdit((files) => accepting(withoutNickname(files), foreign));
+  expect(code).toBe(1);
+  expect(text).toContain(
+    "WRONG_OWNER supergraph/accepted-changes.yaml:1 FIELD_REMOVED User.nickname belongs to @tributary/users-team, not to @tributary/posts-team. Correct the owner.\n",
+  );
+});
+
+test("an entry that nothing matches is reported and does not fail, as it is so on main after the change", async () => {
+  const { code, text } = await checkEdit((files) => accepting(files, nicknameRemoval));
+  expect(code).toBe(0);
+  expect(text).toContain(
+    "UNUSED supergraph/accepted-changes.yaml:1 FIELD_REMOVED User.nickname: no breaking change matches it, compared with HEAD. Remove the entry.\n",
+  );
+});
+
+test("a removed route is accepted like a removed field", async () => {
+  const { code, text } = await checkEdit((files) =>
+    accepting(
+      withChange(files, userRoutes, '  { id: "getUser"', '  // { id: "getUsr"'),
+      nicknameRemoval.replace("FIELD_REMOVED User.nickname", "ROUTE_REMOVED GET /users/:id"),
+    ),
+  );
+  expect([code, text]).toEqual([0, expect.stringContaining("ACCEPTED ROUTE_REMOVED GET /users/:id")]);
+});
+
+test("an invalid file of accepted changes fails with the line, before anything is compared", async () => {
+  const { code, text } = await checkEdit((files) => accepting(files, nicknameRemoval.replace("until", "untill")));
+  expect(code).toBe(1);
+  expect(text).toContain("supergraph/accepted-changes.yaml:4: untill is not known.");
+  expect(text).not.toContain("compared");
+});
+
+test("every entry that the check prints accepts its change once it has a reason", async () => {
+  const edit = (files: Files) =>
+    withChange(
+      withChange(withoutNickname(files), users, "users(first", "people(first"),
+      userRoutes,
+      '"/users", versions: [1], query: ["limit","cursor","role"]',
+      '"/users", versions: [2], query: ["limit"]',
+    );
+  const refused = await checkEdit(edit);
+  const entries = refused.text.slice(refused.text.indexOf("- change"), refused.text.lastIndexOf("5 breaking"));
+  const accepted = await checkEdit((files) => accepting(edit(files), entries.replaceAll("reason:", "reason: Unused.")));
+  expect(accepted.text).toContain("It composes; 5 changes that break clients are accepted");
+  expect([refused.code, accepted.code]).toEqual([1, 0]);
 });
 
 test("a field of another type is reported at the line where it stands now", async () => {
@@ -83,7 +193,7 @@ test.each([
   const { code, text } = await checkEdit((files) => withChange(files, file, from, to));
   const owner = file === users ? "users" : "posts";
   expect(code).toBe(1);
-  expect(text).toMatch(new RegExp(`BREAKING ${file}:\\d+:\\d+ \\(@tributary/${owner}-team\\)( as of HEAD)? ${type}\n`));
+  expect(text).toMatch(new RegExp(`BREAKING ${file}:\\d+:\\d+ \\(@tributary/${owner}-team\\)( as of HEAD)? ${type} `));
 });
 
 test("a removed type is breaking, with its fields' removal", async () => {
@@ -220,6 +330,14 @@ test("before the first commit, and before the first composition, there is nothin
   });
 });
 
+function withoutNickname(files: Files): Files {
+  return withChange(files, users, '  nickname: String @deprecated(reason: "Use name.")\n', "");
+}
+
+function accepting(files: Files, entries: string): Files {
+  return { ...files, "supergraph/accepted-changes.yaml": entries };
+}
+
 async function checkEdit(edit: (files: Files) => Files) {
   const root = writeRepository({});
   cpSync(template, root, { recursive: true });
@@ -234,7 +352,7 @@ async function check(
 ) {
   let text = "";
   const write = (more: string) => void (text += more);
-  return { code: await runCheck({ root, args, teams, write }), text };
+  return { code: await runCheck({ root, args, teams, today, write }), text };
 }
 
 async function commitHouse(files: Files): Promise<string> {

@@ -109,7 +109,7 @@ test("errors with one cause are one group, five groups are printed, and --all pr
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
   let text = "";
-  expect(await runCheck({ root, args, write: (more) => (text += more) })).toBe(1);
+  expect(await runCheck({ root, args, today: "2026-06-01", write: (more) => (text += more) })).toBe(1);
   return text.trimEnd().split("\n");
 }
 
