@@ -1,3 +1,4 @@
+import type { GraphState } from "../../supergraph/change-places.ts";
 import type { CompositionError } from "../../supergraph/composition-errors.ts";
 import type { SchemaBaseline } from "../../supergraph/schema-baseline.ts";
 import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../supergraph/subgraphs.ts";
@@ -6,7 +7,7 @@ import { type ServiceName, serviceNames } from "./parts.ts";
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
 export type Composed =
-  | { readonly ok: true; readonly content: string; readonly schemas: Schemas }
+  | { readonly ok: true; readonly graph: GraphState; readonly schemas: Schemas }
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
 /**
@@ -21,7 +22,7 @@ export async function composeFromDisk(root: string, composed: Schemas | undefine
   const sources = readSubgraphs(root);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
-  if (composition.ok) return { ok: true, content: composition.supergraphSdl, schemas };
+  if (composition.ok) return { ok: true, graph: { ...composition, sources }, schemas };
   const baseline = composed ? baselineOf(composed) : findSchemaBaseline(root);
   return { ok: false, report: reportCompositionErrors(composition.errors, { sources, baseline }), schemas };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClientBreakWarner } from "./client-breaks.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "./parts.ts";
 import { planReaction } from "./reaction.ts";
@@ -21,17 +22,20 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
   const { root, parts, say } = options;
   const restart = createRestarter(options);
   const schemas = createSchemaKeeper(options);
+  const warnOfClientBreaks = createClientBreakWarner(options);
 
   return async (paths) => {
     const reaction = planReaction(paths);
     const isFirst = paths.length === 0;
     const restarts = new Set([...reaction.code].filter((name) => parts.has(name)));
-    if (isFirst || reaction.schemas.size > 0 || schemas.areWaiting())
-      for (const name of schemas.take(await composeFromDisk(root, schemas.composed()))) restarts.add(name);
+    const mustCompose = isFirst || reaction.schemas.size > 0 || schemas.areWaiting();
+    const composed = mustCompose ? await composeFromDisk(root, schemas.composed()) : undefined;
+    if (composed) for (const name of schemas.take(composed)) restarts.add(name);
     for (const name of schemas.held())
       if (restarts.delete(name)) say(name, "keeps running as it was: its schema does not compose");
     for (const name of reaction.migrations) if (!(await migrates(name, options))) restarts.delete(name);
-    await schemas.publishAround(() => restart(restarts, paths));
+    const publishing = schemas.publishAround(() => restart(restarts, paths));
+    await Promise.all([publishing, composed?.ok ? warnOfClientBreaks(composed.graph) : undefined]);
     if (!isFirst && reaction.routes.size === 0) return;
     if (await publishRoutes(options)) await restart(["rest-proxy"], []);
   };
@@ -47,9 +51,9 @@ function createSchemaKeeper({ root, dataDir, gatewaySwapMs, say }: ReactorOption
     return latest ? serviceNames.filter((name) => latest?.schemas.get(name) !== serving.get(name)) : [];
   }
 
-  function publishLatest({ content, schemas }: Composed & { readonly ok: true }): void {
+  function publishLatest({ graph, schemas }: Composed & { readonly ok: true }): void {
     serving = schemas;
-    if (publish(publishedFiles(dataDir).supergraph, content))
+    if (publish(publishedFiles(dataDir).supergraph, graph.supergraphSdl))
       say("start", "the supergraph is composed anew; the gateway takes it over");
   }
 

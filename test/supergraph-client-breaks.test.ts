@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { publishedFiles } from "../scripts/start/parts.ts";
+import { createReactor } from "../scripts/start/reactor.ts";
+import { composeRepository } from "../supergraph/compose.ts";
+import { writeGenerated } from "../supergraph/generated-files.ts";
+import type { Files } from "./supergraph/house.ts";
+import { house, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+
+const users = "services/users/schema.graphql";
+const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
+const withoutEmail = withChange(house, users, "  email: String\n  nick", "  nick");
+
+test("a save that breaks clients of main is warned of once, and so is its end", async () => {
+  const { save } = await start(house, "main");
+  expect(await save(withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
+  expect(await save(withoutEmail)).toEqual([
+    "this breaks clients of main; it runs here, but npm run check refuses it:",
+    `  BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
+    "    Field 'email' was removed from object type 'User'",
+    expect.stringMatching(/^ {4}Instead: keep the field, mark it @deprecated/),
+    "  npm run check prints the entry for supergraph/accepted-changes.yaml that would accept it",
+  ]);
+  expect(await save(withChange(withoutEmail, users, '"Private."', '"Public."'))).toEqual([]);
+  expect(await save(house)).toEqual(["clients of main are no longer broken"]);
+  expect(await save(house)).toEqual([]);
+});
+
+test("a change whose line moves is not warned of again", async () => {
+  const { save } = await start(house, "main");
+  const changed = withChange(house, users, "createdAt: DateTime!", "createdAt: String!");
+  expect((await save(changed)).join("\n")).toContain("FIELD_TYPE_CHANGED User.createdAt");
+  expect(await save(withChange(changed, users, "type Query {", "# More.\ntype Query {"))).toEqual([]);
+});
+
+test("another set of breaking changes is warned of again, three changes of it", async () => {
+  const { save } = await start(house, "main");
+  await save(withoutEmail);
+  const withoutNickname = withChange(withoutEmail, users, '  nickname: String @deprecated(reason: "Use name.")\n', "");
+  const lines = await save(
+    withChange(withoutNickname, users, "type Query {", "type Query {\n  me: User\n}\ntype Old {"),
+  );
+  expect(lines.filter((line) => line.includes("BREAKING"))).toHaveLength(3);
+  expect(lines.at(-2)).toBe("  and 1 more: npm run check");
+});
+
+test("what is accepted is not warned of", async () => {
+  const { save } = await start(house, "main");
+  const entry = `- change: FIELD_REMOVED User.email
+  owner: "@tributary/users-team"
+  reason: Unused.
+  until: 2999-12-31
+`;
+  expect(await save({ ...withoutEmail, "supergraph/accepted-changes.yaml": entry })).toEqual([]);
+  const invalid = { ...withoutEmail, "supergraph/accepted-changes.yaml": entry.replace("until", "till") };
+  expect(await save(invalid)).toContain(
+    "  supergraph/accepted-changes.yaml:4: till is not known. The keys are change, owner, reason, until.",
+  );
+});
+
+test("a commit without its routes does not stop the loop", async () => {
+  const { save, git } = await start(house, "main");
+  git("rm", "-q", "--cached", "supergraph/routes.json");
+  git(...identity, "commit", "-q", "-m", "Lose the routes");
+  git("branch", "-f", "main");
+  expect(await save(withoutEmail)).toEqual([
+    "cannot compare with main: main has supergraph/api.graphql, but not supergraph/routes.json.",
+  ]);
+});
+
+test("without main the comparison is with the last commit, without git there is none", async () => {
+  const onOtherBranch = await start(house, "trunk");
+  expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this breaks clients of HEAD");
+  const withoutGit = await start(house, undefined);
+  expect(await withoutGit.save(withoutEmail)).toEqual([]);
+});
+
+/** A dev loop over a committed repository, with no part running. `save` returns what it says about clients. */
+async function start(files: Files, branch: string | undefined) {
+  const root = writeRepository(files);
+  const dataDir = join(root, ".data");
+  mkdirSync(join(publishedFiles(dataDir).supergraph, ".."), { recursive: true });
+  const generation = await composeRepository(root, { partial: false });
+  if (!generation.ok) throw new Error(JSON.stringify(generation.errors));
+  writeGenerated(root, generation.files);
+  const git = (...args: readonly string[]) => void execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
+  const commands = [
+    ["init", "-q", "-b", branch ?? ""],
+    ["add", "-A"],
+    [...identity, "commit", "-q", "-m", "Begin"],
+  ];
+  // A branch of its own: on main itself the check compares with what is published, or with the last commit.
+  if (branch === "main") commands.push(["switch", "-q", "-c", "feature"]);
+  if (branch !== undefined) for (const args of commands) execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
+  let lines: string[] = [];
+  const react = createReactor({
+    root,
+    dataDir,
+    parts: new Map(),
+    migrate: async () => {},
+    say: (_, line) => void lines.push(line),
+    readyTimeoutMs: 1_000,
+    gatewaySwapMs: 1,
+  });
+  return {
+    git,
+    async save(edited: Files) {
+      writeFiles(root, edited);
+      lines = [];
+      await react([users]);
+      return lines.filter((line) => !line.startsWith("the supergraph is composed anew"));
+    },
+  };
+}
