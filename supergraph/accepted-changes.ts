@@ -165,7 +165,7 @@ function errorOf(
   if (!owners.includes(owner))
     return `WRONG_OWNER ${spot} belongs to ${owners.join(" and ")}, not to ${owner}. Correct the owner.`;
   if (until < today)
-    return `EXPIRED ${spot} was accepted until ${until}. Restore it, or agree with ${owner} on a later date.`;
+    return `EXPIRED ${spot} was accepted until ${until}. Take the change back, or agree with ${owner} on a later date.`;
   return undefined;
 }
 

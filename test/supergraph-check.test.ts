@@ -99,7 +99,7 @@ test("an entry accepts until the end of its day; after that the check fails and 
   const { code, text } = await checkEdit((files) => accepting(withoutNickname(files), expired));
   expect(code).toBe(1);
   expect(text).toContain(
-    "EXPIRED supergraph/accepted-changes.yaml:1 FIELD_REMOVED User.nickname was accepted until 2026-05-31. Restore it, or agree with @tributary/users-team on a later date.\n",
+    "EXPIRED supergraph/accepted-changes.yaml:1 FIELD_REMOVED User.nickname was accepted until 2026-05-31. Take the change back, or agree with @tributary/users-team on a later date.\n",
   );
 });
 
