@@ -59,12 +59,12 @@ COPY package.json scripts/seed.ts scripts/
 COPY scripts/seed scripts/seed
 RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts scripts/seed.ts /installed
 
-# What all that runs has in common. `start` puts itself out of the way: the process that gets the signals, number 1, is Node.
-# The root file system may be read-only: the code that V8 compiled lies in the image, and nobody writes it.
+# What all images that run have in common. `start` replaces itself by Node, which so gets the signals.
+# The root file system may be read-only: the code that V8 compiled is in the image.
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_COMPILE_CACHE=/app/.compile-cache
-COPY --chmod=755 infra/images/start infra/images/healthy infra/images/
+COPY --chmod=755 infra/images/start infra/images/healthy infra/images/restart-frozen infra/images/
 COPY infra/images/compile.ts infra/images/
 RUN install --directory --owner=node .compile-cache
 ENTRYPOINT ["/app/infra/images/start"]

@@ -41,6 +41,31 @@ export async function killContainer({ id }: Container): Promise<void> {
   await runCommand(["docker", "kill", "--signal", "KILL", id]);
 }
 
+/** Stops the process as a debugger or a hung event loop does: it lives, keeps its connections and takes new ones, and sends nothing. */
+export async function freezeProcess({ id }: Container): Promise<void> {
+  // By the shell's own `kill`: the images have no other. Process 1 and the shell itself are left out (kill(2)).
+  await runCommand(["docker", "exec", id, "bash", "-c", "kill -STOP -1"]);
+}
+
+/** Resolves when Docker has restarted the container and it is ready. @throws Error when it is not restarted within `timeoutMs`. */
+export async function waitUntilRestarted(
+  container: Container,
+  restartsBefore: number,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while ((await countRestarts(container)) === restartsBefore) {
+    if (performance.now() > deadline) throw new Error(`${container.name} was not restarted within ${timeoutMs} ms.`);
+    await sleep(pollMs);
+  }
+  await waitUntilHealthy(container);
+}
+
+/** How often Docker has restarted the container by its restart policy. */
+export async function countRestarts({ id }: Container): Promise<number> {
+  return Number(await runCommand(["docker", "inspect", "--format", "{{.RestartCount}}", id]));
+}
+
 /** Resolves when it is well. @throws Error with what it logged last when it is not within three minutes. */
 export async function startContainer(container: Container): Promise<void> {
   await runCommand(["docker", "start", container.id]);

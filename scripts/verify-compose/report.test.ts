@@ -8,6 +8,7 @@ const failing: LoadReport = { ...none, failures: new Map([["502", 2]]) };
 const traffic = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
 const restarted: Step = { kind: "restarted", name: "posts 1", report: traffic, exitCode: 0, writesHeld: 0 };
 const killed: Step = { ...restarted, kind: "killed", exitCode: null, writesHeld: 2 };
+const frozen: Step = { ...killed, kind: "frozen", writesHeld: 0, recoveredMs: 50_000 };
 const image = { name: "users", addedMb: 31, addedMbMax: 100, faults: [] };
 const good: Outcome = {
   images: [image],
@@ -15,7 +16,7 @@ const good: Outcome = {
   jobs: { exitCodes: [0, 0] },
   isSeedKept: true,
   shares: [{ door: "gateway", service: "posts", parts: [0.3, 0.3, 0.4] }],
-  steps: [restarted, killed],
+  steps: [restarted, killed, frozen],
   audit: { found: 3, lost: [], doubled: [] },
 };
 const run = (outcome: Partial<Outcome>, control = false) => {
@@ -43,6 +44,16 @@ test.each<[string, Partial<Outcome>]>([
     "more writes that fail than were under way",
     { steps: [restarted, { ...killed, writesHeld: 1, report: { ...traffic, "rest writes": failing } }] },
   ],
+  ["a frozen replica that is restarted late", { steps: [restarted, { ...frozen, recoveredMs: 60_001 }] }],
+  [
+    "more requests than a frozen replica may cost",
+    {
+      steps: [
+        restarted,
+        { ...frozen, report: { ...traffic, "rest reads": { ...none, failures: new Map([["504", 41]]) } } },
+      ],
+    },
+  ],
   ["a write that is lost", { audit: { found: 3, lost: ["a"], doubled: [] } }],
   ["a write that is there twice", { audit: { found: 3, lost: [], doubled: ["a"] } }],
 ])("%s fails", (_, outcome) => {
@@ -51,6 +62,11 @@ test.each<[string, Partial<Outcome>]>([
 
 test("writes may fail that a killed replica held", () => {
   const steps = [restarted, { ...killed, report: { ...traffic, "rest writes": failing } }];
+  expect(run({ steps }).isGood).toBe(true);
+});
+
+test("requests may fail that were sent to a frozen replica", () => {
+  const steps = [restarted, { ...frozen, report: { ...traffic, "rest reads": failing } }];
   expect(run({ steps }).isGood).toBe(true);
 });
 

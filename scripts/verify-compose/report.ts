@@ -19,6 +19,14 @@ export interface Outcome {
 
 type Claim = readonly [claim: string, holds: boolean];
 
+/** From the SIGSTOP until the container is restarted and ready: 50 s by infra/images/restart-frozen, then the start. */
+const recoveredMsMax = 60_000;
+/**
+ * Requests that a frozen replica costs: each of the four gateway and proxy processes sends it five before it is ejected, and up to five while
+ * those time out or as probes.
+ */
+const frozenFailuresMax = 40;
+
 const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 
 /** Prints which claims hold. @returns whether all do. */
@@ -43,7 +51,8 @@ function standingClaims({ images, walked, jobs, isSeedKept, shares }: Outcome): 
 
 function rollingClaims({ steps, audit }: Outcome): readonly Claim[] {
   const killed = steps.filter(({ kind }) => kind === "killed");
-  const others = steps.filter(({ kind }) => kind !== "killed");
+  const frozen = steps.filter(({ kind }) => kind === "frozen");
+  const others = steps.filter(({ kind }) => kind !== "killed" && kind !== "frozen");
   const requests = sum(others.map(({ report }) => countRequests(report)));
   const failed = sum(others.map(({ report }) => countFailures(report)));
   return [
@@ -59,6 +68,15 @@ function rollingClaims({ steps, audit }: Outcome): readonly Claim[] {
     [
       "of the writes at most those fail then that were under way",
       killed.every(({ report, writesHeld }) => countFailures(report) <= writesHeld),
+    ],
+    ...frozen.map(({ name, recoveredMs = Infinity }): Claim => {
+      const seconds = (ms: number) => `${(ms / 1_000).toFixed(0)} s`;
+      const claim = `frozen, ${name} is restarted and ready within ${seconds(recoveredMsMax)}: ${seconds(recoveredMs)}`;
+      return [claim, recoveredMs <= recoveredMsMax];
+    }),
+    [
+      `at most ${frozenFailuresMax} requests fail when a replica is frozen`,
+      frozen.every(({ report }) => countFailures(report) <= frozenFailuresMax),
     ],
     ["what was confirmed is there", audit.found > 0 && audit.lost.length === 0],
     ["nothing is there twice", audit.doubled.length === 0],

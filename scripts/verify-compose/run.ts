@@ -3,7 +3,17 @@ import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { Balancer } from "../processes/balancer.ts";
 import { countFailures, describeStep, type Step, stepsHead } from "../verify-rolling/steps.ts";
 import { tryCommand } from "./command.ts";
-import { type Container, killContainer, listContainers, readUrl, startContainer, stopContainer } from "./containers.ts";
+import {
+  type Container,
+  countRestarts,
+  freezeProcess,
+  killContainer,
+  listContainers,
+  readUrl,
+  startContainer,
+  stopContainer,
+  waitUntilRestarted,
+} from "./containers.ts";
 import { describeImage, readImages } from "./images.ts";
 import type { VerifyOptions } from "./options.ts";
 import {
@@ -30,6 +40,8 @@ const settleMs = 1_000;
 const lookUpMs = 6_000;
 /** A container that was killed is missed for so long. */
 const deadMs = 3_000;
+/** A frozen container that is not restarted by then never is. */
+const frozenTimeoutMs = 120_000;
 const rampMs = 3_000;
 const calmMs = 3_000;
 const calmTriesMax = 10;
@@ -126,6 +138,7 @@ async function roll(o: Rolling): Promise<readonly Step[]> {
   }
   const [posts, another] = replicas.get("posts") ?? [];
   if (!control && posts) tell(await kill(posts, traffic));
+  if (!control && another) tell(await freeze(another, traffic));
   if (!control && another) tell(await takeAway(o));
   return steps;
 }
@@ -168,6 +181,18 @@ async function kill(container: Container, traffic: Traffic): Promise<Step> {
   await startContainer(container);
   await sleep(lookUpMs);
   return { kind: "killed", name: container.name, report: await traffic.next(), exitCode: null, writesHeld };
+}
+
+/** The process stays alive and silent until its health check ends it, and Docker's restart policy starts it again. */
+async function freeze(container: Container, traffic: Traffic): Promise<Step> {
+  const restarts = await countRestarts(container);
+  const startMs = performance.now();
+  await freezeProcess(container);
+  await waitUntilRestarted(container, restarts, frozenTimeoutMs);
+  const recoveredMs = performance.now() - startMs;
+  await sleep(lookUpMs);
+  const report = await traffic.next();
+  return { kind: "frozen", name: container.name, report, exitCode: null, writesHeld: 0, recoveredMs };
 }
 
 /** As whoever scales down does. */

@@ -3,13 +3,15 @@ import { type Stream, streams, type TrafficReport } from "../journey/traffic.ts"
 
 /** What happened to one process, and to the requests meanwhile. */
 export interface Step {
-  readonly kind: "calm" | "restarted" | "moved" | "killed";
+  readonly kind: "calm" | "restarted" | "moved" | "killed" | "frozen";
   readonly name: string;
   readonly report: TrafficReport;
   /** Of a process that was told to end; null when it was killed. */
   readonly exitCode: number | null;
   /** Writes that were under way when the process was killed. */
   readonly writesHeld: number;
+  /** Of a frozen process: from its SIGSTOP until its container was restarted and ready. */
+  readonly recoveredMs?: number;
 }
 
 export interface Outcome {

@@ -15,6 +15,9 @@ interface ComposeService {
   readonly environment?: Readonly<Record<string, string>>;
   readonly mem_limit?: string;
   readonly stop_grace_period?: string;
+  readonly restart?: string;
+  readonly init?: boolean;
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -55,6 +58,18 @@ test.each(units.map(({ name }) => name))(
     expect(environment["SHUTDOWN_GRACE_MS"]).toBe(said);
     const drainMs = Number(withDefaults(environment["DRAIN_DELAY_MS"] ?? ""));
     expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(drainMs + Number(said ?? 10_000));
+  },
+);
+
+test.each([...units, issuer].map(({ name }) => name))(
+  "%s is restarted when it exits, and ended when it is frozen",
+  (name) => {
+    expect(compose[name]).toMatchObject({
+      restart: "unless-stopped",
+      init: true,
+      healthcheck: { test: ["CMD", "/app/infra/images/restart-frozen"] },
+      environment: { HEALTH_DIR: "/dev/shm" },
+    });
   },
 );
 
