@@ -91,5 +91,5 @@ test("in compose an alert leads to a page that Prometheus shows, unless it is sa
   );
   expect(volumes).toContain("./docs:/docs:ro");
   const docs = fileURLToPath(new URL("../../docs", import.meta.url));
-  expect(existsSync(`${docs}${pathname.replace(/^\/user/, "")}/unit-gone.md`)).toBe(true);
+  expect(existsSync(`${docs}${pathname.replace(/^\/user/, "")}/no-replica-up.md`)).toBe(true);
 });

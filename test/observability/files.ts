@@ -48,6 +48,13 @@ export interface Asked {
   readonly told: readonly string[];
 }
 
+/** The queries of the documentation to paste, each in a block of its own that says `promql`. */
+export const promqlBlocks: readonly { readonly path: string; readonly expr: string }[] = listFiles(
+  "docs/**/*.md",
+).flatMap((path) =>
+  [...readText(path).matchAll(/^ *```promql\n([^]*?)^ *```$/gm)].map(([, expr = ""]) => ({ path, expr })),
+);
+
 /** Every query that there is. */
 export const asked: readonly Asked[] = [
   ...recordings.map(({ record, expr }) => ({ where: record, expr, told: [] })),
@@ -56,6 +63,7 @@ export const asked: readonly Asked[] = [
     expr,
     told: namesIn(Object.values(annotations).join(), /\$labels\.(\w+)/g),
   })),
+  ...promqlBlocks.map(({ path, expr }) => ({ where: path, expr, told: [] })),
   ...dashboards.flatMap(([file, { panels }]) =>
     panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr, legendFormat }) => ({

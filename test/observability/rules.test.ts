@@ -1,5 +1,6 @@
+import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { alerts, asked, groupNames, listFiles, readText, readYaml, recordings } from "./files.ts";
+import { alerts, asked, groupNames, listFiles, promqlBlocks, readText, readYaml, recordings } from "./files.ts";
 
 test("no two alerts and no two groups have one name", () => {
   expect(alerts.length).toBeGreaterThan(20);
@@ -25,10 +26,47 @@ test.each(alerts.map((rule) => [rule.alert, rule] as const))(
   },
 );
 
+const pages = listFiles("docs/runbooks/*.md").filter((path) => !path.endsWith("/README.md"));
+/** Symptoms that have no alert of their own: other pages lead to theirs. */
+const pagesWithoutAlert = ["docs/runbooks/frozen-replica.md"];
+
 test("every alert's page is there, and every page is some alert's", () => {
   const linked = new Set(alerts.map(({ annotations }) => `docs/runbooks/${pageOf(annotations)}`));
-  const pages = listFiles("docs/runbooks/*.md").filter((path) => !path.endsWith("/README.md"));
-  expect([...linked].toSorted()).toEqual(pages);
+  expect([...linked, ...pagesWithoutAlert].toSorted()).toEqual(pages);
+});
+
+test("the pages without an alert are linked from the list and from an alert's page", () => {
+  for (const path of pagesWithoutAlert) {
+    const linking = listFiles("docs/runbooks/*.md").filter((page) => readText(page).includes(`](${basename(path)})`));
+    expect(linking).toContain("docs/runbooks/README.md");
+    expect(linking.length).toBeGreaterThan(1);
+  }
+});
+
+const sections = [
+  "What fires and why",
+  "Impact on clients",
+  "First three things to do",
+  "Check",
+  "Mitigate",
+  "How do I know it is over",
+  "Background",
+];
+
+test.each(pages)("%s has every section, three things to do first, and queries to paste", (path) => {
+  const parts = readText(path).split(/^## /m).slice(1);
+  expect(parts.map((part) => part.split("\n", 1)[0])).toEqual(sections);
+  const [, , first = "", check = "", , over = ""] = parts;
+  expect(first.match(/^\d\. /gm)).toEqual(["1. ", "2. ", "3. "]);
+  for (const part of [check, over]) expect(part).toContain("```promql\n");
+});
+
+test("no page has a query that is no PromQL block, so that each is checked", () => {
+  expect(promqlBlocks.length).toBeGreaterThan(2 * pages.length);
+  for (const path of [...pages, "docs/runbooks/README.md"]) {
+    const others = readText(path).replaceAll(/```promql\n[^]*?```/g, "");
+    expect(others, path).not.toMatch(/\b(tributary_\w+|process_\w+_seconds\w*|nodejs_\w+)[{[]/);
+  }
 });
 
 test("every page names the alerts that lead to it, and the list of pages has it", () => {
