@@ -15,7 +15,7 @@ export const usage = `Usage: npm run verify:compose -- [options]
 Builds the images and brings docker-compose.yml up, in a project of its own that is removed at the end. Takes the journey through both
 published doors, runs two replicas of each part and three of posts, shows each one's share, and under load restarts each container, one
 after the other: no request may fail. Then it kills one, freezes the process of another (SIGSTOP), which has to be restarted and ready within
-60 s, and takes one of posts away. Needs Docker; says so where there is none.
+75 s, and takes one of posts away. Needs Docker; says so where there is none.
 
   --per-second N  8 to ${perSecondMax.toLocaleString("en")}, ${perSecondUsual} by default; three in four read
   --control       kills each container instead of stopping it: passes only when requests fail

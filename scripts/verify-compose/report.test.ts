@@ -44,7 +44,7 @@ test.each<[string, Partial<Outcome>]>([
     "more writes that fail than were under way",
     { steps: [restarted, { ...killed, writesHeld: 1, report: { ...traffic, "rest writes": failing } }] },
   ],
-  ["a frozen replica that is restarted late", { steps: [restarted, { ...frozen, recoveredMs: 60_001 }] }],
+  ["a frozen replica that is restarted late", { steps: [restarted, { ...frozen, recoveredMs: 75_001 }] }],
   [
     "more requests than a frozen replica may cost",
     {

@@ -19,8 +19,8 @@ export interface Outcome {
 
 type Claim = readonly [claim: string, holds: boolean];
 
-/** From the SIGSTOP until the container is restarted and ready: 45 s by the health check of docker-compose.yml, then the start. */
-const recoveredMsMax = 60_000;
+/** From the SIGSTOP until the container is restarted and ready: 50 s by the health check of docker-compose.yml, then the start. */
+const recoveredMsMax = 75_000;
 /**
  * Requests that a frozen replica costs: each of the four gateway and proxy processes sends it five before it is ejected, and up to five while
  * those time out or as probes.

@@ -67,7 +67,7 @@ test.each([...units, issuer].map(({ name }) => name))(
     expect(compose[name]).toMatchObject({
       restart: "unless-stopped",
       init: true,
-      healthcheck: { test: ["CMD", "/app/infra/images/restart-frozen", "5", "4"], timeout: "10s" },
+      healthcheck: { test: ["CMD", "/app/infra/images/restart-frozen", "2", "20"], timeout: "30s" },
       environment: { HEALTH_DIR: "/dev/shm" },
     });
   },
