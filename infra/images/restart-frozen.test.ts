@@ -81,7 +81,7 @@ test("a process that is started without a folder for it writes no process id", a
 
 /** As an image does. */
 async function start(program = server) {
-  const child = spawn("infra/images/start", [process.execPath, "-e", program], {
+  const child = spawn(join(import.meta.dirname, "start"), [process.execPath, "-e", program], {
     env: environment,
     // A file: what Node makes of "pipe" is a socket, which the check could not open as it opens Docker's pipe.
     stdio: ["ignore", openSync(logFile(), "a"), "inherit"],
@@ -96,7 +96,7 @@ const readLog = () => readFileSync(logFile(), "utf8");
 
 /** Ends the process at the second missed check; a response may take a second. */
 async function check(): Promise<number | null> {
-  const health = spawn("infra/images/restart-frozen", ["2", "1"], { env: environment, stdio: "ignore" });
+  const health = spawn(join(import.meta.dirname, "restart-frozen"), ["2", "1"], { env: environment, stdio: "ignore" });
   const [code] = (await once(health, "exit")) as [number | null];
   return code;
 }

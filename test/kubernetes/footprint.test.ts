@@ -81,7 +81,7 @@ function writeRows(workloads: readonly Workload[]): string {
 function readUnits(): readonly Workload[] {
   return units.map(({ name }) => {
     const requests = getPod(cluster, name).container.resources?.requests ?? {};
-    const { minReplicas = 0, maxReplicas = 0 } = cluster.get("HorizontalPodAutoscaler", name).spec ?? {};
+    const { minReplicas = 0, maxReplicas } = cluster.get("HorizontalPodAutoscaler", name).spec ?? { maxReplicas: 0 };
     return { name, replicas: minReplicas, replicasMax: maxReplicas, ...toNumbers(requests) };
   });
 }
