@@ -8,7 +8,7 @@ const about = {
   client,
   host: undefined,
   bodyBytes: undefined,
-  isNegotiated: false,
+  isRead: false,
   isForOthers: false,
 };
 
@@ -19,7 +19,7 @@ test("what is for others says nothing of who asked, and what is negotiated says 
     toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...about, host: "a", ...more }));
   expect(Object.keys(asked({ isForOthers: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
   expect(asked({ isForOthers: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
-  expect(asked({ isNegotiated: true })).toMatchObject({
+  expect(asked({ isRead: true })).toMatchObject({
     ...{ accept: "application/json", "accept-encoding": "identity", "accept-language": "de" },
     ...{ forwarded: 'for=10.0.0.7;host="a";proto=http', "x-forwarded-for": "10.0.0.7" },
   });

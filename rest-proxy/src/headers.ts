@@ -57,15 +57,18 @@ export interface AboutForwarding {
   /** Undefined for a request without a body. */
   readonly bodyBytes: number | undefined;
   /**
-   * The proxy has answered by itself which type and which packing are wanted: the service hears what is left of it, so that no answer can
-   * depend on what its key does not say.
+   * `GET` and `HEAD`. The proxy has negotiated media type and content coding, and ignores what no route supports: the service gets none of these
+   * fields, so that no response depends on what its cache key does not contain.
    */
-  readonly isNegotiated: boolean;
+  readonly isRead: boolean;
   /** The answer may be kept for others, so nobody hears who asks and where from. */
   readonly isForOthers: boolean;
 }
 
 const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
+
+/** No route supports them for `GET` and `HEAD`: the cache cannot evaluate them, and a part or a 412 could not be shared (RFC 9110, 13.1 and 14.2). */
+const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
 
 /**
  * The headers that a service gets, names and values in turn. Gone are: what was meant for this connection, everything that `Connection` names,
@@ -79,7 +82,7 @@ export function toServiceHeaders(request: IncomingMessage, about: AboutForwardin
   const list: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
-    if (about.isNegotiated && negotiated.has(name)) continue;
+    if (about.isRead && (negotiated.has(name) || unsupportedOnReads.has(name))) continue;
     if (typeof value === "string") list.push(name, value);
     else for (const one of value ?? []) list.push(name, one);
   }
@@ -94,10 +97,10 @@ function isForService(name: string): boolean {
 function addOwnHeaders(
   list: string[],
   request: IncomingMessage,
-  { requestId, client, host, bodyBytes, isNegotiated, isForOthers }: AboutForwarding,
+  { requestId, client, host, bodyBytes, isRead, isForOthers }: AboutForwarding,
 ): void {
   const { via } = request.headers;
-  if (isNegotiated) list.push("accept", "application/json", "accept-encoding", "identity");
+  if (isRead) list.push("accept", "application/json", "accept-encoding", "identity");
   list.push("x-request-id", requestId, "traceparent", traceParentOf(request));
   if (!isForOthers) addForwarded(list, client, host);
   list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);

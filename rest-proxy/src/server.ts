@@ -216,7 +216,7 @@ async function answer(visit: Visit, { admission, readBody, proxy, limitReading }
   const isOfRead = isRead(request);
   const headers = toServiceHeaders(request, {
     ...{ requestId, client: admission.findClient(request), host, bodyBytes: bodyBytesOf(request, body) },
-    isNegotiated: isOfRead,
+    isRead: isOfRead,
     isForOthers: isOfRead && route.cache !== "none",
   });
   const path = upstreamPath(resource);

@@ -22,8 +22,10 @@ async function setUp(settings: ProxySettings = {}, body = '{"ok":true}') {
     response.end(seen.method === "HEAD" ? undefined : body);
   });
   const proxy = await startProxy(stub, { routes, corsOrigins: [], ...settings });
+  // `fetch` adds `Cache-Control: no-cache` to a conditional request that has no `Cache-Control` (Fetch, HTTP-network-or-cache fetch).
+  const defaults = { "accept-encoding": "identity", "cache-control": "max-age=60" };
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
-    fetch(`${proxy.url}${path}`, { method, headers: { "accept-encoding": "identity", ...headers } });
+    fetch(`${proxy.url}${path}`, { method, headers: { ...defaults, ...headers } });
   const statusOf = async (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
     (await ask(path, headers, method)).headers.get("cache-status")?.replace(/ttl=\d+/, "ttl=…");
   return { stub, proxy, ask, statusOf };

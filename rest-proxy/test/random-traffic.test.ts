@@ -112,6 +112,7 @@ function createAsked({ next, pick }: Random, acknowledged: ReadonlyMap<string, n
     ...(coding && { "accept-encoding": coding }),
     ...(method === "PATCH" ? { "content-length": "0" } : tag && { "if-none-match": tag }),
     ...(method === "GET" && next() < 0.05 && { range: "bytes=0-3" }),
+    ...(next() < 0.2 && { "cache-control": "no-cache" }),
   };
   const path = `${prefix}/${pick(["notes", "notes", "secrets"])}/${id}`;
   return { method, path, headers, id, known, user, version: prefix === "/v1" ? "v1" : "v2" };

@@ -200,19 +200,13 @@ test("no ETag but the service's: neither on its answers nor on the proxy's probl
   }
 });
 
-test("conditions and ranges are the service's word: 304, 206 and 412 come through", async () => {
-  const statuses: Readonly<Record<string, number>> = { "if-none-match": 304, range: 206, "if-match": 412 };
+test("the service evaluates If-None-Match where nothing is cached, and its 304 reaches the client", async () => {
   const stub = await startStub((seen, response) => {
-    const [, status = 200] = Object.entries(statuses).find(([name]) => seen.headers[name] !== undefined) ?? [];
-    response.writeHead(status, { ETag: '"7"' }).end();
+    response.writeHead(seen.headers["if-none-match"] === '"7"' ? 304 : 200, { ETag: '"7"' }).end();
   });
   const proxy = await startProxy(stub);
-  for (const [name, status] of Object.entries(statuses)) {
-    const answer = await fetch(`${proxy.url}/v1/things/1`, {
-      headers: { [name]: name === "range" ? "bytes=0-1" : '"7"' },
-    });
-    expect([answer.status, answer.headers.get("etag")]).toEqual([status, '"7"']);
-  }
+  const answer = await fetch(`${proxy.url}/v1/things/1`, { headers: { "if-none-match": '"7"' } });
+  expect([answer.status, answer.headers.get("etag")]).toEqual([304, '"7"']);
 });
 
 test("a redirect of a service is the client's to follow, not the proxy's", async () => {

@@ -16,6 +16,8 @@ export interface Question {
   readonly entry: Entry | undefined;
   /** The client's own conditions go along, where nothing stored is to be validated. */
   readonly withConditions: boolean;
+  /** A client's `no-cache` caused the request. */
+  readonly isDemanded: boolean;
 }
 
 /** What the origin said: that the stored answer holds, or something of its own. */
@@ -41,8 +43,8 @@ export function createAsking(o: AskingOptions): (question: Question) => Promise<
 
   return async (question) => {
     const { lookup, signal, ask } = question;
-    const sent = log.placeRead(lookup);
     const askedMs = nowMs();
+    const sent = log.placeRead(lookup, question.isDemanded ? askedMs : undefined);
     const validation = question.entry ? validationOf(question.entry.headers) : [];
     const entry = validation.length > 0 ? question.entry : undefined;
     const keepsAll = !question.entry && question.withConditions;

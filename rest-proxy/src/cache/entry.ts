@@ -29,6 +29,8 @@ export interface Entry extends StoredHead {
   readonly key: string;
   /** Of the request that brought or validated it, see invalidation-log.ts. */
   readonly sentAt: number;
+  /** See `SentRead`. */
+  readonly validationSentAtMs: number | undefined;
   readonly body: Buffer;
   /** What it costs: body, headers, key, and a lump for what objects cost. */
   readonly bytes: number;
@@ -77,12 +79,16 @@ export function toStoredHead(answer: AnsweredHead, o: HeadOptions): StoredHead |
   };
 }
 
-export function toEntry({ key, sentAt }: Pick<SentRead, "key" | "sentAt">, head: StoredHead, body: Buffer): Entry {
+export function toEntry(
+  { key, sentAt, validationSentAtMs }: Omit<SentRead, "origin">,
+  head: StoredHead,
+  body: Buffer,
+): Entry {
   const headers = withLength(head, body);
   let bytes = entryOverheadBytes + body.length + 2 * key.length;
   // Names are mostly shared; values are not. Three times: the 304's list repeats some, and lines are made of them for whoever asks often.
   for (const part of headers) bytes += 3 * part.length;
-  return { ...head, headers, key, sentAt, body, bytes };
+  return { ...head, headers, key, sentAt, validationSentAtMs, body, bytes };
 }
 
 /** Negative when stale. */

@@ -94,8 +94,7 @@ export class Fetcher {
     const isOutdated = () => log.isOutdated(sent, kept?.groups);
     f.onHead?.(kept?.groups ?? []);
     this.#noteShared(f, answer, kept !== undefined && isFresh(kept, nowMs()));
-    // The origin has answered with something else: what was stored is over, except for a moment's failure.
-    if (f.entry && answer.status < 500) store.remove(f.entry);
+    if (f.entry && !isAboutRequest(answer.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
     const isStored = kept !== undefined && !isOutdated();
     const status = forwardedStatus(name, { forwarded: f.forwarded, status: answer.status, isStored });
@@ -149,6 +148,12 @@ export class Fetcher {
     send(response, { status: 304, headers, body: undefined }, complete);
     return undefined;
   }
+}
+
+/** The status says nothing of the stored response: the origin failed, or refused this client's token. */
+function isAboutRequest(status: number, { lookup: { request } }: Fetching): boolean {
+  if (status >= 500) return true;
+  return (status === 401 || status === 403) && request.headers["authorization"] !== undefined;
 }
 
 /** A stale answer, said to be one by its `ttl` (RFC 9211, 2.4). */

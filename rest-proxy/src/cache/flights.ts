@@ -3,6 +3,7 @@ import { Roster } from "@tributary/kit/roster";
 import type { Entry } from "./entry.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup } from "./lookup.ts";
+import { isRecentValidation } from "./request-rules.ts";
 import { Abortable } from "./signal.ts";
 import { isSelected, type Selection } from "./vary.ts";
 
@@ -25,12 +26,15 @@ export interface Flight {
 
 export interface Flights {
   readonly underWay: number;
-  /** One that the request may join: its response contains every change that is known here, and every write that a client has a response to. */
-  find(lookup: CacheLookup): Flight | undefined;
+  /**
+   * One that the request may join: its response contains every change that is known here, and every write that a client has a response to. A
+   * request with `no-cache` (`isDemanded`) joins only one that another such request began less than a second ago.
+   */
+  find(lookup: CacheLookup, isDemanded: boolean): Flight | undefined;
   /** Whether the response to one in flight is going to be stored, as far as is known. */
   isFilling(lookup: CacheLookup): boolean;
   /** `selection`: what is known so far of how the response varies. */
-  begin(lookup: CacheLookup, selection: Selection): Flight;
+  begin(lookup: CacheLookup, selection: Selection, isDemanded: boolean): Flight;
   /** Nobody joins those under way any more; who has joined stays. */
   forget(key: string): void;
   /** Aborts all and waits until they have ended. */
@@ -43,7 +47,13 @@ interface Listed {
   readonly sent: SentRead;
 }
 
-export function createFlights(log: InvalidationLog): Flights {
+export function createFlights({
+  log,
+  nowMs,
+}: {
+  readonly log: InvalidationLog;
+  readonly nowMs: () => number;
+}): Flights {
   // No Map, for the reason that there are rosters.
   const byKey = Object.create(null) as Record<string, Listed[]>;
   const all = new Roster<Flight>();
@@ -66,18 +76,20 @@ export function createFlights(log: InvalidationLog): Flights {
     get underWay() {
       return all.size;
     },
-    find(lookup) {
-      const found = byKey[lookup.key]?.find((listed) => !log.precedesWrite(listed.sent) && isCurrent(listed, lookup));
-      return found?.flight;
+    find(lookup, isDemanded) {
+      const mayJoin = ({ sent }: Listed) =>
+        !log.precedesWrite(sent) && (!isDemanded || isRecentValidation(sent.validationSentAtMs, nowMs()));
+      return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isCurrent(listed, lookup))?.flight;
     },
     isFilling: (lookup) => byKey[lookup.key]?.some((listed) => isCurrent(listed, lookup)) ?? false,
-    begin(lookup, selection) {
+    begin(lookup, selection, isDemanded) {
       const { key } = lookup;
       const flight = createFlight(() => {
         unlist(key, listed);
         all.remove(entry);
       });
-      const listed = { flight, selection, sent: log.placeRead(lookup) };
+      const sent = log.placeRead(lookup, isDemanded ? nowMs() : undefined);
+      const listed = { flight, selection, sent };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const entry = all.add(flight);
       return flight;

@@ -3,11 +3,16 @@ export interface SentRead {
   readonly origin: string;
   readonly key: string;
   readonly sentAt: number;
+  /** When it was sent, in milliseconds since 1970, if a client's `no-cache` caused it. */
+  readonly validationSentAtMs?: number | undefined;
 }
 
 export interface InvalidationLog {
-  /** Place a read that is sent now. */
-  placeRead(read: { readonly origin: string; readonly key: string }): SentRead;
+  /**
+   * Places a read that is sent now.
+   * @param validationSentAtMs the time, if a client's `no-cache` causes the read: responses to all earlier reads then count as older than its own.
+   */
+  placeRead(read: { readonly origin: string; readonly key: string }, validationSentAtMs?: number): SentRead;
   noteKey(key: string): void;
   noteGroup(group: string): void;
   /** A write to the origin has settled. */
@@ -43,7 +48,10 @@ export function createInvalidationLog({ notesMax }: { readonly notesMax: number 
 
   const isSince = (sentAt: number, name: string) => sentAt < forgottenAt || (notes.get(name) ?? 0) > sentAt;
   return {
-    placeRead: ({ origin, key }) => ({ origin, key, sentAt: now }),
+    placeRead({ origin, key }, validationSentAtMs) {
+      if (validationSentAtMs !== undefined) now++;
+      return { origin, key, sentAt: now, validationSentAtMs };
+    },
     noteKey: (key) => note(`key ${key}`),
     noteGroup(group) {
       note(`group ${group}`);

@@ -7,7 +7,7 @@ import type { Flights } from "./flights.ts";
 import { createHeading } from "./heading.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { passOn } from "./passing.ts";
-import type { RequestRules } from "./request-rules.ts";
+import { mustValidate, type RequestRules } from "./request-rules.ts";
 import { type CompleteHead, type FreshAnswer, send, type StoredAnswer, storedAnswer, wholeAnswer } from "./sending.ts";
 import { clientSignal } from "./signal.ts";
 import { createTogether, type Wanted } from "./together.ts";
@@ -76,16 +76,21 @@ export function createReading(o: ReadingOptions): Reading {
     const fresh = findFresh(lookup);
     if (fresh) return send(response, fresh, complete);
     const entry = store.find(lookup.key, lookup.selecting);
-    if (entry && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
+    const isDemanded = mustValidate(request);
+    if (entry && !isDemanded && !isFresh(entry, nowMs()) && stale.mayWhileRevalidating(entry)) {
       together.refresh(lookup, ways, entry);
       observe({ kind: "stale", because: "while-revalidate" });
       return sendStale(o, response, request, entry, complete);
     }
     if (rules.forbidsAsking(request)) return refuse(response, complete);
-    const wanted = { lookup, response, ways, complete, entry, forwarded: whyForwarded(lookup, entry) };
-    if (request.method === "HEAD") return passOn(o, { ...wanted, onAnswer: head(lookup) });
-    if (await together.read(wanted)) return;
-    if (!response.destroyed) await readAlone(wanted);
+    const wanted = { lookup, response, ways, complete, entry, forwarded: whyForwarded(lookup, entry), isDemanded };
+    const isHead = request.method === "HEAD";
+    // A `HEAD` with `no-cache` validates what is stored as `GET` does, so that the two together cause one request to the origin.
+    if (!isHead || (isDemanded && entry)) {
+      if ((await together.read(wanted)) || response.destroyed) return;
+    }
+    if (isHead) return passOn(o, { ...wanted, onAnswer: head(lookup) });
+    await readAlone(wanted);
   }
 
   function whyForwarded({ key }: CacheLookup, entry: Entry | undefined): Forwarded {

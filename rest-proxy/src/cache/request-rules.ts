@@ -3,11 +3,11 @@ import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cac
 import { type Entry, isFresh, secondsLeft } from "./entry.ts";
 import type { AskedOfCache } from "./lookup.ts";
 
-/** What a client's `GET` or `HEAD` asks of caches. */
+/** What a client's `GET` or `HEAD` demands of the cache. */
 export interface RequestRules {
-  /** The origin's own business: parts of a body (RFC 9110, 14.2), and conditions on writing (RFC 9111, 4.3.2). */
+  /** Only the origin can evaluate it: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
   isForOrigin(request: AskedOfCache): boolean;
-  /** May be used as it is: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
+  /** The stored response may be sent without a request to the origin: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
   isUsable(entry: Entry, request: AskedOfCache, nowMs: number): boolean;
   /** RFC 9111, 5.2.1.5. */
   forbidsStoring(request: AskedOfCache): boolean;
@@ -17,7 +17,10 @@ export interface RequestRules {
 
 const none: Directives = new Map();
 
-/** A client's `Cache-Control` counts only where `obeys` says so. */
+/**
+ * With `obeys`, every directive of the client counts. Without, `isUsable` grants `mustValidate` at most once per `validationIntervalMs` and cache
+ * entry, and every other directive and `isForOrigin` is ignored: a client must not be able to turn the cache off for others.
+ */
 export function createRequestRules(obeys: boolean): RequestRules {
   const directivesOf = ({ headers }: AskedOfCache) => {
     const text = obeys ? headers["cache-control"] : undefined;
@@ -25,6 +28,7 @@ export function createRequestRules(obeys: boolean): RequestRules {
   };
   return {
     isForOrigin({ headers }) {
+      if (!obeys) return false;
       return (
         headers["range"] !== undefined ||
         headers["if-match"] !== undefined ||
@@ -32,13 +36,35 @@ export function createRequestRules(obeys: boolean): RequestRules {
       );
     },
     isUsable(entry, request, nowMs) {
-      const directives = directivesOf(request);
-      if (directives === none) return isFresh(entry, nowMs);
-      return isFreshEnough(entry, directives, nowMs);
+      if (obeys) return isFreshEnough(entry, directivesOf(request), nowMs);
+      return isFresh(entry, nowMs) && (!mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs));
     },
     forbidsStoring: (request) => directivesOf(request).has("no-store"),
     forbidsAsking: (request) => directivesOf(request).has("only-if-cached"),
   };
+}
+
+/** A validation that one client demanded is used for all clients that demand one this long, counted from when it was sent to the origin. */
+const validationIntervalMs = 1_000;
+
+/**
+ * Whether the client accepts only a response that the origin has just confirmed: `no-cache` (RFC 9111, 5.2.1.4), `max-age=0`, which accepts an
+ * age of less than a second (5.2.1.1), or `Pragma: no-cache` without `Cache-Control` (RFC 7234, 5.4). Such a request that arrives at time t gets
+ * a response whose request was sent to the origin at most `validationIntervalMs` before t.
+ */
+export function mustValidate({ headers }: AskedOfCache): boolean {
+  const text = headers["cache-control"] ?? headers["pragma"];
+  if (text === undefined) return false;
+  const directives = parseCacheControl(text);
+  return directives.has("no-cache") || (text === headers["cache-control"] && secondsOf(directives, "max-age") === 0);
+}
+
+/** @param sentAtMs undefined for a request to the origin that no client's `mustValidate` caused: it may have been sent before the client's write. */
+export function isRecentValidation(sentAtMs: number | undefined, nowMs: number): boolean {
+  if (sentAtMs === undefined) return false;
+  const passedMs = nowMs - sentAtMs;
+  // Negative after the clock was set back.
+  return passedMs >= 0 && passedMs < validationIntervalMs;
 }
 
 function isFreshEnough(entry: Entry, directives: Directives, nowMs: number): boolean {

@@ -34,7 +34,11 @@ export interface SharedCacheOptions {
   readonly targetedFields: readonly string[];
   /** The longest that an answer without any word about its freshness is believed (RFC 9111, 4.2.2). Default 0: not at all. */
   readonly heuristicSecondsMax?: number;
-  /** Whether a client's `Cache-Control` counts (RFC 9111, 5.2.1: it is advice). Default false: anybody could have every request sent on. */
+  /**
+   * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1: it is advice), and `Range`, `If-Match` and `If-Unmodified-Since` make a read
+   * bypass the cache. Default false: one client could send every request to the origin. Of all these, `no-cache` and `max-age=0` then have an
+   * effect, once per second and cache entry (see `mustValidate`); the caller forwards none of the three conditions.
+   */
   readonly obeysRequests?: boolean;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
@@ -74,7 +78,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   // What is kept, what is under way, and what neither may be any more.
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const log = createInvalidationLog({ notesMax });
-  const flights = createFlights(log);
+  const flights = createFlights({ log, nowMs });
   const invalidate = createInvalidate({ store, flights, log, observe });
   // The way of a read.
   const reading = createReading({

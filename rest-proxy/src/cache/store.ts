@@ -39,7 +39,7 @@ export class Store {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** In place of one with the same selection. False when it is too large, or older than one that was requested after a write. */
+  /** In place of one with the same selection. False when it is too large, or when another was requested after a write or a `no-cache` that followed its own request. */
   put(entry: Entry): boolean {
     if (this.variants(entry.key).some(({ sentAt }) => sentAt > entry.sentAt)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;

@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
 import { type Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
 import type { Flight, Flights } from "./flights.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
-import { createMarks } from "./marks.ts";
+import { createMarks, type Marks } from "./marks.ts";
 import { answerFrom, asItIs, type CompleteHead, send } from "./sending.ts";
 import { isSelected } from "./vary.ts";
 
@@ -17,6 +17,8 @@ export interface Wanted {
   /** Stored and stale, or not good enough for this client. */
   readonly entry: Entry | undefined;
   readonly forwarded: Forwarded;
+  /** The client demands a validated response, see `mustValidate`. */
+  readonly isDemanded: boolean;
 }
 
 export interface TogetherOptions extends FetchingOptions {
@@ -42,16 +44,16 @@ export function createTogether(o: TogetherOptions): Together {
   const paused = createMarks({ marksMax, nowMs });
 
   async function read(wanted: Wanted): Promise<boolean> {
-    const { lookup, response } = wanted;
-    // Twice: the first answer may tell that the two vary, and then there is another flight to join or to begin.
-    for (let attempt = 0; attempt < 2 && mayShare(lookup); attempt++) {
-      const flight = flights.find(lookup);
+    const { lookup, response, isDemanded } = wanted;
+    // Twice: the first response may show that the two requests select different variants, and then there is another flight to join or to begin.
+    for (let attempt = 0; attempt < 2 && mayShare(wanted, unshared); attempt++) {
+      const flight = flights.find(lookup, isDemanded);
       if (flight) {
         if ((await follow(flight, wanted)) || response.destroyed) return true;
         continue;
       }
       if (flights.underWay >= o.asideMax) return false;
-      const begun = begin(lookup);
+      const begun = begin(lookup, isDemanded);
       begun.enter(response);
       await fly(begun, wanted);
       return true;
@@ -59,15 +61,10 @@ export function createTogether(o: TogetherOptions): Together {
     return false;
   }
 
-  /** Nobody waits for an answer that may be somebody's own (RFC 9111, 3.5), or that could not be shared the last time. */
-  function mayShare({ key, request }: CacheLookup): boolean {
-    return request.headers["authorization"] === undefined && !unshared.has(key);
-  }
-
-  function begin(lookup: CacheLookup): Flight {
+  function begin(lookup: CacheLookup, isDemanded: boolean): Flight {
     // The next response is expected to vary as the newest one does.
     const fields = store.variants(lookup.key)[0]?.selection.fields ?? [];
-    return flights.begin(lookup, { fields, values: fields.map(lookup.selecting) });
+    return flights.begin(lookup, { fields, values: fields.map(lookup.selecting) }, isDemanded);
   }
 
   async function fly(flight: Flight, wanted: Omit<Wanted, "response"> & { response: ServerResponse | undefined }) {
@@ -106,15 +103,23 @@ export function createTogether(o: TogetherOptions): Together {
     if (flights.isFilling(lookup) || paused.has(key)) return;
     if (flights.underWay >= o.asideMax) return observe({ kind: "refresh-skipped" });
     // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
-    const flight = begin(lookup);
+    const flight = begin(lookup, false);
     flight.enter();
-    fly(flight, { lookup, ways, entry, response: undefined, complete: asItIs, forwarded: "stale" }).catch(
-      (cause: unknown) => {
-        paused.set(key, refreshPauseMs);
-        observe({ kind: "refresh-failed", key, cause });
-      },
-    );
+    const about = { lookup, ways, entry, forwarded: "stale", isDemanded: false } as const;
+    fly(flight, { ...about, response: undefined, complete: asItIs }).catch((cause: unknown) => {
+      paused.set(key, refreshPauseMs);
+      observe({ kind: "refresh-failed", key, cause });
+    });
   }
 
   return { read, refresh };
+}
+
+/**
+ * A request does not wait for a response that may be for one caller only (RFC 9111, 3.5), or that could not be shared the last time. One with
+ * `no-cache` for which a response is stored does: that response is shared, and probably will be once it is validated.
+ */
+function mayShare({ lookup: { key, request }, entry, isDemanded }: Wanted, unshared: Marks): boolean {
+  if (isDemanded && entry !== undefined) return true;
+  return request.headers["authorization"] === undefined && !unshared.has(key);
 }

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { route, startProxy, startStub } from "./testing.ts";
+
+const routes = [
+  route("getPost", "GET", "/posts/:id", { cache: "public" }),
+  route("changePost", "PATCH", "/posts/:id", {}),
+];
+
+/** The posts at the service; a test changes them as a mutation at the GraphQL endpoint would. */
+let posts: { version: number; isPublic: boolean; cacheControl: string };
+let nowMs: number;
+
+beforeEach(() => {
+  posts = { version: 1, isPublic: true, cacheControl: "public, max-age=60" };
+  nowMs = Date.now();
+});
+
+describe("GET and HEAD ignore fields that no route supports (RFC 9110, 13.1.1, 13.1.4 and 14.2)", () => {
+  test.each([
+    ["Range", "bytes=0-1"],
+    ["Range", "bytes=999-"],
+    ["If-Match", '"7"'],
+    ["If-Match", '"1"'],
+    ["If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"],
+    ["If-Range", '"1"'],
+  ])("%s: %s is answered from the cache and does not reach the service", async (name, value) => {
+    const { send, stub } = await setUp();
+    for (const method of ["HEAD", "GET", "GET", "HEAD"]) {
+      const { status, headers } = await send("/v1/posts/1", { [name]: value }, method);
+      expect([status, headers.get("etag"), headers.get("content-range")]).toEqual([200, '"1"', null]);
+    }
+    expect(stub.seen.map(({ method }) => method)).toEqual(["HEAD", "GET"]);
+    expect(stub.seen.filter(({ headers }) => headers[name.toLowerCase()] !== undefined)).toEqual([]);
+  });
+
+  test("If-Match on a PATCH reaches the service", async () => {
+    const { send } = await setUp();
+    const statusOf = async (etag: string) => (await send("/v1/posts/1", { "if-match": etag }, "PATCH")).status;
+    expect([await statusOf('"7"'), await statusOf('"1"')]).toEqual([412, 200]);
+  });
+});
+
+describe("A client's no-cache", () => {
+  test("returns what another endpoint changed, and the PATCH with its ETag succeeds", async () => {
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    posts.version = 2;
+    const cached = await send("/v1/posts/1");
+    expect((await send("/v1/posts/1", { "if-match": cached.headers.get("etag") ?? "" }, "PATCH")).status).toBe(412);
+    const current = await send("/v1/posts/1", { "cache-control": "no-cache" });
+    expect([current.headers.get("etag"), await current.text()]).toEqual(['"2"', '{"version":2}']);
+    expect(current.headers.get("cache-status")).toBe("tributary; fwd=request; fwd-status=200; stored");
+    expect((await send("/v1/posts/1", { "if-match": '"2"' }, "PATCH")).status).toBe(200);
+  });
+
+  test.each<Record<string, string>>([
+    { "cache-control": "no-cache" },
+    { "cache-control": "max-age=0" },
+    { pragma: "no-cache" },
+    { "cache-control": "no-cache", authorization: "Bearer x" },
+  ])("%j makes one conditional request to the origin for 50 clients at once", async (headers) => {
+    const { send, stub } = await setUp();
+    await send("/v1/posts/1");
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send("/v1/posts/1", headers)));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+    expect(stub.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
+  });
+
+  test.each(["GET", "HEAD"])("makes one request to the origin for 50 of %s within a second", async (method) => {
+    const { send, stub } = await setUp();
+    await send("/v1/posts/1");
+    const said = new Set<string | null>();
+    for (let count = 0; count < 50; count++) {
+      said.add((await send("/v1/posts/1", { "cache-control": "no-cache" }, method)).headers.get("cache-status"));
+    }
+    expect(stub.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
+    expect([...said]).toEqual(["tributary; fwd=request; fwd-status=304; stored", "tributary; hit; ttl=60"]);
+    nowMs += 1_000;
+    posts.version = 2;
+    const later = await send("/v1/posts/1", { "cache-control": "no-cache" }, method);
+    expect(later.headers.get("etag")).toBe('"2"');
+  });
+
+  test("is not answered by an origin request that began a second or more before it", async () => {
+    const { send, stub, hold } = await setUp();
+    await send("/v1/posts/1");
+    const release = hold();
+    const early = send("/v1/posts/1", { "cache-control": "no-cache" });
+    await expect.poll(() => stub.seen.length).toBe(2);
+    posts.version = 2;
+    nowMs += 1_000;
+    const late = send("/v1/posts/1", { "cache-control": "no-cache" });
+    await expect.poll(() => stub.seen.length).toBe(3);
+    release();
+    expect([(await early).headers.get("etag"), (await late).headers.get("etag")]).toEqual(['"1"', '"2"']);
+  });
+
+  test("is not answered by an origin request that an ordinary read began", async () => {
+    const { send, stub, hold } = await setUp();
+    const release = hold();
+    const ordinary = send("/v1/posts/1");
+    await expect.poll(() => stub.seen.length).toBe(1);
+    posts.version = 2;
+    const releaseNothing = hold();
+    releaseNothing();
+    const current = await send("/v1/posts/1", { "cache-control": "no-cache" });
+    release();
+    expect([(await ordinary).headers.get("etag"), current.headers.get("etag")]).toEqual(['"1"', '"2"']);
+    // The older response came later, and must not replace the newer one.
+    expect((await send("/v1/posts/1")).headers.get("etag")).toBe('"2"');
+  });
+
+  test("with a token that the service refuses evicts nothing", async () => {
+    const { send, stub } = await setUp();
+    await send("/v1/posts/1");
+    const refused = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer bad" });
+    expect([refused.status, (await send("/v1/posts/1")).headers.get("cache-status")]).toEqual([
+      401,
+      "tributary; hit; ttl=60",
+    ]);
+    expect(stub.seen).toHaveLength(2);
+  });
+
+  test("with the author's token returns the author's own view of what is not public any more", async () => {
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    posts = { version: 2, isPublic: false, cacheControl: "private, no-cache" };
+    const own = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer author" });
+    expect([own.status, own.headers.get("etag")]).toEqual([200, '"2"']);
+    expect((await send("/v1/posts/1")).status).toBe(404);
+  });
+
+  test("is not answered by a stale response while a refresh runs", async () => {
+    posts.cacheControl = "public, max-age=1, stale-while-revalidate=60";
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    nowMs += 2_000;
+    posts.version = 2;
+    expect((await send("/v1/posts/1", { "cache-control": "no-cache" })).headers.get("etag")).toBe('"2"');
+  });
+});
+
+test("a client's no-store, only-if-cached, max-stale, min-fresh and max-age above 0 change nothing", async () => {
+  const { send, stub } = await setUp();
+  for (const directive of ["no-store", "only-if-cached", "max-stale=9", "min-fresh=999", "max-age=1"]) {
+    expect((await send("/v1/posts/1", { "cache-control": directive })).status).toBe(200);
+    nowMs += 2_000;
+  }
+  expect(stub.seen).toHaveLength(1);
+});
+
+/** A proxy before a service that evaluates every condition, and that a test can make wait. */
+async function setUp() {
+  let gate = Promise.resolve();
+  const stub = await startStub((seen, response) => {
+    const { version, isPublic, cacheControl } = posts;
+    const etag = `"${version}"`;
+    const { authorization, ...conditions } = seen.headers;
+    const mayRead = isPublic || authorization === "Bearer author";
+    const status = (() => {
+      if (authorization === "Bearer bad") return 401;
+      if (!mayRead) return 404;
+      if (conditions["if-match"] !== undefined && conditions["if-match"] !== etag) return 412;
+      if (conditions["if-unmodified-since"] !== undefined) return 412;
+      if (conditions.range !== undefined) return 206;
+      return conditions["if-none-match"] === etag ? 304 : 200;
+    })();
+    const body = JSON.stringify({ version });
+    response.setHeader("Date", new Date(nowMs).toUTCString());
+    response.setHeader("Cache-Control", status < 400 ? cacheControl : "no-store");
+    if (status < 400) response.setHeader("ETag", etag);
+    if (status !== 304) response.setHeader("Content-Length", Buffer.byteLength(body));
+    void gate.then(() => response.writeHead(status).end(status === 304 || seen.method === "HEAD" ? undefined : body));
+  });
+  const proxy = await startProxy(stub, { routes, corsOrigins: [], nowMs: () => nowMs });
+  const send = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+    fetch(proxy.url + path, { method, headers: { "accept-encoding": "identity", ...headers } });
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
+  return { stub, send, hold };
+}
