@@ -138,7 +138,7 @@ function problemsOf({ route, version, document }: OperationSource): readonly Err
     [document.path !== undefined, ["NOT_FOUND"]],
     [document.query?.["cursor"] !== undefined, ["INVALID_CURSOR"]],
     [document.callers !== "anybody", ["FORBIDDEN"]],
-    [route.method === "GET" || document.ifMatch !== undefined, ["PRECONDITION_FAILED"]],
+    [document.ifMatch !== undefined, ["PRECONDITION_FAILED"]],
     [document.ifMatch === "required", ["PRECONDITION_REQUIRED"]],
     [route.method !== "GET", ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"]],
     [takesKey.includes(version), ["IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED"]],

@@ -38,15 +38,10 @@ export function writeListEtag(
   return `"list.${digest(JSON.stringify([page, versions]))}-${nameOf(projection)}-${view}"`;
 }
 
-/**
- * Whether an `If-Match` or `If-None-Match` names this ETag, or is the star. Strongly, weak validators match nothing; weakly, they match as
- * if they were strong (RFC 9110, 8.8.3.2).
- */
-export function isListed(header: string, etag: string, comparison: "strong" | "weak"): boolean {
+/** Whether an `If-None-Match` contains this ETag by weak comparison (RFC 9110, 8.8.3.2), or is `*`. */
+export function isListed(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
-  return [...header.matchAll(/(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g)].some(
-    ([, weak, tag]) => tag === etag && (comparison === "weak" || weak === undefined),
-  );
+  return [...header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g)].some(([tag]) => tag === etag);
 }
 
 /** What a change may find: the row versions that its conditions allow. */

@@ -1,10 +1,9 @@
-import { AppError } from "./errors.ts";
 import { isListed } from "./etag.ts";
 import type { Representation } from "./rest-caching.ts";
 
 type ReadHeader = (name: string) => string | undefined;
 
-const conditionHeaders = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+const conditionHeaders = ["if-none-match", "if-modified-since"];
 
 /**
  * A Last-Modified counts whole seconds. Once its second is this long over, nothing of the same second can follow, and it says as much as
@@ -17,21 +16,14 @@ export function hasConditions(header: ReadHeader): boolean {
 }
 
 /**
- * The conditions of a GET or HEAD for what would be answered with 200, in the order of RFC 9110, 13.2.2.
- * @returns whether the answer is 304.
- * @throws AppError PRECONDITION_FAILED.
+ * Evaluates the conditions of a GET or HEAD whose response would be 200, in the order of RFC 9110, 13.2.2. `If-Match` and `If-Unmodified-Since` are
+ * ignored, as in the REST proxy: they protect changes (13.1.1, 13.1.4), and a 412 could not be shared by its cache.
+ * @returns whether the response is 304.
  */
 export function isNotModified(header: ReadHeader, shows: Representation, nowMs = Date.now()): boolean {
   const modifiedMs = toSettledMs(shows, nowMs);
-  const ifMatch = header("if-match");
-  const unmodifiedSinceMs = readHttpDate(header("if-unmodified-since"));
-  if (ifMatch !== undefined) {
-    if (!isListed(ifMatch, shows.etag, "strong")) throw changed();
-  } else if (modifiedMs !== undefined && unmodifiedSinceMs !== undefined && modifiedMs > unmodifiedSinceMs) {
-    throw changed();
-  }
   const ifNoneMatch = header("if-none-match");
-  if (ifNoneMatch !== undefined) return isListed(ifNoneMatch, shows.etag, "weak");
+  if (ifNoneMatch !== undefined) return isListed(ifNoneMatch, shows.etag);
   const modifiedSinceMs = readHttpDate(header("if-modified-since"));
   return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
 }
@@ -66,8 +58,4 @@ function readHttpDate(text: string | undefined): number | undefined {
   if (!isOurs && !asctimeDate.test(text)) return undefined;
   const ms = Date.parse(isOurs ? text : `${text} GMT`);
   return Number.isNaN(ms) ? undefined : ms;
-}
-
-function changed(): AppError {
-  return new AppError("PRECONDITION_FAILED", "It is not what you have read any more. Read it again.");
 }

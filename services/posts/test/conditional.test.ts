@@ -114,13 +114,6 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a read that names another version is 412`, async () => {
-    const etag = etagOf(await get(`/${version}/posts/1`));
-    expect((await get(`/${version}/posts/1`, undefined, { "if-match": etag })).status).toBe(200);
-    expect((await get(`/${version}/posts/1`, undefined, { "if-match": '"99-v1.x-public"' })).status).toBe(412);
-    expect((await get(`/${version}/posts/999`, undefined, { "if-match": etag })).status).toBe(404);
-  });
-
   test(`${version}: a change ends the copies of the post and of the lists that may show it; a refused one ends none`, async () => {
     const id = await addPost(posts, "PUBLISHED");
     const patch = (ifMatch: string) =>
