@@ -102,6 +102,19 @@ const headersOfStatus: Readonly<Record<number, readonly SharedHeader[]>> = {
   503: ["Retry-After"],
 };
 
+function problemEntry(place: "pointer" | "parameter", schema: Json): Json {
+  return {
+    type: "object",
+    properties: {
+      [place]: schema,
+      code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "Which rule it breaks." },
+      detail: text(1_024, "The rule, for people."),
+    },
+    required: [place, "code", "detail"],
+    additionalProperties: false,
+  };
+}
+
 /** RFC 9457, with the members that are ours. */
 const problemSchema: Json = {
   type: "object",
@@ -135,16 +148,15 @@ const problemSchema: Json = {
       type: "array",
       // A body of 64 KiB can hold no more wrong names.
       maxItems: 16_384,
-      description: "Every problem of the input at once.",
+      description: "Every problem of the body (422), with its `pointer`, or of the query (400), with its `parameter`.",
       items: {
-        type: "object",
-        properties: {
-          pointer: text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6)."),
-          code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "Which rule it breaks." },
-          detail: text(1_024, "The rule, for people."),
-        },
-        required: ["pointer", "code", "detail"],
-        additionalProperties: false,
+        anyOf: [
+          problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
+          problemEntry(
+            "parameter",
+            text(64, "The name of a query parameter: the first 64 characters of what was sent."),
+          ),
+        ],
       },
     },
   },
@@ -248,7 +260,8 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
     "ETags of copies that the client has: when one still holds, it is 304.",
     {
       type: "string",
-      maxLength: 16_384,
+      // All headers together have 15,360 bytes (rest-proxy/src/head-size.ts).
+      maxLength: 8_192,
       // Whatever else is there matches nothing, and is no error.
       pattern: String.raw`^[^\u0000-\u0008\u000A-\u001F\u007F]*$`,
     },

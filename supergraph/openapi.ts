@@ -102,8 +102,8 @@ const aboutServer = "The server that this document came from, in production as i
 const aboutDescription = [
   "Users, their posts and comments, and a small catalogue with its orders. [The reference](/docs) says it for people.",
   "**Versions.** The path names the version. Without one, `Accept` does (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and then `Content-Location` says where the answer is. Answers say which version it was in `API-Version`. A version that is going to go says so in `Deprecation`, `Sunset` and `Link`; after that it is 410.",
-  "**Reading.** What is public needs no token. Every `GET` answers `HEAD` as well, and sends an `ETag`: sent back in `If-None-Match`, it is answered with 304 as long as nothing has changed.",
-  "**Lists** come in pages. `Link` has the pages beside this one; a cursor holds for its list, filters and order alone. A page ends at 1 MiB, whatever its limit. A parameter that a path does not know is 400.",
+  "**Reading.** What is public needs no token. Every `GET` answers `HEAD` as well, and sends an `ETag`: sent back in `If-None-Match`, it is answered with 304 as long as nothing has changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response was requested from the service at most one second before the request arrived. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
+  "**Lists** come in pages. `Link` has the pages beside this one; a cursor holds for its list, filters and order alone. A page ends at 1 MiB, whatever its limit. A bad query parameter is 400, and `errors` names it: unknown names and those given twice first, then values.",
   "**Writing.** A change (`PATCH`) is a JSON Merge Patch (RFC 7396), and says in `If-Match` what it was made from. Bodies are UTF-8 JSON of at most 65,536 bytes; a property that is not in the schema is 422.",
   "**Problems** are `application/problem+json` (RFC 9457). `type` leads to a page that explains it; `errors` lists everything that is wrong with an input at once.",
 ].join("\n\n");

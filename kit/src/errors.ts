@@ -1,3 +1,5 @@
+import type { ParameterProblem } from "./rest-query.ts";
+
 /** Every code one of our processes can answer with, and the HTTP status that goes with it. A code without a status does not compile. */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
@@ -30,7 +32,7 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One thing that is wrong with an input. `pointer` is a JSON Pointer into the body as the caller sent it (RFC 6901, URI fragment form). */
+/** One thing that is wrong with the body of a request, or with the arguments of a GraphQL field. `pointer` is a JSON Pointer into the body as the caller sent it (RFC 6901, URI fragment form). */
 export interface Problem {
   readonly pointer: string;
   readonly code: string;
@@ -40,6 +42,8 @@ export interface Problem {
 export interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly Problem[];
+  /** What is wrong with the query of a REST request. */
+  readonly parameterProblems?: readonly ParameterProblem[];
   /** What could be asked for instead: media ranges, for a 406. */
   readonly choices?: readonly string[];
   readonly retryAfterSeconds?: number;
@@ -52,6 +56,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[] | undefined;
+  readonly parameterProblems: readonly ParameterProblem[] | undefined;
   readonly choices: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -60,6 +65,7 @@ export class AppError extends Error {
     this.name = "AppError";
     this.code = code;
     this.problems = options.problems;
+    this.parameterProblems = options.parameterProblems;
     this.choices = options.choices;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

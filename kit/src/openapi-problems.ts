@@ -12,10 +12,11 @@ export interface Explanation {
 export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
   MALFORMED_REQUEST: {
     means: "The request cannot be read: its syntax, its path, its query, a header or its JSON is not as it has to be.",
-    remedy: "Read `detail`, correct the request, and send it again. The same request gets the same answer.",
+    remedy:
+      "Read `detail`, and `errors` where it is about query parameters; correct the request, and send it again. The same request gets the same answer.",
   },
   UNKNOWN_PARAMETER: {
-    means: "The query names a parameter that this path does not know. `detail` names those that it knows.",
+    means: "The query has a parameter that this path does not know. `errors` names each of them.",
     remedy: "Leave the parameter out, or spell it as the document does.",
   },
   INVALID_CURSOR: {
@@ -81,8 +82,7 @@ export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
       "Send UTF-8: `application/json` with `POST`, `application/merge-patch+json` with `PATCH`; no `Content-Encoding`.",
   },
   BAD_USER_INPUT: {
-    means:
-      "The body or a parameter can be read, and says something that is not acceptable. `errors` lists every problem at once.",
+    means: "The body can be read, and has values that are not acceptable. `errors` lists every problem at once.",
     remedy:
       "Each entry of `errors` has a JSON Pointer to the place and says what is wrong. Correct all, and send it again.",
   },

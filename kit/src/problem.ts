@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { type AppError, type Problem, statusOf } from "./errors.ts";
+import type { ParameterProblem } from "./rest-query.ts";
 
-/** What a problem document says (RFC 9457); `errors` lists every problem of the input at once, `choices` what a 406 could have been. */
+/** The members of a problem document (RFC 9457). `errors` has every problem of the body or of the query, `choices` the media ranges that a 406 accepts. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -9,7 +10,7 @@ export interface ProblemDocument {
   readonly detail: string;
   readonly instance?: string;
   readonly requestId?: string;
-  readonly errors?: readonly Problem[];
+  readonly errors?: readonly (Problem | ParameterProblem)[];
   readonly choices?: readonly string[];
 }
 
@@ -21,6 +22,7 @@ export interface AboutRequest {
 }
 
 export function toProblemDocument(error: AppError, about: AboutRequest): ProblemDocument {
+  const errors = error.problems ?? error.parameterProblems;
   return {
     type: `/problems/${error.code.toLowerCase().replaceAll("_", "-")}`,
     title: titleOf(error.code),
@@ -28,7 +30,7 @@ export function toProblemDocument(error: AppError, about: AboutRequest): Problem
     detail: error.message,
     ...(about.instance === undefined ? {} : { instance: about.instance }),
     ...(about.requestId === undefined ? {} : { requestId: about.requestId }),
-    ...(error.problems === undefined ? {} : { errors: error.problems }),
+    ...(errors === undefined ? {} : { errors }),
     ...(error.choices === undefined ? {} : { choices: error.choices }),
   };
 }

@@ -1,23 +1,60 @@
-import type { Cursors } from "./cursor.ts";
-import { AppError } from "./errors.ts";
+import type { Cursors, Position } from "./cursor.ts";
+import { AppError, type ErrorCode } from "./errors.ts";
 import { type Projection, type RowVersion, writeListEtag } from "./etag.ts";
 import type { Page, PageRequest } from "./keyset.ts";
 import { type Conditional, pageBytesMax, type RestAnswer, type RestRequest } from "./rest.ts";
 import type { Audience, Representation } from "./rest-caching.ts";
+import { invalidQuery, type ParameterProblem } from "./rest-query.ts";
 import { answerRead } from "./rest-reading.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
- * @throws AppError MALFORMED_REQUEST, INVALID_CURSOR.
+ * @throws AppError 400 with every parameter that is bad.
  */
-export function readPageRequest(query: RestRequest["query"], cursors: Cursors, list: string): PageRequest {
-  const limit = query["limit"] ?? "20";
-  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > 100) {
-    throw new AppError("MALFORMED_REQUEST", "The query parameter limit is a whole number from 1 to 100.");
+export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
+  const { limit = defaultLimit, cursor } = request.query;
+  const problems = [...request.queryProblems, ...limitProblems(request)];
+  let position: Position | undefined;
+  try {
+    position = cursor === undefined ? undefined : cursors.read(list, cursor);
+  } catch (error) {
+    const { message } = requireAppError(error, "INVALID_CURSOR");
+    problems.push({ parameter: "cursor", code: "invalid_cursor", detail: message });
   }
-  const cursor = query["cursor"];
-  const position = cursor === undefined ? undefined : cursors.read(list, cursor);
+  if (problems.length > 0) throw invalidQuery(problems);
   return { limit: Number(limit), position, bytesMax: pageBytesMax };
+}
+
+/**
+ * Reads a list's filters: every parameter but `limit` and `cursor`. A bad `cursor` is not reported beside bad filters, since it is signed for them.
+ * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
+ * @throws AppError 400 with every parameter that is bad.
+ */
+export function readFilters<F>(request: RestRequest, read: (asked: RestRequest["query"]) => F): F {
+  const { limit: _limit, cursor: _cursor, ...asked } = request.query;
+  try {
+    return read(asked);
+  } catch (error) {
+    const { problems = [] } = requireAppError(error, "BAD_USER_INPUT");
+    const ofFilters = problems.map(({ pointer, ...problem }) => ({
+      parameter: pointer.slice("#/".length),
+      ...problem,
+    }));
+    throw invalidQuery([...request.queryProblems, ...limitProblems(request), ...ofFilters]);
+  }
+}
+
+const defaultLimit = "20";
+
+function limitProblems({ query: { limit = defaultLimit } }: RestRequest): readonly ParameterProblem[] {
+  if (/^[1-9]\d{0,2}$/.test(limit) && Number(limit) <= 100) return [];
+  const detail = "The query parameter limit is a whole number from 1 to 100.";
+  return [{ parameter: "limit", code: "range", detail }];
+}
+
+function requireAppError(error: unknown, code: ErrorCode): AppError {
+  if (error instanceof AppError && error.code === code) return error;
+  throw error;
 }
 
 export interface ListReading<T extends { readonly rowVersion: string }> {
@@ -39,12 +76,12 @@ export interface ListReading<T extends { readonly rowVersion: string }> {
 
 /**
  * Answers a list by the versions of its rows where that will do, and with the rows otherwise.
- * @throws AppError MALFORMED_REQUEST, INVALID_CURSOR.
+ * @throws AppError 400 with every parameter that is bad.
  */
 export async function answerList<T extends { readonly rowVersion: string }>(
   o: ListReading<T>,
 ): Promise<RestAnswer | Conditional> {
-  const asked = readPageRequest(o.request.query, o.cursors, o.list);
+  const asked = readPageRequest(o.request, o.cursors, o.list);
   return answerRead(o.request, {
     peek: async () => toRepresentation(o, asked, await o.peek(asked)),
     load: async () => {

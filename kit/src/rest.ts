@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 import { mediaTypes, readBody } from "./rest-body.ts";
 import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./rest-caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
-import { readQuery, readQueryNames } from "./rest-query.ts";
+import { invalidQuery, type ParameterProblem, parseQuery } from "./rest-query.ts";
 import { publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
@@ -17,6 +17,8 @@ export interface RestRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Only names that the route declares, each at most once. */
   readonly query: Readonly<Record<string, string>>;
+  /** Unknown, repeated and undecodable parameters. What reads the values reports these with its own (`rest-lists.ts`). */
+  readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
   /** The parsed body; undefined when none came. */
   readonly body: unknown;
@@ -91,7 +93,8 @@ async function answer<R extends readonly RouteDeclaration[]>(
 ): Promise<void> {
   const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
   if (!route) return refuseMethod(o.log, here, request, response);
-  const isCallers = callerMatters(route, readQueryNames(request.url));
+  const sent = new URLSearchParams(queryOf(request.url));
+  const isCallers = callerMatters(route, new Set(sent.keys()));
   // Whatever becomes of the request: refusals say these too.
   if (isCallers) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
@@ -107,17 +110,28 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const deadline = startDeadline(request.get(deadlineHeader));
   const header = (name: string) => request.get(name);
   const isRead = route.method === "GET";
+  const identity = await o.authenticate(request.headers.authorization);
+  const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
+  if (problems.length > 0 && !(isRead && route.query?.length)) throw invalidQuery(problems);
   const asked: RestRequest = {
-    identity: await o.authenticate(request.headers.authorization),
+    identity,
     params: request.params as Record<string, string>,
-    query: readQuery(route, request.url),
+    query: Object.fromEntries(values),
+    queryProblems: problems,
     header,
     body: isRead ? undefined : await readBody(request, route.method, o.bodyBytesMax ?? 65_536),
     path: publicPath(request),
     isConditional: isRead && hasConditions(header),
   };
   deadline.requireTime();
-  return o.handlers[route.id as R[number]["id"]](asked);
+  const found = await o.handlers[route.id as R[number]["id"]](asked);
+  // A handler that reads no value of the query does not report them.
+  if (problems.length > 0) throw invalidQuery(problems);
+  return found;
+}
+
+function queryOf(url: string): string {
+  return url.replace(/^[^?]*\??/, "");
 }
 
 interface Exchange {

@@ -24,6 +24,8 @@ export interface TextLimits {
   readonly what: string;
   /** Spaces at the ends belong to the text, as in Markdown; otherwise they are cut off. */
   readonly keepsEnds?: boolean;
+  /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: any number. */
+  readonly jsonBytesMax?: number;
 }
 
 /** Text without control characters other than line breaks and tabs, and without lone surrogates: what PostgreSQL can store. */
@@ -37,6 +39,10 @@ export function text(limits: TextLimits) {
     })
     .refine((value) => withinLength(cut(value), limits.min, limits.max), {
       error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
+      params: { code: "length" },
+    })
+    .refine((value) => !isTooLongAsJson(cut(value), limits), {
+      error: `${limits.what} has at most ${limits.jsonBytesMax?.toLocaleString("en")} bytes as JSON.`,
       params: { code: "length" },
     })
     .transform(cut);
@@ -72,6 +78,12 @@ function withinLength(value: string, min: number, max: number): boolean {
   // oxlint-disable-next-line typescript/no-misused-spread -- code points are what PostgreSQL's char_length counts
   const length = [...value].length;
   return length >= min && length <= max;
+}
+
+/** False where the text has too many characters, which is reported already. */
+function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
+  if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
+  return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;
 }
 
 function isStorable(value: string): boolean {

@@ -63,7 +63,7 @@ beforeAll(async () => {
         );
   const handlers: Handlers<typeof routes> = {
     list: async (request) => {
-      readPageRequest(request.query, cursors, "things");
+      readPageRequest(request, cursors, "things");
       if (request.query["limit"] === "13") throw new Error(secret);
       const page = { ...big, hasNext: request.query["cursor"] !== undefined };
       return writeList({ request, cursors, list: "things", page, idOf: ({ id }) => id, toJson: (it) => it });

@@ -1,3 +1,4 @@
+import { AppError } from "@tributary/kit/errors";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readQuery } from "./query.ts";
@@ -24,6 +25,25 @@ test("a name that comes twice is refused, in whatever spelling", () => {
   expect(() => readQuery("limit=1&l%69mit=2", known)).toThrow("may be given once");
 });
 
+test("every bad parameter is reported once, by the name that was sent", () => {
+  const query = `a=1&limit=1&limit=2&limit=3&search=%ff&%ff=1&a=2&${"x".repeat(9_000)}=1`;
+  const error = errorOf(() => readQuery(query, known));
+  expect([error.code, error.message]).toEqual(["MALFORMED_REQUEST", "5 query parameters are not acceptable."]);
+  expect(error.parameterProblems?.map(({ parameter, code }) => [parameter, code])).toEqual([
+    ["a", "unknown_parameter"],
+    ["limit", "repeated"],
+    ["search", "bad_encoding"],
+    ["%ff", "bad_encoding"],
+    ["x".repeat(64), "unknown_parameter"],
+  ]);
+});
+
+test("at most 100 bad parameters are reported", () => {
+  const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join("&");
+  const error = errorOf(() => readQuery(query, known));
+  expect([error.code, error.parameterProblems?.length]).toEqual(["UNKNOWN_PARAMETER", 100]);
+});
+
 test("what a service reads is what the proxy read", () => {
   const value = fc.string({ unit: "grapheme" }).filter((text) => text.isWellFormed() && !text.includes("\0"));
   fc.assert(
@@ -35,3 +55,13 @@ test("what a service reads is what the proxy read", () => {
     }),
   );
 });
+
+function errorOf(run: () => unknown): AppError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error("Nothing was thrown.");
+}

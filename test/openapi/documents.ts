@@ -29,6 +29,7 @@ interface Media {
 
 export interface Operation {
   readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly $ref?: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<
     Record<

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { loadRoutes } from "../../rest-proxy/src/routes.ts";
 import { type Operation, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
 import { type Door, openDoor } from "./door.ts";
 import { findMisfits } from "./json-schema.ts";
@@ -16,6 +17,7 @@ const firsts = [...Map.groupBy(examples, ({ id, version }) => `${id} v${version}
 const documents = { 1: await readOpenApi(1), 2: await readOpenApi(2) } as const;
 const operations = { 1: operationsOf(documents[1]), 2: operationsOf(documents[2]) } as const;
 
+const routes = loadRoutes(new URL("../../supergraph/routes.json", import.meta.url).pathname);
 const everyScope = ["users:write:all", "posts:write:all", "comments:write:all", "orders:read:all", "orders:write:all"];
 
 let services: Services;
@@ -70,8 +72,7 @@ const recipes: Readonly<Record<number, Recipe>> = {
   412: (example) => ask(example, { headers: { "If-Match": '"0-v0-nothing"' } }),
   413: (example) => ask(example, { body: JSON.stringify("x".repeat(70_000)) }),
   415: (example) => ask(example, { body: "{}", headers: { "Content-Type": "text/plain" } }),
-  422: (example) =>
-    example.method === "GET" ? ask(example, { query: wrongFilter(example) }) : ask(example, { body: '{"nothing":1}' }),
+  422: (example) => ask(example, { body: '{"nothing":1}' }),
   428: (example) => ask(example, { headers: { "If-Match": undefined } }),
   431: (example) => ask(example, { headers: { "X-Long": "x".repeat(20_000) } }),
 };
@@ -109,6 +110,52 @@ test("408 is answered to a client that does not come to the end of its request",
   await expectFromAll(408, (example) => waiting.get(example)!);
   await slow.close();
 });
+
+/** A value that each parameter refuses; ids have none, since one that cannot exist finds nothing. */
+const badValues: Readonly<Record<string, string>> = {
+  ...{ limit: "101", cursor: "forged", status: "NOTHING", role: "NOTHING", search: "", sort: "nothing" },
+};
+const lists = firsts.filter((example) => parameterNamesOf(example).length > 0);
+
+test.each(lists)(
+  "400 of $id in v$version names each parameter that is bad, at the proxy and at the service",
+  async (example) => {
+    const bad = parameterNamesOf(example).filter((name) => name in badValues);
+    for (const name of bad) {
+      expect([name, ...(await readBadParameters(example, `${name}=${badValues[name]}`))]).toEqual([name, 400, name]);
+    }
+    for (const limit of ["0", "-1", "1.5", "a", "", "1e1", "1000"]) {
+      expect([limit, ...(await readBadParameters(example, `limit=${limit}`))]).toEqual([limit, 400, "limit"]);
+    }
+    // A cursor is signed for its filters, so it can be judged only where they are valid.
+    const filters = bad.filter((name) => name !== "cursor");
+    const values = filters.map((name) => `${name}=${badValues[name]}`);
+    expect(await readBadParameters(example, values.join("&"))).toEqual([400, ...filters.toSorted()]);
+    expect(await readBadParameters(example, "limit=101&cursor=forged")).toEqual([400, "cursor", "limit"]);
+    const names = "nothing=1&Limit=1&limit=1&l%69mit=2&cursor=%ff&nothing=2";
+    expect(await readBadParameters(example, names)).toEqual([400, "Limit", "cursor", "limit", "nothing"]);
+    const { service } = routes.find(({ id }) => id === example.id)!;
+    const path = withQuery(
+      `/v${example.version}${example.path}`,
+      [...values, names.replace("limit=1&l%69mit=2", "a=1")].join("&"),
+    );
+    const direct = await services.send(service, "GET", path, { as: "ada", scopes: everyScope });
+    expect(parametersOf(await direct.json())).toEqual([...filters, "Limit", "a", "cursor", "nothing"].toSorted());
+  },
+);
+
+test.each(firsts.filter(({ method }) => method === "GET"))(
+  "the longest If-None-Match that $id in v$version documents is not 431",
+  async (example) => {
+    const { $ref } = operationOf(example).parameters!.find(({ $ref }) => $ref?.endsWith("/IfNoneMatch"))!;
+    const { parameters } = documents[example.version as 1 | 2].components as unknown as {
+      readonly parameters: Readonly<Record<string, { readonly schema: { readonly maxLength: number } }>>;
+    };
+    const { maxLength } = parameters[$ref!.replace("#/components/parameters/", "")]!.schema;
+    const { status } = await ask(example, { headers: { "If-None-Match": `"${"x".repeat(maxLength - 2)}"` } });
+    expect(status).toBe(200);
+  },
+);
 
 test("410 is answered by every operation of a version whose sunset has come", async () => {
   const late = await openDoor(services.urls, { DEPRECATED_VERSIONS: "1=-2d,2=-2d", SUNSET_VERSIONS: "1=-1d,2=-1d" });
@@ -184,6 +231,25 @@ async function findFaults(response: Response, status: number, example: RunnableE
     ...needed.map((name) => `there is no ${name}`),
     ...(types.includes(answer.type) ? [] : [`${answer.type} is not documented`]),
   ];
+}
+
+/** The status, and the names in `errors`, sorted. */
+async function readBadParameters(example: RunnableExample, query: string): Promise<readonly unknown[]> {
+  const response = await ask({ ...example, path: example.path.split("?", 1)[0]! }, { query, scopes: everyScope });
+  const problem = await response.json();
+  const { schema } = documentedProblem(example, 400);
+  expect(findMisfits(problem, schema, documents[example.version as 1 | 2].components.schemas)).toEqual([]);
+  return [response.status, ...parametersOf(problem)];
+}
+
+function parametersOf(problem: unknown): readonly string[] {
+  const { errors = [] } = problem as { readonly errors?: readonly { readonly parameter: string }[] };
+  return errors.map(({ parameter }) => parameter).toSorted();
+}
+
+function parameterNamesOf(example: RunnableExample): readonly string[] {
+  const { parameters = [] } = operationOf(example);
+  return parameters.filter((one) => one.in === "query").map(({ name }) => name);
 }
 
 function documentedProblem(example: RunnableExample, status: number) {
@@ -265,11 +331,6 @@ function nowhere({ path, document }: RunnableExample): string {
   const [, collection, , ...rest] = path.split("?", 1)[0]!.split("/");
   const isAbout = document.problems?.includes("NOT_FOUND");
   return ["", collection, isAbout ? "999999999" : "%00", ...rest].join("/");
-}
-
-function wrongFilter({ id }: RunnableExample): string {
-  if (id === "listUsers") return "search=";
-  return id.endsWith("Comments") ? "sort=nothing" : "status=NOTHING";
 }
 
 async function oldCommentOfAda(): Promise<string> {

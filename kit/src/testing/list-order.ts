@@ -13,7 +13,7 @@ export interface ListOrder {
   readonly hasTagOfItsOwnReversed: boolean;
   /** The status for its own cursor, and for one of the other order. */
   readonly cursors: readonly [number, number];
-  /** The status and pointer for an order that it does not have. */
+  /** The status and the named parameter for an order that it does not have. */
   readonly unknown: readonly [number, string];
   readonly statusWhenRepeated: number;
 }
@@ -25,7 +25,7 @@ export const soundListOrder: ListOrder = {
   isSameWhenSaid: true,
   hasTagOfItsOwnReversed: true,
   cursors: [200, 400],
-  unknown: [422, "#/sort"],
+  unknown: [400, "sort"],
   statusWhenRepeated: 400,
 };
 
@@ -49,7 +49,7 @@ export async function readListOrder(service: TestService, path: string, token?: 
       await statusOf(`limit=1&sort=newest&cursor=${cursor}`),
       await statusOf(`limit=1&sort=oldest&cursor=${cursor}`),
     ],
-    unknown: [unknown.status, unknown.body.errors?.[0]?.pointer],
+    unknown: [unknown.status, unknown.body.errors?.[0]?.parameter],
     statusWhenRepeated: await statusOf("sort=oldest&sort=oldest"),
   };
 }

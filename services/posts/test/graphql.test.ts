@@ -271,7 +271,7 @@ test("nobody writes in another's name", async () => {
 
 test("every problem of an input is said at once", async () => {
   const create = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
-  const input = { title: " ", content: { format: "PLAIN", text: "x".repeat(100_001) }, body: "\u0000" };
+  const input = { title: " ", content: { format: "PLAIN", text: "x".repeat(60_001) }, body: "\u0000" };
   const { errors } = await posts.graphql(create, { input }, ada);
   expect(errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
   expect(errors?.[0]?.extensions.problems?.map(({ pointer, code }) => [pointer, code])).toEqual([

@@ -177,8 +177,8 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
     "/v1/posts?cursor=forged": [400, "/problems/invalid-cursor"],
     [`/v1/posts?authorId=1&cursor=${cursor}`]: [400, "/problems/invalid-cursor"],
     [`/v1/users/1/posts?cursor=${cursor}`]: [400, "/problems/invalid-cursor"],
-    "/v1/posts?status=LOST": [422, "/problems/bad-user-input"],
-    "/v1/posts?search=": [422, "/problems/bad-user-input"],
+    "/v1/posts?status=LOST": [400, "/problems/malformed-request"],
+    "/v1/posts?search=": [400, "/problems/malformed-request"],
   };
   for (const [path, expected] of Object.entries(refused)) {
     const { status, body } = await posts.rest("GET", path);

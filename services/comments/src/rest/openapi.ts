@@ -103,7 +103,6 @@ function list(
       schema: words.list(words.comment),
       headers: ["ETag", "Link"],
     },
-    problems: ["BAD_USER_INPUT"],
     examples: [
       {
         name: "newest",

@@ -4,7 +4,7 @@ import { isRowId } from "@tributary/kit/ids";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest-conditions";
-import { answerList } from "@tributary/kit/rest-lists";
+import { answerList, readFilters } from "@tributary/kit/rest-lists";
 import { answerRead } from "@tributary/kit/rest-reading";
 import type { Absence, CommentActions } from "../actions.ts";
 import {
@@ -41,10 +41,14 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
   return {
     async listComments(request) {
-      return list(request, readCommentFilters(filtersOf(request)));
+      return list(request, readFilters(request, readCommentFilters));
     },
     async listPostComments(request) {
-      return list(request, readCommentFilters({ ...filtersOf(request), postId: idOf(request) }));
+      const postId = idOf(request);
+      return list(
+        request,
+        readFilters(request, (asked) => readCommentFilters({ ...asked, postId })),
+      );
     },
     async getComment(request) {
       return answerRead(request, {
@@ -120,11 +124,6 @@ function listGroups({ postId, authorId }: CommentFilters): readonly string[] {
   if (postId !== undefined) return isRowId(postId) ? [`comments-on-${postId}`] : [];
   if (authorId !== undefined) return isRowId(authorId) ? [`comments-by-${authorId}`] : [];
   return ["comments"];
-}
-
-function filtersOf({ query }: RestRequest): object {
-  const { limit: _limit, cursor: _cursor, ...asked } = query;
-  return asked;
 }
 
 function idOf({ params }: RestRequest): string {

@@ -194,7 +194,7 @@ function placeOrder(words: Words): OperationDocument {
   };
 }
 
-function listOf(words: Words, name: string, url: string): Pick<OperationDocument, "answer" | "examples" | "problems"> {
+function listOf(words: Words, name: string, url: string): Pick<OperationDocument, "answer" | "examples"> {
   return {
     answer: {
       status: 200,
@@ -202,7 +202,6 @@ function listOf(words: Words, name: string, url: string): Pick<OperationDocument
       schema: words.list(words.order),
       headers: ["ETag", "Link"],
     },
-    problems: ["BAD_USER_INPUT"],
     examples: [
       {
         name,

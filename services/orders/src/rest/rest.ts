@@ -2,7 +2,7 @@ import { type Cursors, nameList } from "@tributary/kit/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
-import { answerList } from "@tributary/kit/rest-lists";
+import { answerList, readFilters } from "@tributary/kit/rest-lists";
 import { answerRead } from "@tributary/kit/rest-reading";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
@@ -85,7 +85,7 @@ function createOrderHandlers(
 
   /** @param customer whose orders the caller may read. */
   async function list(request: RestRequest, customer: string): Promise<RestAnswer | Conditional> {
-    const filters = readOrderFilters(filtersOf(request));
+    const filters = readFilters(request, readOrderFilters);
     return answerList<Order & { readonly lines: readonly OrderLine[] }>({
       request,
       cursors,
@@ -142,9 +142,4 @@ function createProductHandlers(
   function show(sku: string, rowVersion: string): Representation {
     return { etag: writeEtag(rowVersion, products, "public"), audience: "everybody", groups: groupsOfProduct(sku) };
   }
-}
-
-function filtersOf({ query }: RestRequest): object {
-  const { limit: _limit, cursor: _cursor, ...asked } = query;
-  return asked;
 }

@@ -157,7 +157,7 @@ export type UserPostsConnectionArgs = {
 
 export type PostContentInput = {
   readonly format: ContentFormat;
-  /** At most 100,000 characters. */
+  /** At most 60,000 characters, and 60,000 bytes as JSON. */
   readonly text: Scalars['String']['input'];
 };
 

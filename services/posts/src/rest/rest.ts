@@ -4,10 +4,17 @@ import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/eta
 import { isRowId } from "@tributary/kit/ids";
 import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Representation } from "@tributary/kit/rest-caching";
-import { answerList } from "@tributary/kit/rest-lists";
+import { answerList, readFilters } from "@tributary/kit/rest-lists";
 import { answerRead } from "@tributary/kit/rest-reading";
 import type { PostActions } from "../actions.ts";
-import { type NewPost, type Post, type PostChanges, type PostState, readPostFilters } from "../model.ts";
+import {
+  type NewPost,
+  type Post,
+  type PostChanges,
+  type PostFilters,
+  type PostState,
+  readPostFilters,
+} from "../model.ts";
 import type { routes } from "./routes.ts";
 
 export interface RestDeps {
@@ -28,8 +35,14 @@ export interface RestVersion {
 /** The posts' REST door in one version: read, act, answer. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return {
-    listPosts: (request) => list(request, filtersOf(request)),
-    listUserPosts: (request) => list(request, { ...filtersOf(request), authorId: idOf(request) }),
+    listPosts: async (request) => list(request, readFilters(request, readPostFilters)),
+    async listUserPosts(request) {
+      const authorId = idOf(request);
+      return list(
+        request,
+        readFilters(request, (asked) => readPostFilters({ ...asked, authorId })),
+      );
+    },
     async getPost(request) {
       const { identity } = request;
       return answerRead(request, {
@@ -65,8 +78,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     };
   }
 
-  async function list(request: RestRequest, asked: object): Promise<RestAnswer | Conditional> {
-    const filters = readPostFilters(asked);
+  async function list(request: RestRequest, filters: PostFilters): Promise<RestAnswer | Conditional> {
     const lister = actions.listerOf(request.identity, filters);
     const isPublic = lister === undefined;
     return answerList<Post>({
@@ -83,11 +95,6 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       load: (page) => actions.listPosts(request.identity, filters, page),
     });
   }
-}
-
-function filtersOf({ query }: RestRequest): object {
-  const { limit: _limit, cursor: _cursor, ...asked } = query;
-  return asked;
 }
 
 function groupOf({ id }: PostState): string {

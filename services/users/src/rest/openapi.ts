@@ -214,7 +214,6 @@ function listUsers({ list, user, hidden, admin }: Words): OperationDocument {
     callers: "anybody",
     query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
     answer: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
-    problems: ["BAD_USER_INPUT"],
     examples: [
       {
         name: "administrators",

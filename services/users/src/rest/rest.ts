@@ -3,7 +3,7 @@ import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/eta
 import type { Identity } from "@tributary/kit/identity";
 import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
 import type { Audience, Representation } from "@tributary/kit/rest-caching";
-import { answerList } from "@tributary/kit/rest-lists";
+import { answerList, readFilters } from "@tributary/kit/rest-lists";
 import { answerRead } from "@tributary/kit/rest-reading";
 import type { ChangeTerms, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
@@ -35,7 +35,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   return {
     async listUsers(request) {
       const { identity } = request;
-      const filters = readUserFilters(filtersOf(request));
+      const filters = readFilters(request, readUserFilters);
       return answerList<User>({
         request,
         cursors,
@@ -86,11 +86,6 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 /** Whoever calls without a token sees what everybody may. Any other answer is its caller's own, whatever it shows. */
 function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everybody" : "caller";
-}
-
-function filtersOf({ query }: RestRequest): object {
-  const { limit: _limit, cursor: _cursor, ...asked } = query;
-  return asked;
 }
 
 function groupOf({ id }: UserState): string {
