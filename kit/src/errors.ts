@@ -1,5 +1,3 @@
-import type { ParameterProblem } from "./rest-query.ts";
-
 /** Every code one of our processes can answer with, and the HTTP status that goes with it. A code without a status does not compile. */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
@@ -35,6 +33,13 @@ export type ErrorCode = keyof typeof statusOf;
 /** One thing that is wrong with the body of a request, or with the arguments of a GraphQL field. `pointer` is a JSON Pointer into the body as the caller sent it (RFC 6901, URI fragment form). */
 export interface Problem {
   readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** What is wrong with one query parameter; its name is at most 64 characters of what the client sent. */
+export interface ParameterProblem {
+  readonly parameter: string;
   readonly code: string;
   readonly detail: string;
 }

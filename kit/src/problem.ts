@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type AppError, type Problem, statusOf } from "./errors.ts";
-import type { ParameterProblem } from "./rest-query.ts";
+import { type AppError, type ParameterProblem, type Problem, statusOf } from "./errors.ts";
 
 /** The members of a problem document (RFC 9457). `errors` has every problem of the body or of the query, `choices` the media ranges that a 406 accepts. */
 export interface ProblemDocument {

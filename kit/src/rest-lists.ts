@@ -1,10 +1,10 @@
 import type { Cursors, Position } from "./cursor.ts";
-import { AppError, type ErrorCode } from "./errors.ts";
+import { AppError, type ErrorCode, type ParameterProblem } from "./errors.ts";
 import { type Projection, type RowVersion, writeListEtag } from "./etag.ts";
 import type { Page, PageRequest } from "./keyset.ts";
 import { type Conditional, pageBytesMax, type RestAnswer, type RestRequest } from "./rest.ts";
 import type { Audience, Representation } from "./rest-caching.ts";
-import { invalidQuery, type ParameterProblem } from "./rest-query.ts";
+import { invalidQuery } from "./rest-query.ts";
 import { answerRead } from "./rest-reading.ts";
 
 /**

@@ -1,11 +1,4 @@
-import { AppError, type ErrorCode } from "./errors.ts";
-
-/** What is wrong with one query parameter; its name is at most 64 characters of what the client sent. */
-export interface ParameterProblem {
-  readonly parameter: string;
-  readonly code: string;
-  readonly detail: string;
-}
+import { AppError, type ErrorCode, type ParameterProblem } from "./errors.ts";
 
 export interface ParsedQuery {
   /** Decoded, by name: the first value of each known parameter. */

@@ -1,12 +1,12 @@
 import express, { type Request, type Response, type Router } from "express";
 import { deadlineHeader, startDeadline } from "./deadline.ts";
-import { AppError, invalidInput } from "./errors.ts";
+import { AppError, invalidInput, type ParameterProblem } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { mediaTypes, readBody } from "./rest-body.ts";
 import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./rest-caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
-import { invalidQuery, type ParameterProblem, parseQuery } from "./rest-query.ts";
+import { invalidQuery, parseQuery } from "./rest-query.ts";
 import { publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
