@@ -1,3 +1,5 @@
+import { PassThrough } from "node:stream";
+import { createLog } from "@tributary/kit/log";
 import { expect, test } from "vitest";
 import { createOutput } from "./output.ts";
 
@@ -8,23 +10,37 @@ test("each line carries its part's name in a column of its own", () => {
   expect(text()).toBe("users      | hello\nrest-proxy | there\n");
 });
 
-test("a log record becomes a sentence with its fields, an error its stack", () => {
+test("a log record becomes a sentence with its fields", () => {
   const { line, text } = setUp();
   const time = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   line(
     "users",
     JSON.stringify({ level: "info", time, pid: 1, name: "users", port: 4001, path: "/a b", msg: "listening" }),
   );
-  line("users", JSON.stringify({ level: "error", time, err: { message: "boom", stack: "Error: boom\n    at x" } }));
-  expect(text()).toBe(
-    [
-      `users      | 03:04:05 info  listening port=4001 path="/a b"`,
-      "users      | 03:04:05 error boom",
-      "users      |   Error: boom",
-      "users      |       at x",
-      "",
-    ].join("\n"),
-  );
+  expect(text()).toBe(`users      | 03:04:05 info  listening port=4001 path="/a b"\n`);
+});
+
+test("below the line of an error stand its type, its message and the place in the code, then its causes", () => {
+  const { line, text } = setUp();
+  const cause = Object.assign(new Error("connect refused"), { code: "ECONNREFUSED" });
+  const error = new AggregateError([new RangeError("one of many")], "boom", { cause });
+  const [, place = ""] =
+    /^ +at .*(file:.*output\.test\.ts:\d+:\d+|\/.*output\.test\.ts:\d+:\d+)/m.exec(error.stack!) ?? [];
+  line("users", logLineOf(error, "a field failed"));
+  const [sentence, first, frame, ...more] = text().split("\n");
+  expect(sentence).toMatch(/^users {6}\| \d\d:\d\d:\d\d error a field failed requestId=7$/);
+  expect(first).toBe("users      |   AggregateError: boom");
+  expect(frame).toMatch(/^users {6}\| {7}at /);
+  expect(frame).toContain(place);
+  expect(more).toContain("users      |   cause: Error: connect refused code=ECONNREFUSED");
+  expect(more).toContain("users      |   one of its errors: RangeError: one of many");
+});
+
+test("different errors behind the same log message are each shown", () => {
+  const { line, text } = setUp();
+  for (let i = 0; i < 5; i++) line("users", logLineOf(new TypeError("first"), "a field failed"));
+  line("users", logLineOf(new RangeError("second"), "a field failed"));
+  expect(text()).toContain("RangeError: second");
 });
 
 test("trouble that repeats itself does not push everything else away, other lines are all shown", () => {
@@ -55,6 +71,13 @@ test("colours come on a terminal only, one for each part", () => {
   expect(first.startsWith("\u001b[36m")).toBe(true);
   expect(second.startsWith("\u001b[32m")).toBe(true);
 });
+
+/** The line that a service writes for this error. */
+function logLineOf(err: unknown, message: string): string {
+  const destination = new PassThrough();
+  createLog({ name: "users", level: "info", destination }).error({ err, requestId: "7" }, message);
+  return String(destination.read()).trimEnd();
+}
 
 function setUp(isColoured = false) {
   let text = "";

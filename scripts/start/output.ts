@@ -64,29 +64,47 @@ export function createOutput({
   };
 }
 
-/** A line of output in lines for people: a log record as "12:34:56 warn sentence field=value", and its stack below. */
+/** A log record as "12:34:56 warn sentence field=value", with its error below; any other line as it is. */
 function renderLine(line: string | Record<string, unknown>, paint: (style: Style, text: string) => string): string[] {
   if (typeof line === "string") return [line];
   const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = line;
-  const error = isRecord(err) ? err : undefined;
   const sentence = [
     paint("gray", readClock(time)),
     paint(levelStyles[String(level)] ?? "white", String(level).padEnd(5)),
-    renderText(msg ?? error?.["message"]),
+    renderText(msg),
     ...Object.entries(fields).map(([key, value]) => paint("gray", `${key}=`) + renderValue(value)),
   ];
-  const below = err === undefined ? [] : renderText(error?.["stack"] ?? err).split("\n");
-  return [sentence.filter((word) => word !== "").join(" "), ...below.map((line) => paint("gray", `  ${line}`))];
+  const below = err === undefined ? [] : renderError(err).map((line) => (isFrame(line) ? paint("gray", line) : line));
+  return [sentence.filter((word) => word !== "").join(" "), ...below.map((line) => `  ${line}`)];
 }
 
-/** What is said for every request that fails; whoever asks for debug lines wants them all. */
+/** An error as kit/src/telemetry/describe-error.ts logs it: type and message first, then the frames, then its causes. */
+function renderError(error: unknown, label = ""): string[] {
+  if (!isRecord(error)) return `${label}${renderText(error)}`.split("\n");
+  const { type, message, stack, cause, errors, ...known } = error;
+  const properties = Object.entries(known).map(([key, value]) => ` ${key}=${renderValue(value)}`);
+  return [
+    ...`${label}${renderText(type)}: ${renderText(message)}${properties.join("")}`.split("\n"),
+    ...(stack === undefined ? [] : renderText(stack).split("\n")),
+    ...(cause === undefined ? [] : renderError(cause, "cause: ")),
+    ...(Array.isArray(errors) ? errors.flatMap((one) => renderError(one, "one of its errors: ")) : []),
+  ];
+}
+
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line);
+}
+
+/** Warnings and errors can be logged for every failed request. Debug lines are all shown. */
 function isTrouble({ level }: Record<string, unknown>): boolean {
   return level === "warn" || level === "error";
 }
 
-/** Records of one kind differ in their request, and in little else. */
-function kindOf(name: string, { level, msg, service, code }: Record<string, unknown>): string {
-  return JSON.stringify([name, level, msg, service, code]);
+/** Records of one kind differ in little but their request. Errors of one kind were thrown at the same place. */
+function kindOf(name: string, { level, msg, service, code, err }: Record<string, unknown>): string {
+  const { type, stack } = isRecord(err) ? err : {};
+  const place = typeof stack === "string" ? stack.split("\n", 1)[0] : undefined;
+  return JSON.stringify([name, level, msg, service, code, type, place]);
 }
 
 function readRecord(text: string): Record<string, unknown> | undefined {
