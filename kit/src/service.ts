@@ -42,15 +42,19 @@ export interface ServiceDoors<Context extends object, R extends readonly RouteDe
   /** Everything a GraphQL request needs, made anew for each. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
-  /** By version; a route without a handler does not compile. */
+  /** By version. A route without a handler, or a handler without a route, does not compile and does not start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
 
-/** The two doors of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem. */
+/**
+ * The two endpoints of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem.
+ * @throws Error naming each declared route without a handler, and each handler without a route.
+ */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
   { authenticate, log, observer }: Pick<ServiceParts, "authenticate" | "log" | "observer">,
   { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
 ): Promise<ServiceApp> {
+  requireHandlers(routes, handlers);
   const typeDefs = await readFile(schema, "utf8");
   const graphql = await createSubgraphDoor({ typeDefs, resolvers, authenticate, createContext, log, observer });
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
@@ -71,6 +75,31 @@ export async function createServiceApp<Context extends object, const R extends r
     refuse(log, request, response, toPathError(error));
   });
   return { handler: app, stop: () => graphql.stop() };
+}
+
+type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown>>>>;
+
+/** `npm start` runs the code without its types, so the compiler's check is not enough. */
+function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
+  const missing = routes.flatMap(({ id, method, path, versions }) =>
+    versions
+      .filter((version) => typeof handlers[version]?.[id] !== "function")
+      .map(
+        (version) =>
+          `${method} /v${version}${path} is declared (${id}), but version ${version} has no handler with this name. Add it to the handlers of version ${version}.`,
+      ),
+  );
+  const unused = Object.entries(handlers).flatMap(([version, ofVersion]) =>
+    Object.keys(ofVersion)
+      .filter((id) => !routes.some((route) => route.id === id))
+      .map(
+        (id) =>
+          `Version ${version} has the handler ${id}, but no route has this id. Declare the route, or remove the handler.`,
+      ),
+  );
+  const problems = [...missing, ...unused].map((problem) => `\n  - ${problem}`);
+  if (problems.length > 0)
+    throw new Error(`The REST routes and handlers of this service do not match:${problems.join("")}`);
 }
 
 function toPathError(error: unknown): unknown {

@@ -74,7 +74,7 @@ beforeAll(async () => {
   };
   app = await createServiceApp(
     { authenticate, log },
-    { schema, resolvers, createContext: () => ({}), routes, handlers: { 1: handlers } },
+    { schema, resolvers, createContext: () => ({}), routes, handlers: { 1: handlers, 2: handlers } },
   );
   const server = createServer(app.handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -82,6 +82,23 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => app.stop());
+
+test("routes and handlers that do not match keep a service from starting, each named with method, path and version", async () => {
+  const handler = async () => ({ status: 200 });
+  const start = (handlers: object) =>
+    createServiceApp(
+      { authenticate: async () => ({ kind: "anonymous" }), log },
+      { schema, resolvers, createContext: () => ({}), routes, handlers: handlers as Record<number, never> },
+    );
+  await expect(start({ 1: { list: handler, one: handler, ehco: handler } })).rejects.toThrow(
+    [
+      "The REST routes and handlers of this service do not match:",
+      "  - POST /v1/things is declared (echo), but version 1 has no handler with this name. Add it to the handlers of version 1.",
+      "  - GET /v2/next is declared (next), but version 2 has no handler with this name. Add it to the handlers of version 2.",
+      "  - Version 1 has the handler ehco, but no route has this id. Declare the route, or remove the handler.",
+    ].join("\n"),
+  );
+});
 
 test("a refusal reaches the caller with its code and problems, a bug only the log", async () => {
   const { data, errors } = await ask("{ fine refused broken late }");
@@ -236,7 +253,7 @@ test("a page that goes back and ends at its bytes leaves out what is farthest fr
 });
 
 test("a route of another version, and a path of none, are not here", async () => {
-  for (const path of ["/rest/v1/next", "/rest/v2/next", "/rest/v1/things/", "/rest/v1/THINGS", "/elsewhere", "/"]) {
+  for (const path of ["/rest/v1/next", "/rest/v2/things", "/rest/v1/things/", "/rest/v1/THINGS", "/elsewhere", "/"]) {
     const response = await fetch(url + path);
     expect([path, response.status, response.headers.get("content-type")]).toEqual([
       path,
