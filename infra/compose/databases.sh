@@ -1,11 +1,13 @@
 #!/bin/bash
-# A database and a role for each service, with the password that lies in its volume. No role can open another's database.
-# Runs at each `up`: makes what is missing, sets what has changed.
+# A database and a role for each service whose volume is mounted here, with the password in it. No role can open another's database.
+# Runs at each `up`, also on a server that has the databases of other services already: creates what is missing, sets what has changed.
 set -euo pipefail
 export PGHOST=postgres PGUSER=postgres PGDATABASE=postgres PGPASSWORD
 PGPASSWORD=$(</secrets/postgres/password)
 
-for service in users posts comments orders; do
+for folder in /secrets/*/; do
+  service=$(basename "$folder")
+  [[ $service != postgres ]] || continue
   psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --set service="$service" --set password="$(<"/secrets/$service/password")" <<'SQL'
 select format('create role %I login', :'service') where not exists (select from pg_roles where rolname = :'service') \gexec
 alter role :"service" password :'password';

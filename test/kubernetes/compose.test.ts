@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
 import { readRules } from "../../scripts/verify-alerts/rule-files.ts";
 import { root } from "./folders.ts";
 import { issuer, serviceNames, units } from "./units.ts";
@@ -18,6 +19,7 @@ interface ComposeService {
   readonly restart?: string;
   readonly init?: boolean;
   readonly healthcheck?: { readonly test: readonly string[] };
+  readonly volumes?: readonly string[];
 }
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -75,6 +77,11 @@ test.each([...units, issuer].map(({ name }) => name))(
 
 test.each(serviceNames)("%s migrates by the same command", (name) => {
   expect(getPod(local, `migrate-${name}`).container.args).toEqual(compose[`migrate-${name}`]?.command);
+});
+
+test.each(subgraphs.map(({ name }) => name))("the jobs that make secrets and databases mount those of %s", (name) => {
+  expect(compose["secrets"]?.volumes).toContain(`${name}-secrets:/secrets/${name}`);
+  expect(compose["databases"]?.volumes).toContain(`${name}-secrets:/secrets/${name}:ro`);
 });
 
 test("the local overlay's seed is compose's", () => {
