@@ -1,14 +1,14 @@
-// The seed job of compose and of Kubernetes' local overlay: fills databases that were never filled, and leaves others alone. `npm start` seeds
-// by itself.
-import { seed, type SeededService, seededScale } from "./seed/seed.ts";
+// The seed job of compose and of Kubernetes' local overlay: fills databases that were never filled and hold no rows, and never changes others.
+// `npm start` seeds by itself.
+import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
-const services: readonly SeededService[] = ["users", "posts", "comments", "orders"];
-
-const urls = Object.fromEntries(services.map((name) => [name, databaseUrl(name)])) as Record<SeededService, string>;
+const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(name)])) as Record<
+  SeededService,
+  string
+>;
 const progress = (line: string) => void process.stdout.write(`${line}\n`);
-const present = await seededScale(urls);
-if (present === undefined) await seed({ urls, scale: 1, progress });
-else progress(`seeded at scale ${present} already`);
+const seeded = await seedEmpty({ urls, progress });
+if (seeded.length === 0) progress("nothing to seed: every database has been seeded, or has rows, already");
 
 /** `USERS_DATABASE_URL` and so on, where each service has a server of its own; else one server for all, and a password for each role. */
 function databaseUrl(name: SeededService): string {

@@ -1,10 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { readArguments, TokenError } from "./token.ts";
+import { takeRunFile } from "./start/run-file.ts";
+import { findIssuerUrl, readArguments, TokenError } from "./token.ts";
 
 test("a name is enough; scopes and seconds can be asked for", () => {
   expect(readArguments(["ada"])).toEqual({ user: "ada", scope: undefined, ttlSeconds: undefined });
@@ -44,7 +48,18 @@ test("without an issuer it says what to do", async () => {
   const result = await runScript(["ada"], "http://127.0.0.1:1");
   expect(result.code).toBe(1);
   expect(result.stdout).toBe("");
-  expect(result.stderr).toBe("The token issuer does not answer at http://127.0.0.1:1. Start it with: npm start\n");
+  expect(result.stderr).toContain("The token issuer does not answer at http://127.0.0.1:1. Start it with: npm start");
+});
+
+test("the issuer is where the variables say, else where the running platform has it, else on its usual port", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-token-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const find = (environment: Record<string, string>) => findIssuerUrl({ DATA_DIR: folder, ...environment });
+  expect(find({})).toBe("http://127.0.0.1:4020");
+  takeRunFile(folder, { issuerUrl: "http://127.0.0.1:5020" });
+  expect(find({})).toBe("http://127.0.0.1:5020");
+  expect(find({ ISSUER_PORT: "6020" })).toBe("http://127.0.0.1:6020");
+  expect(find({ ISSUER_PORT: "6020", ISSUER_URL: "http://issuer:7020/" })).toBe("http://issuer:7020/");
 });
 
 async function runScript(argv: readonly string[], issuerUrl: string) {

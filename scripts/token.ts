@@ -1,11 +1,16 @@
 // npm run -s token -- ada: prints a token of the local issuer and nothing else.
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { ConfigError, type Environment } from "@tributary/kit/env";
+import { dataFolder, urlOf } from "./start/parts.ts";
+import { readPorts } from "./start/ports.ts";
+import { findRunningIssuer } from "./start/run-file.ts";
 
-const issuerUrlUsual = "http://127.0.0.1:4020";
+const root = fileURLToPath(new URL("..", import.meta.url));
 const answerTimeoutMs = 5_000;
 const usage = `Usage: npm run -s token -- <ada|grace|linus|ops|user id> [--scope "a b"] [--ttl seconds]`;
 
-/** What the caller did wrong or has to do first; the message says so in whole. */
+/** A mistake of the caller, or something that has to be done first; the message says what to do. */
 export class TokenError extends Error {}
 
 export interface TokenOrder {
@@ -26,8 +31,20 @@ export function readArguments(argv: readonly string[]): TokenOrder {
 }
 
 /**
- * Asks the issuer for a token.
- * @throws TokenError when the issuer does not answer, or knows no such caller.
+ * The issuer's address: ISSUER_URL; the port in ISSUER_PORT, as for `npm start`; the issuer of the start that runs on
+ * the data folder (DATA_DIR); or the default port.
+ * @throws ConfigError when ISSUER_PORT is no port.
+ */
+export function findIssuerUrl(environment: Environment): string {
+  const { ISSUER_URL, ISSUER_PORT } = environment;
+  if (ISSUER_URL) return ISSUER_URL;
+  const running = ISSUER_PORT ? undefined : findRunningIssuer(dataFolder(root, environment));
+  return running ?? urlOf(readPorts({ ISSUER_PORT }).issuer);
+}
+
+/**
+ * Requests a token from the issuer.
+ * @throws TokenError when the issuer does not respond, or refuses the request.
  */
 export async function fetchToken(issuerUrl: string, { user, scope, ttlSeconds }: TokenOrder): Promise<string> {
   const response = await send(issuerUrl, { user, scope, expires_in: ttlSeconds });
@@ -45,7 +62,7 @@ async function send(issuerUrl: string, body: Readonly<Record<string, unknown>>):
       signal: AbortSignal.timeout(answerTimeoutMs),
     });
   } catch (error) {
-    const message = `The token issuer does not answer at ${issuerUrl}. Start it with: npm start`;
+    const message = `The token issuer does not answer at ${issuerUrl}. Start it with: npm start. If it runs elsewhere, name its address: ISSUER_URL=http://host:port npm run -s token -- ada`;
     throw new TokenError(message, { cause: error });
   }
 }
@@ -61,10 +78,10 @@ function parse(argv: readonly string[]) {
 
 if (import.meta.main) {
   try {
-    const token = await fetchToken(process.env["ISSUER_URL"] ?? issuerUrlUsual, readArguments(process.argv.slice(2)));
+    const token = await fetchToken(findIssuerUrl(process.env), readArguments(process.argv.slice(2)));
     process.stdout.write(`${token}\n`);
   } catch (error) {
-    if (!(error instanceof TokenError)) throw error;
+    if (!(error instanceof TokenError || error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }

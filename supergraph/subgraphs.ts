@@ -20,10 +20,13 @@ export interface SubgraphSource extends Subgraph {
   readonly sdl: string | undefined;
 }
 
-/** Whoever owns what no single team does: routes.json, composition itself. */
+/** Owner of what no single team owns: routes.json, composition itself. */
 export const platformTeam = "@tributary/platform-team";
 
-/** Every subgraph of the platform. A new service is one more line here. */
+/**
+ * Every subgraph of the platform. `npm start`, `npm run generate` and `npm run check` read the services from here; what
+ * else a new service needs is in CONTRIBUTING.md, "Adding a service".
+ */
 export const subgraphs = [
   serviceAt("users", 4001),
   serviceAt("posts", 4002),
@@ -48,7 +51,7 @@ export function formerSubgraph(name: string): Subgraph {
   return serviceAt(name, 0);
 }
 
-function serviceAt(name: string, port: number): Subgraph {
+function serviceAt<const Name extends string>(name: Name, port: number): Subgraph & { readonly name: Name } {
   return {
     name,
     folder: `services/${name}`,

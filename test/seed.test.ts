@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../kit/src/testing/database.ts";
 import { toField } from "../scripts/seed/copy.ts";
 import { countsAt, usersTable } from "../scripts/seed/population.ts";
-import { seed, type SeededService, seededScale } from "../scripts/seed/seed.ts";
+import { findOtherScale, seed, seedEmpty, type SeededService } from "../scripts/seed/seed.ts";
 
 const services = ["users", "posts", "comments", "orders"] as const;
 let databases: Record<SeededService, TestDatabase>;
@@ -18,13 +18,13 @@ beforeAll(async () => {
   );
   databases = Object.fromEntries(made) as typeof databases;
   urls = Object.fromEntries(made.map(([service, { url }]) => [service, url])) as typeof urls;
-  expect(await seededScale(urls)).toBeUndefined();
-  await seed({ urls, scale: 1, progress: (line) => lines.push(line) });
+  await seedEmpty({ urls, progress: (line) => lines.push(line) });
 });
 afterAll(() => Promise.all(Object.values(databases).map((database) => database.close())));
 
 test("the population has the size of its scale", async () => {
-  expect(await seededScale(urls)).toBe(1);
+  expect(await findOtherScale(urls, 1)).toEqual([]);
+  expect(await findOtherScale(urls, 2)).toEqual(services);
   expect(lines.sort()[0]).toMatch(/^comments: 50,000 comments in \d+\.\d s$/);
   const counts = await Promise.all(
     Object.entries(countsAt(1)).map(async ([table, count]) => {
@@ -105,6 +105,28 @@ test("seeding again gives no row a version that it had before: an old ETag names
   }
 });
 
+test("existing rows stay, seeded or not, and a seeded table that was emptied stays empty", async () => {
+  await execute("users", "insert into users (name, email) values ('Developer', 'developer@example.com')");
+  await execute("comments", "truncate comments");
+  await execute("posts", "comment on schema public is null");
+  const seeded: string[] = [];
+  await seedEmpty({ urls, progress: (line) => seeded.push(line) });
+  expect(seeded).toEqual([]);
+  expect(await number("users", "select count(*)::int as n from users where name = 'Developer'")).toBe(1);
+  expect(await number("comments", "select count(*)::int as n from (select from comments) as kept")).toBe(0);
+  expect(await findOtherScale(urls, 1)).toEqual(["posts"]);
+});
+
+test("a new service is seeded at the scale of the others, which stay as they are", async () => {
+  const migrations = new URL("../services/users/migrations", import.meta.url).pathname;
+  const users = await createTestDatabase(inject("postgresUrl"), migrations);
+  onTestFinished(() => users.close());
+  for (const service of services) await execute(service, "comment on schema public is 'seeded at scale 2'");
+  const seeded: string[] = [];
+  await seedEmpty({ urls: { ...urls, users: users.url }, progress: (line) => seeded.push(line) });
+  expect(seeded).toEqual([expect.stringMatching(/^users: 2,000 users in /)]);
+});
+
 test("a field of COPY holds any text", () => {
   expect(toField("a\tb\nc\\d\re")).toBe("a\\tb\\nc\\\\d\\re");
   expect([toField(null), toField(1), toField({ a: 1 }), toField(new Date(0))]).toEqual([
@@ -114,6 +136,10 @@ test("a field of COPY holds any text", () => {
     "1970-01-01T00:00:00.000Z",
   ]);
 });
+
+async function execute(service: SeededService, text: string): Promise<void> {
+  await databases[service].database.rows(text.slice(0, 60), text);
+}
 
 async function number(service: SeededService, text: string): Promise<number> {
   const [row] = await databases[service].database.rows<{ n: number }>(text.slice(0, 60), text);

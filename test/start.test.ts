@@ -50,7 +50,7 @@ test("one command brings everything up, tells where it is, and Ctrl-C leaves no 
   const platform = start(["--fresh", "--scale", "3"]);
   await platform.ready();
   expect(platform.output()).toMatch(/^orders .*migrations applied/m);
-  expect(platform.output()).toContain("seeding scale 3");
+  expect(platform.output()).toContain("seeding orders at scale 3");
   for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
   expect(platform.output()).toMatch(/^users +\| .*info +users listens on \d+$/m);
   expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
@@ -70,8 +70,8 @@ test("what is there is neither migrated nor seeded again, until another scale is
   await end(again);
   const other = start(["--scale", "2"]);
   await other.ready();
-  expect(other.output()).toContain("scale 2 instead of 3");
-  expect(other.output()).toContain("seeding scale 2");
+  expect(other.output()).toContain("scale 2 replaces the data of users, posts, comments, orders");
+  expect(other.output()).toContain("seeding orders at scale 2");
 });
 
 test("each part is told its own database, its neighbours' addresses and nobody else's password", async () => {

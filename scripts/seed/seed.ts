@@ -14,9 +14,11 @@ import {
 
 export type SeededService = "users" | "posts" | "comments" | "orders";
 
+type DatabaseUrls = Readonly<Record<SeededService, string>>;
+
 export interface SeedOptions {
   /** The databases, migrated, each under a role that owns its tables. */
-  readonly urls: Readonly<Record<SeededService, string>>;
+  readonly urls: DatabaseUrls;
   /** 1 to 100. */
   readonly scale: number;
   progress(line: string): void;
@@ -29,29 +31,87 @@ const tablesOf: Readonly<Record<SeededService, (counts: Counts) => readonly Tabl
   orders: (counts) => [productsTable(counts), ordersTable(counts), orderLinesTable(counts)],
 };
 
-/** Empties the services' tables and fills them with the named cast and the population around it; a database is all or nothing. */
-export async function seed({ urls, scale, progress }: SeedOptions): Promise<void> {
+/** The services that have seed data; those whose data refers to others' come after them. */
+export const seededServices = Object.keys(tablesOf) as readonly SeededService[];
+
+/** Replaces every row of the services' tables by the demo users and the data around them. Each database changes as a whole or not at all. */
+export async function seed(o: SeedOptions): Promise<void> {
+  await fillAll(seededServices, o, truncate);
+}
+
+/**
+ * Fills the databases that seeding never filled and whose tables are empty; never changes any other. A table that was
+ * seeded and then emptied stays empty, because that was a developer's decision. Without `scale` it is that of the data
+ * that is there, or 1. Returns the services that were filled.
+ */
+export async function seedEmpty(
+  o: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
+): Promise<readonly SeededService[]> {
+  const contents = await readAllContents(o.urls);
+  const presentScale = contents.find(({ scale }) => scale !== undefined)?.scale;
+  const empty = contents.filter(({ scale, hasRows }) => scale === undefined && !hasRows).map(({ service }) => service);
+  await fillAll(empty, { ...o, scale: o.scale ?? presentScale ?? 1 });
+  return empty;
+}
+
+/** The services whose data is not that of this scale: seeded at another one, or not by us. */
+export async function findOtherScale(urls: DatabaseUrls, scale: number): Promise<readonly SeededService[]> {
+  const contents = await readAllContents(urls);
+  return contents
+    .filter((found) => found.scale !== scale && (found.scale !== undefined || found.hasRows))
+    .map(({ service }) => service);
+}
+
+interface Contents {
+  readonly service: SeededService;
+  /** Undefined if seeding never filled this database. */
+  readonly scale: number | undefined;
+  readonly hasRows: boolean;
+}
+
+function readAllContents(urls: DatabaseUrls): Promise<readonly Contents[]> {
+  return Promise.all(
+    seededServices.map((service) =>
+      withClient(urls[service], async (client) => ({
+        service,
+        scale: await readMark(client),
+        hasRows: await hasRows(client, service),
+      })),
+    ),
+  );
+}
+
+async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
+  const tables = tablesOf[service](countsAt(1)).map(({ name }) => `exists (select from ${name})`);
+  const { rows } = await client.query<{ found: boolean }>(`select ${tables.join(" or ")} as found`);
+  return rows[0]?.found === true;
+}
+
+type Prepare = (client: pg.Client, tables: readonly Table[]) => Promise<unknown>;
+
+async function fillAll(
+  services: readonly SeededService[],
+  { urls, scale, progress }: SeedOptions,
+  prepare: Prepare = async () => {},
+): Promise<void> {
   const counts = countsAt(scale);
-  const services = Object.keys(tablesOf) as SeededService[];
   await Promise.all(
     services.map(async (service) => {
       const startMs = performance.now();
-      await withClient(urls[service], (client) => load(client, tablesOf[service](counts), scale));
-      progress(`${service}: ${describe(tablesOf[service](counts), counts)} in ${seconds(performance.now() - startMs)}`);
+      const tables = tablesOf[service](counts);
+      await withClient(urls[service], (client) => fill(client, tables, scale, prepare));
+      progress(`${service}: ${describe(tables, counts)} in ${seconds(performance.now() - startMs)}`);
     }),
   );
 }
 
-/** The scale that all four databases were filled at; undefined when one was not, or they differ. */
-export async function seededScale(urls: Readonly<Record<SeededService, string>>): Promise<number | undefined> {
-  const marks = await Promise.all(Object.values(urls).map((url) => withClient(url, readMark)));
-  const [first] = marks;
-  return marks.every((mark) => mark === first) ? first : undefined;
+function truncate(client: pg.Client, tables: readonly Table[]): Promise<unknown> {
+  return client.query(`truncate ${tables.map(({ name }) => name).join(", ")} cascade`);
 }
 
-async function load(client: pg.Client, tables: readonly Table[], scale: number): Promise<void> {
+async function fill(client: pg.Client, tables: readonly Table[], scale: number, prepare: Prepare): Promise<void> {
   await client.query("begin");
-  await client.query(`truncate ${tables.map(({ name }) => name).join(", ")} cascade`);
+  await prepare(client, tables);
   for (const { name, columns, rows } of tables) {
     await copyRows(client, name, columns, rows());
     if (columns.includes("id") && name !== "orders") {

@@ -1,4 +1,4 @@
-import { type PartName, parts, type Ports, urlOf } from "./parts.ts";
+import { type PartName, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
 
 export interface BannerOptions {
   readonly ports: Ports;
@@ -12,10 +12,7 @@ export interface BannerOptions {
 const places: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
   { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
   { name: "rest-proxy", label: "REST", path: "/v2/users" },
-  { name: "users", label: "users", path: "/graphql" },
-  { name: "posts", label: "posts", path: "/graphql" },
-  { name: "comments", label: "comments", path: "/graphql" },
-  { name: "orders", label: "orders", path: "/graphql" },
+  ...serviceNames.map((name) => ({ name, label: name, path: "/graphql" })),
   { name: "issuer", label: "token issuer, for development only", path: "/.well-known/openid-configuration" },
 ];
 

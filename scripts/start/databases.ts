@@ -8,12 +8,16 @@ import { StartError } from "./start-error.ts";
 
 type DatabaseUrls = Readonly<Record<ServiceName, string>>;
 
-/** What scripts/seed/seed.ts offers. */
+/** The part of scripts/seed/seed.ts that a start uses. Services without seed data are not its concern. */
 export interface Seeding {
-  /** Empties the tables and fills them; killed half way it counts as not done. */
-  seed(options: { readonly urls: DatabaseUrls; readonly scale: number; progress(line: string): void }): Promise<void>;
-  /** The scale of what is there; undefined where nothing, or only a part, is. */
-  seededScale(urls: DatabaseUrls): Promise<number | undefined>;
+  /** The services whose data is of another scale, or was not seeded. */
+  findOtherScale(urls: DatabaseUrls, scale: number): Promise<readonly ServiceName[]>;
+  /** Fills databases that are empty and were never seeded; killed half way it counts as not done. */
+  seedEmpty(options: {
+    readonly urls: DatabaseUrls;
+    readonly scale: number | undefined;
+    progress(line: string): void;
+  }): Promise<unknown>;
 }
 
 export interface DatabasesOptions {
@@ -21,25 +25,23 @@ export interface DatabasesOptions {
   readonly superuserUrl: string;
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Undefined keeps the scale that is there, and seeds 1 where nothing is. */
+  /** Replaces data of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
   say(name: string, line: string): void;
 }
 
-/** Makes the services' databases where they are missing, brings them up to date, and fills them where they are empty. */
+/** Creates missing roles and databases, migrates them, and seeds the empty ones. Only `scale` replaces existing data. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
-  const { say } = options;
+  const { say, scale } = options;
   let urls = await makeDatabases(options);
   const seeding = await options.loadSeeding();
-  const present = await seeding.seededScale(urls);
-  const scale = options.scale ?? present ?? 1;
-  if (present === scale) return;
-  if (present !== undefined) {
-    say("seed", `scale ${scale} instead of ${present}: beginning again, with new databases`);
-    await dropDatabases(options.superuserUrl);
+  const outdated = scale === undefined ? [] : await seeding.findOtherScale(urls, scale);
+  if (outdated.length > 0) {
+    say("seed", `scale ${scale} replaces the data of ${outdated.join(", ")}`);
+    await dropDatabases(options.superuserUrl, outdated);
     urls = await makeDatabases(options);
   }
-  await seeding.seed({ urls, scale, progress: (line) => say("seed", line) });
+  await seeding.seedEmpty({ urls, scale, progress: (line) => say("seed", line) });
 }
 
 /** Applies one service's new migrations. Throws StartError with the reason. */
@@ -68,11 +70,11 @@ async function makeDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   return Object.fromEntries(entries) as Record<ServiceName, string>;
 }
 
-async function dropDatabases(superuserUrl: string): Promise<void> {
+async function dropDatabases(superuserUrl: string, names: readonly ServiceName[]): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
-    for (const name of serviceNames) await client.query(`drop database if exists ${name} with (force)`);
+    for (const name of names) await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
   } finally {
     await client.end();
   }

@@ -8,6 +8,7 @@ import {
   type ServiceName,
   serviceNames,
   urlOf,
+  variablePrefix,
 } from "./parts.ts";
 import { portsAreShared } from "./part-process.ts";
 import type { Secrets } from "./secrets.ts";
@@ -63,10 +64,10 @@ export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartC
 function movedSubgraphs(ports: Ports): Record<string, string> {
   const moved = parts.filter(({ name, defaultPort }) => isService(name) && ports[name] !== defaultPort);
   return Object.fromEntries(
-    moved.map(({ name }) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${urlOf(ports[name])}/graphql`]),
+    moved.map(({ name }) => [`SUBGRAPH_URL_${variablePrefix(name)}`, `${urlOf(ports[name])}/graphql`]),
   );
 }
 
 function serviceUrls(ports: Ports): Record<string, string> {
-  return Object.fromEntries(serviceNames.map((name) => [`${name.toUpperCase()}_URL`, urlOf(ports[name])]));
+  return Object.fromEntries(serviceNames.map((name) => [`${variablePrefix(name)}_URL`, urlOf(ports[name])]));
 }

@@ -1,14 +1,16 @@
 import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Environment } from "@tributary/kit/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { PartContext } from "./environments.ts";
-import { isService, partNames } from "./parts.ts";
+import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
 import { type RunFile, takeRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
+import { requireServiceFiles } from "./service-files.ts";
 import { StartError } from "./start-error.ts";
 
 export interface GroundOptions {
@@ -28,16 +30,18 @@ export interface Ground {
 }
 
 /**
- * Takes everything that may be refused before anything is started: the data folder, on which only one may run, and the
- * ports. What a killed start left behind is ended first. Throws StartError or ConfigError.
+ * Checks everything that can prevent a start before anything is started: the services' files, the data folder, which
+ * only one start at a time may use, and the ports. Processes that a killed start left behind are ended first.
+ * @throws StartError or ConfigError.
  */
 export async function takeGround(o: GroundOptions, options: StartOptions): Promise<Ground> {
+  requireServiceFiles(o.root, subgraphs);
   const ports = readPorts(o.environment);
-  const dataDir = resolve(o.root, o.environment["DATA_DIR"] || ".data");
+  const dataDir = dataFolder(o.root, o.environment);
   const names = ["start", "postgres", "seed", ...partNames];
   const output = createOutput({ write: o.write, isColoured: o.isColoured, names });
   mkdirSync(dataDir, { recursive: true });
-  const runFile = takeRunFile(dataDir);
+  const runFile = takeRunFile(dataDir, options.only.includes("issuer") ? { issuerUrl: urlOf(ports.issuer) } : {});
   try {
     const folder = join(dataDir, "postgres");
     await endLeftovers(runFile, folder, output);

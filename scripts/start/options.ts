@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
-import { type PartName, partNames } from "./parts.ts";
+import { type PartName, partNames, parts, postgresPort } from "./parts.ts";
 import { StartError } from "./start-error.ts";
 
 export interface StartOptions {
   readonly help: boolean;
-  /** Throw the data away and begin again. */
+  /** Delete all data before the start. */
   readonly fresh: boolean;
-  /** How much data to seed, 1 to 100; undefined keeps what is there, and seeds 1 where nothing is. */
+  /** How much data to seed, 1 to 100, in place of data of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
   /** The parts to start, in the order of the parts list. */
   readonly only: readonly PartName[];
@@ -17,15 +17,16 @@ const usageExitCode = 2;
 
 export const usage = `Usage: npm start -- [options]
 
-Starts the whole platform on this machine: PostgreSQL, the local issuer, four services, the gateway, the REST proxy.
+Starts the whole platform on this machine: PostgreSQL, the local issuer, the services, the gateway, the REST proxy.
+A service whose tables are empty, and were never seeded, is seeded. Existing data stays, but for these options:
 
-  --fresh              throw the data away and begin again
-  --scale N            seed N times the usual data, 1 to ${scaleMax} (another N than before begins again)
+  --fresh              delete all data, then seed every service
+  --scale N            replace seeded data by N times the usual amount, 1 to ${scaleMax}; does nothing if it is there already
   --only a,b           only these parts: ${partNames.join(", ")}
   --help               this text
 
-Ports are variables: GATEWAY_PORT, USERS_PORT, POSTS_PORT, COMMENTS_PORT, ORDERS_PORT, REST_PROXY_PORT, ISSUER_PORT,
-POSTGRES_PORT. Data lies in DATA_DIR (.data).
+Ports are variables: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
+Data lies in DATA_DIR (.data).
 `;
 
 /**

@@ -1,9 +1,10 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import type { Environment } from "@tributary/kit/env";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
 
-export const serviceNames = ["users", "posts", "comments", "orders"] as const;
-export type ServiceName = (typeof serviceNames)[number];
-export const partNames = ["issuer", ...serviceNames, "gateway", "rest-proxy"] as const;
-export type PartName = (typeof partNames)[number];
+export type ServiceName = (typeof subgraphs)[number]["name"];
+export const serviceNames: readonly ServiceName[] = subgraphs.map(({ name }) => name);
+export type PartName = ServiceName | "issuer" | "gateway" | "rest-proxy";
 
 /** One process of the platform. */
 export interface Part {
@@ -17,14 +18,22 @@ export interface Part {
 
 /** Every process, in the order in which its output and its address are listed. */
 export const parts: readonly Part[] = [
-  { name: "issuer", folder: "infra/issuer", portVariable: "ISSUER_PORT", defaultPort: 4020 },
-  { name: "users", folder: "services/users", portVariable: "USERS_PORT", defaultPort: 4001 },
-  { name: "posts", folder: "services/posts", portVariable: "POSTS_PORT", defaultPort: 4002 },
-  { name: "comments", folder: "services/comments", portVariable: "COMMENTS_PORT", defaultPort: 4003 },
-  { name: "orders", folder: "services/orders", portVariable: "ORDERS_PORT", defaultPort: 4004 },
-  { name: "gateway", folder: "gateway", portVariable: "GATEWAY_PORT", defaultPort: 4000 },
-  { name: "rest-proxy", folder: "rest-proxy", portVariable: "REST_PROXY_PORT", defaultPort: 4010 },
+  part("issuer", "infra/issuer", 4020),
+  ...subgraphs.map(({ name, folder, url }) => part(name, folder, Number(new URL(url).port))),
+  part("gateway", "gateway", 4000),
+  part("rest-proxy", "rest-proxy", 4010),
 ];
+
+export const partNames: readonly PartName[] = parts.map(({ name }) => name);
+
+function part(name: PartName, folder: string, defaultPort: number): Part {
+  return { name, folder, portVariable: `${variablePrefix(name)}_PORT`, defaultPort };
+}
+
+/** `rest-proxy` is configured by REST_PROXY_PORT. */
+export function variablePrefix(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
+}
 
 export const postgresPort = { variable: "POSTGRES_PORT", default: 4032 } as const;
 
@@ -36,6 +45,11 @@ export function isService(name: string): name is ServiceName {
 
 export function entryOf(part: Part): string {
   return join(part.folder, "src", "main.ts");
+}
+
+/** DATA_DIR, from the repository's root; `.data` unless set. */
+export function dataFolder(root: string, environment: Environment): string {
+  return resolve(root, environment["DATA_DIR"] || ".data");
 }
 
 /** The files that the gateway and the proxy read: copies that the team's loop rewrites. */

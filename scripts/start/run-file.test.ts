@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { identifyProcess } from "@tributary/kit/process-identity";
-import { takeRunFile } from "./run-file.ts";
+import { findRunningIssuer, takeRunFile } from "./run-file.ts";
 
 const nobody = { pid: 2 ** 22 + 1, startedAt: "1" };
 
@@ -49,6 +49,18 @@ test("processes are noted while they run", () => {
   expect(partsOf(folder)).toEqual([{ name: "users", ...identifyProcess(child.pid!) }]);
   run.remove(child.pid!);
   expect(partsOf(folder)).toEqual([]);
+});
+
+test("the issuer of a running start is found by its folder, and forgotten when it ends or is killed", () => {
+  const folder = newFolder();
+  const issuerUrl = "http://127.0.0.1:5020";
+  const run = takeRunFile(folder, { issuerUrl });
+  run.add("users", process.pid);
+  expect(findRunningIssuer(folder)).toBe(issuerUrl);
+  run.release();
+  expect(findRunningIssuer(folder)).toBe(undefined);
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts: [], issuerUrl }));
+  expect(findRunningIssuer(folder)).toBe(undefined);
 });
 
 test("a broken file is no obstacle", () => {

@@ -4,10 +4,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process-identity";
 import { StartError } from "./start-error.ts";
 
-/** Who runs on a data folder: the supervisor, and the processes it started. */
-interface Run {
+/** A start that uses a data folder: the supervisor, and the processes it started. */
+interface Run extends RunFacts {
   readonly supervisor: ProcessIdentity;
   readonly parts: readonly PartIdentity[];
+}
+
+/** What other commands can read of a running start. */
+export interface RunFacts {
+  /** Absent when the start has no issuer. */
+  readonly issuerUrl?: string;
 }
 
 interface PartIdentity extends ProcessIdentity {
@@ -32,11 +38,11 @@ const takeAttemptsMax = 5;
  * Takes the data folder for this process.
  * @throws StartError while another supervisor runs on it.
  */
-export function takeRunFile(dataDir: string): RunFile {
-  const file = join(dataDir, "run.json");
+export function takeRunFile(dataDir: string, facts: RunFacts = {}): RunFile {
+  const file = fileIn(dataDir);
   const supervisor = identifySelf();
-  let parts = takeOver(file, supervisor);
-  const write = () => replace(file, { supervisor, parts });
+  let parts = takeOver(file, supervisor, facts);
+  const write = () => replace(file, { supervisor, parts, ...facts });
   return {
     add(name, pid) {
       const identity = identifyProcess(pid);
@@ -58,20 +64,31 @@ export function takeRunFile(dataDir: string): RunFile {
   };
 }
 
-// The file changes hands in one step (link), and only after a look at who holds it. Returns what the one before left.
-function takeOver(file: string, supervisor: ProcessIdentity): Run["parts"] {
+/** Where the issuer of the start that runs on this data folder listens; undefined without such a start. */
+export function findRunningIssuer(dataDir: string): string | undefined {
+  const run = readRun(fileIn(dataDir));
+  return run && isRunning(run.supervisor) ? run.issuerUrl : undefined;
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, "run.json");
+}
+
+// The file changes its owner in one step (link), after a check that its previous owner has ended. Returns the parts that
+// the previous owner left.
+function takeOver(file: string, supervisor: ProcessIdentity, facts: RunFacts): Run["parts"] {
   for (let attempt = 1; attempt <= takeAttemptsMax; attempt++) {
     const before = readRun(file);
     if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
     const parts = before?.parts ?? [];
     moveAside(file, before);
     const mine = `${file}.${process.pid}.tmp`;
-    writeFileSync(mine, JSON.stringify({ supervisor, parts } satisfies Run));
+    writeFileSync(mine, JSON.stringify({ supervisor, parts, ...facts } satisfies Run));
     try {
       linkSync(mine, file);
       return parts;
     } catch {
-      // Somebody else took it in the same moment: look again.
+      // Another process took it at the same moment: check again.
     } finally {
       rmSync(mine, { force: true });
     }

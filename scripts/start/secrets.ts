@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServiceName } from "./parts.ts";
+import { type ServiceName, serviceNames } from "./parts.ts";
+import { StartError } from "./start-error.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
@@ -9,20 +10,39 @@ export interface Secrets {
   readonly cursorKey: string;
 }
 
+interface StoredSecrets {
+  readonly databasePasswords?: Readonly<Record<string, string>>;
+  readonly cursorKey?: string;
+}
+
 const secretBytes = 24;
 
-/** The secrets of this data folder: made at random the first time, kept in secrets.json (0600). */
+/**
+ * The secrets of this data folder, from secrets.json (mode 0600). A missing secret, such as the password of a new
+ * service, is made at random and added to the file; existing ones never change.
+ * @throws StartError when the file is not JSON.
+ */
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
-  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Secrets;
-  const secrets: Secrets = {
-    databasePasswords: { users: makeSecret(), posts: makeSecret(), comments: makeSecret(), orders: makeSecret() },
-    cursorKey: makeSecret(),
-  };
-  const aside = `${file}.${process.pid}.tmp`;
-  writeFileSync(aside, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  renameSync(aside, file);
+  const stored = readStored(file);
+  const missing = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
+  if (missing.length === 0 && stored.cursorKey) return stored as Secrets;
+  const made = Object.fromEntries(missing.map((name) => [name, makeSecret()]));
+  const databasePasswords = { ...stored.databasePasswords, ...made } as Secrets["databasePasswords"];
+  const secrets: Secrets = { ...stored, databasePasswords, cursorKey: stored.cursorKey || makeSecret() };
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, file);
   return secrets;
+}
+
+function readStored(file: string): StoredSecrets {
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;
+  } catch (cause) {
+    throw new StartError(`${file} is not valid JSON. Delete it: the next start makes new secrets.`, { cause });
+  }
 }
 
 function makeSecret(): string {

@@ -12,6 +12,7 @@ export function makeStubPlatform(): string {
   chmodSync(root, 0o755); // PostgreSQL runs as somebody else when we are root.
   for (const { name, folder } of parts) write(root, `${folder}/src/main.ts`, stubPart(name));
   for (const name of serviceNames) {
+    write(root, `services/${name}/package.json`, "{}");
     write(root, `services/${name}/migrations/0001-things.sql`, "create table things (scale int not null);\n");
     write(root, `services/${name}/schema.graphql`, stubSchema(name, ["name"]));
     write(root, `services/${name}/src/rest/routes.ts`, "export const routes = [];\n");
@@ -66,15 +67,21 @@ async function query(url: string, text: string) {
   await client.end();
   return rows;
 }
-const seed = async ({ urls, scale, progress }) => {
-  progress("seeding scale " + scale);
-  for (const url of Object.values(urls)) await query(url, "insert into things values (" + scale + ")");
+const scalesOf = async (urls) =>
+  Promise.all(Object.entries(urls).map(async ([name, url]) => [name, (await query(url, "select scale from things"))[0]?.scale]));
+const findOtherScale = async (urls, scale) =>
+  (await scalesOf(urls)).filter(([, found]) => found !== undefined && found !== scale).map(([name]) => name);
+const seedEmpty = async ({ urls, scale = 1, progress }) => {
+  for (const [name, found] of await scalesOf(urls)) {
+    if (found !== undefined) continue;
+    progress("seeding " + name + " at scale " + scale);
+    await query(urls[name], "insert into things values (" + scale + ")");
+  }
 };
-const seededScale = async (urls) => (await query(urls.orders, "select scale from things"))[0]?.scale;
 await runCommand({
   root: import.meta.dirname,
   args: process.argv.slice(2),
   environment: process.env,
-  loadSeeding: async () => ({ seed, seededScale }),
+  loadSeeding: async () => ({ findOtherScale, seedEmpty }),
 });
 `;

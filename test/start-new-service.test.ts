@@ -1,0 +1,123 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { pickFreePort } from "@tributary/kit/free-port";
+import { cloneRepository, removeClone } from "./start/clone.ts";
+import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
+import { stubPart, stubSchema } from "./start/stub-platform.ts";
+
+let clone: string;
+let ports: TestPorts;
+let reviewsPort: number;
+let running: Started | undefined;
+
+beforeAll(async () => {
+  clone = cloneRepository();
+  ports = await pickPorts();
+  reviewsPort = await pickFreePort();
+});
+
+afterEach(async () => {
+  running?.child.kill("SIGTERM");
+  await running?.exited();
+  running = undefined;
+});
+
+afterAll(() => removeClone(clone));
+
+test(
+  "a data folder of four services takes a fifth, and keeps every secret and every row",
+  { timeout: 120_000 },
+  async () => {
+    const before = await start("users");
+    await query("users", "insert into users (id, name, email) values (777777, 'Developer', 'developer@example.com')");
+    await query("posts", "truncate posts");
+    const secrets = readSecrets();
+    await stop(before);
+
+    addReviews();
+    const pulled = await start("reviews");
+    expect(pulled.output()).not.toMatch(/^seed /m);
+    expect(pulled.output()).toMatch(/^reviews .*migrations applied/m);
+    expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 1_001 }]);
+    expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
+    await query("reviews", "insert into things (scale) values (1)");
+    const { databasePasswords, cursorKey } = readSecrets();
+    expect(databasePasswords).toEqual({ ...secrets.databasePasswords, reviews: expect.stringMatching(/^\w{48}$/) });
+    expect(cursorKey).toBe(secrets.cursorKey);
+    expect(statSync(join(clone, ".data/secrets.json")).mode & 0o777).toBe(0o600);
+
+    await stop(pulled);
+
+    const scaled = await start("reviews", "--scale", "2");
+    expect(scaled.output()).toContain("scale 2 replaces the data of users, posts, comments, orders");
+    expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 2_000 }]);
+    expect(await query("reviews", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
+  },
+);
+
+test("a listed service without its files is one error, and nothing starts", async () => {
+  addReviews();
+  rmSync(join(clone, "services/reviews/src"), { recursive: true });
+  const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), variables());
+  expect(await platform.exited()).toBe(1);
+  expect(platform.output()).toMatch(
+    /^supergraph\/subgraphs\.ts lists the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\nAdd them .*\n$/,
+  );
+});
+
+/** What a developer who pulls the commit of another team gets. */
+function addReviews(): void {
+  write("services/reviews/package.json", "{}");
+  write("services/reviews/migrations/0001-things.sql", "create table things (scale int not null);\n");
+  write("services/reviews/schema.graphql", stubSchema("reviews", ["name"]));
+  write("services/reviews/src/rest/routes.ts", "export const routes = [];\n");
+  write("services/reviews/src/main.ts", stubPart("reviews"));
+  const list = readFileSync(join(clone, "supergraph/subgraphs.ts"), "utf8");
+  const orders = '  serviceAt("orders", 4004),\n';
+  if (!list.includes("reviews"))
+    write("supergraph/subgraphs.ts", list.replace(orders, `${orders}  serviceAt("reviews", 4005),\n`));
+}
+
+async function start(only: string, ...args: readonly string[]): Promise<Started> {
+  const script = join(clone, "scripts/start.ts");
+  running = startScript(script, ["--only", only, ...args], join(clone, ".data"), variables());
+  await running.ready();
+  return running;
+}
+
+async function stop(platform: Started): Promise<void> {
+  platform.child.kill("SIGTERM");
+  await platform.exited();
+}
+
+function variables(): Readonly<Record<string, string>> {
+  return { ...portVariables(ports), REVIEWS_PORT: String(reviewsPort) };
+}
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(join(clone, path)), { recursive: true });
+  writeFileSync(join(clone, path), content);
+}
+
+interface StoredSecrets {
+  readonly databasePasswords: Readonly<Record<string, string>>;
+  readonly cursorKey: string;
+}
+
+function readSecrets(): StoredSecrets {
+  return JSON.parse(readFileSync(join(clone, ".data/secrets.json"), "utf8")) as StoredSecrets;
+}
+
+/** As the service itself: with its own role and password. */
+async function query(service: string, text: string): Promise<readonly unknown[]> {
+  const password = readSecrets().databasePasswords[service] ?? "";
+  const client = new pg.Client(`postgres://${service}:${password}@127.0.0.1:${ports.postgres}/${service}`);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as readonly unknown[];
+  } finally {
+    await client.end();
+  }
+}
