@@ -120,7 +120,7 @@ function readSupergraph(env: EnvironmentReader) {
 
 /** By variable name: the replicas of one subgraph, separated by commas. */
 function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
-  const variables = Object.entries(env.matching(/^SUBGRAPH_URL_.+$/));
+  const variables = Object.entries(env.withPrefix("SUBGRAPH_URL_"));
   return Object.fromEntries(
     variables.map(([name, text]) => {
       const urls = text.split(",").map((url) => url.trim());
@@ -133,7 +133,7 @@ function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, reado
 
 /** By variable name: whether the gateway checks the keys of entities from one subgraph. */
 function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
-  const variables = Object.entries(env.matching(/^SUBGRAPH_KEY_CHECK_.+$/));
+  const variables = Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"));
   return Object.fromEntries(
     variables.map(([name, text]) => {
       if (text !== "on" && text !== "off") env.problem(`${name} is neither on nor off`);

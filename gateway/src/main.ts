@@ -2,6 +2,7 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
+import { warnOfMisspeltVariables } from "@tributary/kit/misspelt-variables";
 import { runMain } from "@tributary/kit/run-main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -25,6 +26,7 @@ async function serve(config: Config): Promise<void> {
   let supergraphId: Gateway["supergraphId"] = () => undefined;
   const telemetry = await createGatewayTelemetry(config, () => supergraphId());
   const { log, observe } = telemetry;
+  warnOfMisspeltVariables(log, config.misspeltVariables);
   // Its thread loads Apollo Gateway while this one loads Apollo Server.
   const planner = createPlanner({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");

@@ -13,7 +13,7 @@ const read = (environment: Environment) =>
     keys: env.list("KEYS", { fallback: [], why: "sign" }),
     open: env.flag("OPEN", { fallback: false, why: "who comes in" }),
     extra: env.optional("EXTRA", { why: "more" }),
-    others: env.matching(/^SUBGRAPH_URL_/),
+    others: env.withPrefix("SUBGRAPH_URL_"),
   }));
 
 test("what is not set falls back, and what is empty counts as not set", () => {

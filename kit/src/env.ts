@@ -1,3 +1,5 @@
+import { findMisspeltVariables, type MisspeltVariable } from "./misspelt-variables.ts";
+
 /** The variables of a process, as `process.env` gives them. Only `main.ts` files read the real one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,8 +36,10 @@ export interface EnvironmentReader {
   /** Values separated by commas, trimmed, empty ones dropped. */
   list(name: string, o: Common & { fallback?: readonly string[] }): readonly string[];
   flag(name: string, o: Common & { fallback: boolean }): boolean;
-  /** All variables whose name matches, by name. */
-  matching(pattern: RegExp): Readonly<Record<string, string>>;
+  /** All variables whose name begins with the prefix and goes on, by name. */
+  withPrefix(prefix: string): Readonly<Record<string, string>>;
+  /** Variables that are set and resemble one that is read. Complete once all variables are read. */
+  readonly misspeltVariables: readonly MisspeltVariable[];
   /** Reports what no single variable shows, such as two that exclude each other. */
   problem(text: string): void;
 }
@@ -57,9 +61,19 @@ export class ConfigError extends Error {
  */
 export function readEnvironment<T>(environment: Environment, read: (env: EnvironmentReader) => T): T {
   const problems: string[] = [];
-  const config = read(createReader(environment, problems, recorders.get(environment)));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  const known = { names: new Set<string>(), prefixes: new Set<string>() };
+  const misspeltVariables: MisspeltVariable[] = [];
+  const config = read({ ...createReader(environment, problems, known, recorders.get(environment)), misspeltVariables });
+  misspeltVariables.push(...findMisspeltVariables(environment, known));
+  if (problems.length === 0) return config;
+  const hints = misspeltVariables.map(({ name, nearest }) => `${name} is unknown: did you mean ${nearest}?`);
+  throw new ConfigError([...problems, ...hints]);
+}
+
+/** The names that one `readConfig` reads. */
+interface ReadNames {
+  readonly names: Set<string>;
+  readonly prefixes: Set<string>;
 }
 
 /** Environments that want to know what is asked of them; only describeEnvironment puts one in. */
@@ -79,7 +93,12 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   return found;
 }
 
-function createReader(environment: Environment, problems: string[], record: Recorder | undefined): EnvironmentReader {
+function createReader(
+  environment: Environment,
+  problems: string[],
+  known: ReadNames,
+  record: Recorder | undefined,
+): Omit<EnvironmentReader, "misspeltVariables"> {
   const raw = (name: string) => (environment[name] === "" ? undefined : environment[name]);
 
   function read<T>(
@@ -90,6 +109,7 @@ function createReader(environment: Environment, problems: string[], record: Reco
   ): T {
     const required = o.required ?? o.fallback === undefined;
     const fallback = o.fallback === undefined ? undefined : String(o.fallback);
+    known.names.add(name);
     record?.({ name, kind, required, secret: o.secret ?? false, fallback, range: o.range, why: o.why });
     const text = raw(name);
     if (text === undefined) {
@@ -139,12 +159,12 @@ function createReader(environment: Environment, problems: string[], record: Reco
       read(name, "flag", { ...o, range: "true or false", placeholder: false }, (text) =>
         text === "true" ? true : text === "false" ? false : undefined,
       ),
-    matching: (pattern) =>
-      Object.fromEntries(
-        Object.entries(environment).filter(
-          (entry): entry is [string, string] => pattern.test(entry[0]) && entry[1] !== undefined && entry[1] !== "",
-        ),
-      ),
+    withPrefix(prefix) {
+      known.prefixes.add(prefix);
+      const isSet = (entry: [string, string | undefined]): entry is [string, string] =>
+        entry[0].startsWith(prefix) && entry[0] !== prefix && entry[1] !== undefined && entry[1] !== "";
+      return Object.fromEntries(Object.entries(environment).filter(isSet));
+    },
     problem: (text) => void problems.push(text),
   };
 }

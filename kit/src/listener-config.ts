@@ -1,4 +1,5 @@
 import type { EnvironmentReader } from "./env.ts";
+import type { MisspeltVariable } from "./misspelt-variables.ts";
 
 /** How one of our processes listens, logs and stops. Times in milliseconds. */
 export interface ListenerConfig {
@@ -8,6 +9,8 @@ export interface ListenerConfig {
   readonly logLevel: string;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
+  /** Logged at start. */
+  readonly misspeltVariables: readonly MisspeltVariable[];
 }
 
 const levels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -17,6 +20,7 @@ export function readListenerConfig(
   defaults: Pick<ListenerConfig, "port" | "shutdownGraceMs">,
 ): ListenerConfig {
   return {
+    misspeltVariables: env.misspeltVariables,
     port: env.integer("PORT", {
       fallback: defaults.port,
       min: 0,

@@ -7,6 +7,7 @@ import { type Authenticate, createAuthenticator, type Identity } from "./identit
 import { type RunningServer, startServer, stopOnSignals } from "./lifecycle.ts";
 import { createLog, type Log } from "./log.ts";
 import { migrate } from "./migrate.ts";
+import { warnOfMisspeltVariables } from "./misspelt-variables.ts";
 import { createDatabase, type Database } from "./postgres.ts";
 import { writeProblem } from "./problem.ts";
 import { readRequestId } from "./request-id.ts";
@@ -128,6 +129,7 @@ export async function runService(o: ServiceProcessOptions): Promise<void> {
   }
   const telemetry = await createServiceTelemetry(o.name, o.config);
   const { log } = telemetry;
+  warnOfMisspeltVariables(log, o.config.misspeltVariables);
   const server = await serve(o, telemetry);
   stopOnSignals([server], log);
   // Said last: whoever reads it may send a signal at once.

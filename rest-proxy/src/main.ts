@@ -1,4 +1,5 @@
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
+import { warnOfMisspeltVariables } from "@tributary/kit/misspelt-variables";
 import { runMain } from "@tributary/kit/run-main";
 import { readConfig, readRoutesFile } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
@@ -12,6 +13,7 @@ await runMain(async () => {
   const config = readConfig(process.env, table.services);
   const telemetry = await createProxyTelemetry(config, table.versions.at(-1) ?? 1);
   const { log, observe, watchers } = telemetry;
+  warnOfMisspeltVariables(log, config.misspeltVariables);
   const documents = loadDocuments(config.openApiFolder);
   const proxy = createRestProxy({ ...config, table, documents, observe, watchers });
   const admin = await telemetry.startAdmin();

@@ -1,5 +1,6 @@
 import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
 import { createLog } from "@tributary/kit/log";
+import { warnOfMisspeltVariables } from "@tributary/kit/misspelt-variables";
 import { runMain } from "@tributary/kit/run-main";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -9,6 +10,7 @@ await runMain(async () => serve(readConfig(process.env)));
 
 async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Config): Promise<void> {
   const log = createLog({ name: "issuer", level: logLevel });
+  warnOfMisspeltVariables(log, listener.misspeltVariables);
   const key = await openSigningKey(keyFile);
   const server = await startServer({
     ...listener,

@@ -1,0 +1,97 @@
+import type { Environment } from "./env.ts";
+import type { Log } from "./log.ts";
+
+/** A variable that the process does not read, and the variable that its name most likely stands for. */
+export interface MisspeltVariable {
+  readonly name: string;
+  readonly nearest: string;
+}
+
+export interface KnownNames {
+  /** Read by name. */
+  readonly names: ReadonlySet<string>;
+  /** Every name that begins with one of them is read, such as `SUBGRAPH_URL_`. */
+  readonly prefixes: ReadonlySet<string>;
+}
+
+/** Two edits of a short name lead to another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
+const shortCharactersMax = 7;
+const editsMax = 2;
+const editsOfShortMax = 1;
+/** Longer names are not compared: a comparison takes time in proportion to the product of the lengths. */
+const charactersMax = 100;
+
+/**
+ * Variables that are set, that the process does not read, and whose names are at most two edits from one that it reads. Names of
+ * Kubernetes' service links are left out: they are made from the names of services.
+ */
+export function findMisspeltVariables(environment: Environment, known: KnownNames): readonly MisspeltVariable[] {
+  const prefixes = [...known.prefixes];
+  const unknown = Object.keys(environment).filter(
+    (name) =>
+      environment[name] !== "" &&
+      name.length <= charactersMax &&
+      !known.names.has(name) &&
+      !prefixes.some((prefix) => name.startsWith(prefix)) &&
+      !isServiceLink(name, environment),
+  );
+  return unknown.flatMap((name) => findNearest(name, known) ?? []);
+}
+
+/** One line for each, at start: the process runs on without the values. Values are not logged, they may be secrets. */
+export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVariable[]): void {
+  for (const { name, nearest } of variables)
+    log.warn({ variable: name, nearest }, `unknown variable ${name} ignored: did you mean ${nearest}?`);
+}
+
+/**
+ * Kubernetes sets `X_SERVICE_HOST`, `X_SERVICE_PORT…`, `X_PORT` and `X_PORT_…` for each service X of the namespace
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). The first of them shows that there is
+ * such a service, so that `ADMIM_PORT` alone is a spelling mistake.
+ */
+function isServiceLink(name: string, environment: Environment): boolean {
+  const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/.exec(name) ?? [];
+  return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
+}
+
+function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVariable | undefined {
+  let nearest: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  const compare = (part: string, read: string, suggestion: string) => {
+    const edits = countEdits(part, read);
+    const max = Math.min(part.length, read.length) <= shortCharactersMax ? editsOfShortMax : editsMax;
+    if (edits > max || edits >= fewest) return;
+    nearest = suggestion;
+    fewest = edits;
+  };
+  for (const one of names) compare(name, one, one);
+  // What follows a prefix is free.
+  for (const prefix of prefixes) compare(name.slice(0, prefix.length), prefix, `${prefix}…`);
+  return nearest === undefined ? undefined : { name, nearest };
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours: Damerau-Levenshtein distance, no part edited twice. */
+function countEdits(a: string, b: string): number {
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current[column] = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (isSame ? 0 : 1),
+        isSwap ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { describeEnvironment, type Environment } from "../kit/src/env.ts";
+import { issuer, units } from "./kubernetes/units.ts";
+
+test.each([
+  ["gateway/src/main.ts", { SUPERGRAPH_FILE: "supergraph/supergraph.graphql" }],
+  ["rest-proxy/src/main.ts", {}],
+  ["services/users/src/main.ts", { DATABASE_URL: "postgres://nobody@127.0.0.1:9/none" }],
+  ["infra/issuer/src/main.ts", {}],
+])("%s logs a warning for a misspelt variable at start", async (main, environment) => {
+  const warnings = run(main, { PORT: "0", DRAIN_DELY_MS: "5", ...environment });
+  await vi.waitFor(() => expect(warnings()).toContain("did you mean DRAIN_DELAY_MS?"), 20_000);
+});
+
+test("no process warns of a variable that another one of ours reads", () => {
+  const processes = [...units, issuer];
+  const all = processes.flatMap(({ readConfig }) => describeEnvironment(readConfig).map(({ name }) => name));
+  const environment: Environment = { ...Object.fromEntries(all.map((name) => [name, name])), PORT: "0" };
+  for (const { readConfig } of processes)
+    expect(problemsOf(() => readConfig(environment))).not.toContain("did you mean");
+});
+
+function problemsOf(read: () => unknown): string {
+  try {
+    return JSON.stringify(read());
+  } catch (error) {
+    return String(error);
+  }
+}
+
+function run(main: string, environment: Environment): () => string {
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env["PATH"], ...environment }, stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
