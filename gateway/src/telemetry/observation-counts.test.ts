@@ -63,3 +63,16 @@ test("what rooms report is counted by what it is about", async () => {
     expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 0');
   }
 });
+
+test("the gauge of unknown subgraph variables is of the served supergraph", async () => {
+  const metrics = await createPrometheus(metricsOf.gateway);
+  const count = createObservationCounts(metrics);
+  const valueAfterLoad = async (variables: number, kind: "supergraph-loaded" | "supergraph-refused") => {
+    for (let i = 0; i < variables; i++) count({ kind: "override-without-subgraph", variable: `SUBGRAPH_URL_${i}` });
+    count({ kind, id: "a", subgraphs: [], tookMs: 3, cause: undefined });
+    return /^tributary_gateway_unknown_subgraph_variables (\d+)$/m.exec(await metrics.write())?.[1];
+  };
+  expect(await valueAfterLoad(2, "supergraph-loaded")).toBe("2");
+  expect(await valueAfterLoad(5, "supergraph-refused")).toBe("2");
+  expect(await valueAfterLoad(0, "supergraph-loaded")).toBe("0");
+});

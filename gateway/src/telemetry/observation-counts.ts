@@ -85,9 +85,17 @@ const loadResults: Partial<Record<Observation["kind"], string>> = {
 function countLoads(metrics: Metrics<typeof gatewayMetrics>): Observe {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
+  const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
+  /** Of the supergraph that is being loaded: supergraphs are loaded one at a time. */
+  let unknownCount = 0;
   return ({ kind }) => {
     const result = loadResults[kind];
     if (result !== undefined) loads.add({ result });
-    if (kind === "supergraph-loaded") loadedAt.set({}, Date.now() / 1_000);
+    if (kind === "override-without-subgraph") unknownCount++;
+    if (kind === "supergraph-loaded") {
+      loadedAt.set({}, Date.now() / 1_000);
+      unknownVariables.set({}, unknownCount);
+    }
+    if (kind === "supergraph-loaded" || kind === "supergraph-refused") unknownCount = 0;
   };
 }

@@ -232,6 +232,11 @@ export const gatewayMetrics = {
     help: "Supergraphs by result: loaded, refused (it cannot be used), unavailable (it cannot be read).",
     labels: ["result"],
   },
+  tributary_gateway_unknown_subgraph_variables: {
+    kind: "gauge",
+    help: "Variables SUBGRAPH_URL_<NAME> and SUBGRAPH_KEY_CHECK_<NAME> that name no subgraph of the served supergraph.",
+    labels: [],
+  },
   tributary_gateway_supergraph_loaded_timestamp_seconds: {
     kind: "gauge",
     help: "When the supergraph that is served was loaded, in seconds since 1970.",
