@@ -64,7 +64,8 @@ export function readConfig(environment: Environment) {
 
 /** Each is a label of several metrics: there is a bound. */
 const knownClientsMax = 100;
-const knownOperationsMax = 200;
+/** Configured and learned ones together. */
+export const operationLabelsMax = 100;
 
 function readKnownNames(env: EnvironmentReader) {
   const knownClients = env.list("KNOWN_CLIENTS", {
@@ -73,11 +74,11 @@ function readKnownNames(env: EnvironmentReader) {
   });
   const knownOperations = env.list("KNOWN_OPERATIONS", {
     fallback: [],
-    why: "operation names, 200 at most, that are counted by themselves; all others are one",
+    why: "operation names, 100 at most, that are counted by themselves from the start; others from their 101st request on while there are fewer than 100",
   });
   if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
-  if (knownOperations.length > knownOperationsMax)
-    env.problem(`KNOWN_OPERATIONS has at most ${knownOperationsMax} names`);
+  if (knownOperations.length > operationLabelsMax)
+    env.problem(`KNOWN_OPERATIONS has at most ${operationLabelsMax} names`);
   return { knownClients, knownOperations };
 }
 

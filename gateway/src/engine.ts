@@ -119,7 +119,7 @@ export function createEngine(o: EngineOptions): Engine {
     const { body, problems, told } = writeResult(compiled, result);
     if (problems.length > 0) {
       const told = problems.map(({ path, code }) => ({ path: tellPath(path), code }));
-      o.observe({ kind: "values-refused", requestId, traceId: trace.traceId, problems: told });
+      o.observe({ kind: "values-refused", requestId, traceId: trace.traceId, ...admitted.identity, problems: told });
     }
     if (!scope.isTimed) return { status: 200, body, told };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };

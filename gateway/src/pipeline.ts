@@ -59,7 +59,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
 
     answer(engine, admitted, asked) {
       const { exchange, answerType, graphql } = asked;
-      exchange.record?.ask(admitted);
+      if (exchange.record) exchange.record.admitted = admitted;
       const variables = graphql.variables ?? {};
       const problems = findVariableProblems(engine.apiSchema, admitted, variables);
       if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));
@@ -74,12 +74,14 @@ export function createPipeline(o: PipelineOptions): Pipeline {
     { exchange, answerType }: Asked,
   ): Promise<Answer> {
     const { request, response, requestId, trace, record } = exchange;
+    const { identity } = admitted;
     const startedMs = o.serverTiming ? performance.now() : 0;
     const deadline = createDeadline(response, o.requestTimeoutMs, () =>
-      o.observe({ kind: "client-gone", requestId, traceId: trace.traceId }),
+      o.observe({ kind: "client-gone", requestId, traceId: trace.traceId, ...identity }),
     );
     const { authorization } = request.headers;
-    const scope = createRequestScope({ requestId, trace, authorization, isTimed: o.serverTiming, deadline, record });
+    const isTimed = o.serverTiming;
+    const scope = createRequestScope({ requestId, trace, identity, authorization, isTimed, deadline, record });
     try {
       const said = await engine.execute(admitted, variables, scope);
       const asksPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
@@ -90,7 +92,7 @@ export function createPipeline(o: PipelineOptions): Pipeline {
       const contentType = contentTypeOf(answerType);
       return { status: statusFor(said.status, answerType), contentType, headers, body, told: said.told };
     } catch (error) {
-      return refuse(o.observe, exchange, answerType, error);
+      return refuse(o.observe, exchange, answerType, error, identity);
     } finally {
       deadline.clear();
     }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { createSpanCollector, type RecordedSpan } from "../../kit/src/testing/trace.ts";
 import { type Platform, startPlatform } from "../end-to-end/platform.ts";
@@ -26,6 +27,10 @@ test.each(["full", "fast"])(
     expect((await platform.ask(feed)).body.errors).toBeUndefined();
     const root = await rootOf("gateway");
     expect(root).toMatchObject({ name: "query Feed", kind: "server", attributes: { "tributary.lane": lane } });
+    expect(root.attributes).toMatchObject({
+      "graphql.operation.name": "Feed",
+      "tributary.document_hash": sha256(feed),
+    });
     expect(collector.paths()).toEqual([
       "query Feed > admit",
       "query Feed > parse",
@@ -93,6 +98,10 @@ test("an attempt at a service that is not there is a span that failed", async ()
 });
 
 /** All spans are of the root's trace; each client's span has the other process's below it, and nothing else crosses. */
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
 function expectOneTrace(root: RecordedSpan): void {
   const spans = collector.spans();
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([root.traceId]));

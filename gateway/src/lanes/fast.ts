@@ -54,7 +54,7 @@ export function createFastLane({ pipeline, generations, write, observe, goOn, ..
     try {
       write(exchange, await pipeline.answer(generation.engine, known, asked));
     } catch (error) {
-      write(exchange, refuse(observe, exchange, answerType, error));
+      write(exchange, refuse(observe, exchange, answerType, error, known.identity));
     } finally {
       release();
     }

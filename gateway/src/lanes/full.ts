@@ -34,7 +34,7 @@ export function createFullLane({ pipeline, generations, write, observe }: FullLa
       answerType = requireAnswerType(request);
       const graphql = method === "GET" ? readGet(request) : await readPost(exchange, received);
       record?.enter("parse");
-      if (record) record.operationName = graphql.operationName;
+      if (record) record.requestedName = graphql.operationName;
       write(exchange, await answer(exchange, { method, answerType, graphql }));
     } catch (error) {
       write(exchange, refuse(observe, exchange, answerType, error));

@@ -1,7 +1,7 @@
 // What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
 import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
 import { createBoundedMap, type KeptSize } from "@tributary/kit/bounded-map";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import { type AdmittedOperation, identifyOperation } from "../parse/admitted-operation.ts";
 
 export interface Operations {
   /** Whether an operation of this document was admitted. */
@@ -93,6 +93,7 @@ export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} 
       source,
       document,
       operation,
+      identity: identifyOperation(operation, known.hash),
       retain(bytes: number) {
         if (bySource.get(source) === known) bySource.addWeight(source, bytes);
       },

@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { expect, test } from "vitest";
-import type { AdmittedOperation } from "./admitted-operation.ts";
+import { type AdmittedOperation, identifyOperation } from "./admitted-operation.ts";
 import { findVariableProblems, requireOperation } from "./operation.ts";
 
 const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");
@@ -38,7 +38,7 @@ function admit(source: string, name?: string): AdmittedOperation {
   const document = parse(source, { noLocation: true });
   const operation = getOperationAST(document, name);
   if (!operation) throw new Error("not an operation");
-  return { source, document, operation, retain: () => {} };
+  return { source, document, operation, identity: identifyOperation(operation, ""), retain: () => {} };
 }
 
 function read(source: string): OperationDefinitionNode {

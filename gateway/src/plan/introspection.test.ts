@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { buildSchema, execute, type ExecutionResult, getIntrospectionQuery, getOperationAST, parse } from "graphql";
 import { expect, test } from "vitest";
 import { Refusal } from "../errors.ts";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import { type AdmittedOperation, identifyOperation } from "../parse/admitted-operation.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import { responseNameOf } from "./fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
@@ -184,7 +184,13 @@ function setUp({
     const client = resolveConditions(document, operation, variables);
     const fields = findIntrospectionFields(client, responseNameOf);
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
-    const admitted: AdmittedOperation = { source, document, operation, retain: () => {} };
+    const admitted: AdmittedOperation = {
+      source,
+      document,
+      operation,
+      identity: identifyOperation(operation, ""),
+      retain: () => {},
+    };
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];
     const join = (values: Readonly<Record<string, Uint8Array>>) =>
       `{${names.map((name) => `"${name}":${toText(values[fields?.findAlias([name]) ?? ""])}`).join(",")}}`;

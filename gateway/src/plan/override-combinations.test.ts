@@ -1,5 +1,6 @@
 import { buildSchema, Kind, parse } from "graphql";
 import { expect, test } from "vitest";
+import { identifyOperation } from "../parse/admitted-operation.ts";
 import { chooseCombination, createOverrideCombinations, percentileOf } from "./override-combinations.ts";
 
 test("an operation has the combinations of the labels of its own fields, by ascending percentile", () => {
@@ -60,5 +61,5 @@ function list(query: string) {
       ["Post.title", ["percent(50)"]],
     ]),
     enabledLabels: ["beta"],
-  })({ source: query, document, operation, retain: () => {} });
+  })({ source: query, document, operation, identity: identifyOperation(operation, ""), retain: () => {} });
 }

@@ -18,22 +18,23 @@ const reportedMax = 20;
 export function createReport(
   { observe, tellPath }: ReportOptions,
   service: string,
-  { requestId, trace: { traceId }, signal }: RequestScope,
+  { requestId, trace: { traceId }, identity, signal }: RequestScope,
 ) {
+  const ofRequest = { requestId, traceId, ...identity };
   return {
     errors(errors: readonly SubgraphError[]): void {
       if (errors.length === 0) return;
       const some = errors.slice(0, reportedMax).map((error) => tellError(error, tellPath));
-      observe({ kind: "subgraph-errors", requestId, traceId, service, count: errors.length, errors: some });
+      observe({ kind: "subgraph-errors", ...ofRequest, service, count: errors.length, errors: some });
     },
     misshapen(paths: readonly Path[]): void {
       if (paths.length === 0) return;
       const some = paths.slice(0, reportedMax).map(tellPath);
-      observe({ kind: "subgraph-answer-misshapen", requestId, traceId, service, count: paths.length, paths: some });
+      observe({ kind: "subgraph-answer-misshapen", ...ofRequest, service, count: paths.length, paths: some });
     },
     failure(answer: FailedAnswer): void {
       if (answer.kind === "abandoned" || signal.reason === "gone") return;
-      const about = { kind: "subgraph-fetch-failed", requestId, traceId, service, code: answer.code } as const;
+      const about = { kind: "subgraph-fetch-failed", ...ofRequest, service, code: answer.code } as const;
       if (answer.kind === "failed") observe({ ...about, cause: answer.cause });
       else observe({ ...about, answer: answer.why });
     },

@@ -1,11 +1,13 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
 import type { TraceContext } from "@tributary/kit/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
+import type { OperationIdentity } from "../parse/admitted-operation.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 
 export interface RequestScope {
   readonly requestId: string;
   readonly trace: TraceContext;
+  readonly identity: OperationIdentity;
   /** The client's `authorization`, passed on as it came. */
   readonly authorization: string | undefined;
   /** Aborted when the client goes away or the request's deadline passes; then nothing more is fetched. */
@@ -16,7 +18,10 @@ export interface RequestScope {
   readonly record: RequestRecord | undefined;
 }
 
-export interface ScopeAbout extends Pick<RequestScope, "requestId" | "trace" | "authorization" | "isTimed" | "record"> {
+export interface ScopeAbout extends Pick<
+  RequestScope,
+  "requestId" | "trace" | "identity" | "authorization" | "isTimed" | "record"
+> {
   readonly deadline: { signal(): CallerSignal };
 }
 
@@ -32,14 +37,16 @@ export function createRequestScope(about: ScopeAbout): RequestScope {
 class Scope implements RequestScope {
   readonly requestId: string;
   readonly trace: TraceContext;
+  readonly identity: OperationIdentity;
   readonly authorization: string | undefined;
   readonly isTimed: boolean;
   readonly record: RequestRecord | undefined;
   readonly #deadline: ScopeAbout["deadline"];
 
-  constructor({ requestId, trace, authorization, isTimed, record, deadline }: ScopeAbout) {
+  constructor({ requestId, trace, identity, authorization, isTimed, record, deadline }: ScopeAbout) {
     this.requestId = requestId;
     this.trace = trace;
+    this.identity = identity;
     this.authorization = authorization;
     this.isTimed = isTimed;
     this.record = record;

@@ -4,6 +4,7 @@ import type { GraphQLError } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { type ClientCode, codes, Refusal, refusalBody } from "../errors.ts";
 import type { Observe } from "../telemetry/observations.ts";
+import type { OperationIdentity } from "../parse/admitted-operation.ts";
 import { maskError } from "./mask.ts";
 import type { Answer } from "./write.ts";
 
@@ -12,17 +13,21 @@ interface Asker {
   readonly trace: TraceContext;
 }
 
-/** A refusal is JSON in a GraphQL answer's shape, whatever was asked for. A bug is masked, and goes whole to the log. */
+/**
+ * A rejection is JSON in a GraphQL response's shape, whatever was requested. A bug is masked, and logged whole.
+ * @param identity of the operation, if one is admitted.
+ */
 export function refuse(
   observe: Observe,
   { requestId, trace: { traceId } }: Asker,
   answerType: AnswerType,
   error: unknown,
+  identity?: OperationIdentity,
 ): Answer {
   const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL_SERVER_ERROR");
   const { code, message, status } = refusal;
-  if (refusal === error) observe({ kind: "request-refused", requestId, traceId, code, status });
-  else observe({ kind: "internal-error", requestId, traceId, cause: error });
+  if (refusal === error) observe({ kind: "request-refused", requestId, traceId, ...identity, code, status });
+  else observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
   return {
     status: isWellFormed(code) ? statusFor(status, answerType) : status,
     contentType: contentTypeOf(answerType),

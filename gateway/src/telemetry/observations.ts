@@ -1,5 +1,6 @@
 import type { Log } from "@tributary/kit/log";
 import type { UpstreamObservation } from "@tributary/kit/upstream";
+import type { OperationIdentity } from "../parse/admitted-operation.ts";
 import type { CacheName } from "./kept.ts";
 
 /** What rooms of the gateway have to report. They say what happened; only this room decides what is logged, and how. */
@@ -34,7 +35,7 @@ export type Observation =
   | { readonly kind: "library-said"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
 
 /** By what lines of one request are found, here and in other processes: the trace has its id whether or not somebody records it. */
-interface OfRequest {
+interface OfRequest extends Partial<OperationIdentity> {
   readonly requestId: string;
   readonly traceId: string;
 }

@@ -5,13 +5,16 @@ import { createNoMetrics, type Metrics } from "@tributary/kit/telemetry/metrics"
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/trace";
+import { Kind, type OperationDefinitionNode } from "graphql";
 import { expect, test } from "vitest";
 import { createRequestObserver } from "./request-observer.ts";
 import type { RequestRecord } from "./request-record.ts";
 
-type Asked = Partial<Pick<RequestRecord, "lane" | "operationName" | "outcome" | "codes" | "traceId">> & {
+type Asked = Partial<Pick<RequestRecord, "lane" | "requestedName" | "outcome" | "codes" | "traceId">> & {
   readonly client?: string;
   readonly status?: number;
+  /** The name of an admitted operation. */
+  readonly operationName?: string;
 };
 
 async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metrics<typeof metricsOf.gateway>) {
@@ -20,15 +23,21 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metri
   const metrics = given ?? (await createPrometheus(metricsOf.gateway));
   const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
   const observer = createRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
-  const ask = ({ client, status = 200, ...noted }: Asked) => {
+  const ask = ({ client, status = 200, operationName, ...noted }: Asked) => {
     const headers = client === undefined ? {} : { "apollographql-client-name": client };
     const response = Object.assign(new EventEmitter(), { statusCode: status, writableFinished: true });
     const request = { method: "POST", headers } as unknown as IncomingMessage;
     const record = observer?.begin(request, response as unknown as ServerResponse, "r-1");
-    Object.assign(record ?? {}, { lane: "fast", outcome: "ok", ...noted });
+    const admitted = operationName === undefined ? undefined : admit(operationName);
+    Object.assign(record ?? {}, { lane: "fast", outcome: "ok", admitted, ...noted });
     response.emit("close");
   };
   return { ask, lines, write: () => metrics.write() };
+}
+
+function admit(name: string): RequestRecord["admitted"] {
+  const operation = { kind: Kind.OPERATION_DEFINITION, name: { value: name }, operation: "query" };
+  return { operation: operation as OperationDefinitionNode, identity: { operationName: name, documentHash: "4f1a" } };
 }
 
 test("a thousand names of operations and clients are as many series as one", async () => {
@@ -53,6 +62,27 @@ test("known operations and clients are counted by themselves, and those without 
     expect(text).toContain(`tributary_gateway_requests_total{lane="fast",client="${client}",status="200"} 1`);
 });
 
+test("an operation is counted by its own name after 100 admitted requests", async () => {
+  const { ask, write } = await setUp();
+  for (let i = 0; i < 100; i++) ask({ operationName: "Cart" });
+  for (let i = 0; i < 200; i++) ask({ operationName: "Refused", outcome: "refused", codes: ["BAD_USER_INPUT"] });
+  for (let i = 0; i < 200; i++) ask({ requestedName: "Invalid", outcome: "refused", codes: ["GRAPHQL_PARSE_FAILED"] });
+  ask({ operationName: "Cart" });
+  ask({ operationName: "Refused" });
+  const text = await write();
+  const labels = [...text.matchAll(/^tributary_gateway_operations_total\{operation="(\w+)",outcome="ok"\} (\d+)$/gm)];
+  expect(labels.map(([, name, value]) => [name, value])).toEqual([
+    ["other", "101"],
+    ["Cart", "1"],
+  ]);
+});
+
+test("a line of the access log names the admitted operation and its document", async () => {
+  const { ask, lines } = await setUp("all");
+  ask({ operationName: "Cart" });
+  expect(lines).toMatchObject([{ operation: "other", operationName: "Cart", documentHash: "4f1a" }]);
+});
+
 test("what is refused is counted by its code, and what is not asked of /graphql by that alone", async () => {
   const { ask, write } = await setUp();
   ask({ lane: undefined, outcome: "refused", codes: ["NOT_FOUND"], status: 404 });
@@ -66,8 +96,9 @@ test("the sampled access log tells of what is our fault, and not of what is the 
   ask({});
   ask({ outcome: "refused", codes: ["GRAPHQL_VALIDATION_FAILED"] });
   ask({ outcome: "partial", codes: ["FORBIDDEN"] });
-  ask({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], operationName: "secret" });
+  ask({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], requestedName: "secret" });
   expect(lines).toMatchObject([{ requestId: "r-1", outcome: "partial", operation: "other", status: 200 }]);
+  expect(JSON.stringify(lines)).not.toContain("secret");
 });
 
 test("what is our fault is written without metrics and traces too, and nothing else of the sampled log", async () => {

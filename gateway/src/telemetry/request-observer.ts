@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "@tributary/kit/log";
-import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
+import { createKnownValues, createLearnedValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
-import type { Trace } from "@tributary/kit/telemetry/trace";
+import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import { operationLabelsMax } from "../config.ts";
 import { RequestRecord } from "./request-record.ts";
 
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
@@ -75,7 +76,7 @@ interface Summary {
 
 function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
   const clientOf = createKnownValues(o.knownClients);
-  const operationOf = createKnownValues(o.knownOperations);
+  const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);
 
   return ({ record, request, response, requestId, milliseconds }) => {
@@ -86,12 +87,27 @@ function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
     // Where only failures are written most requests end here.
     if (!isLogged && !o.metrics.isOn && span === undefined) return;
     const client = readClient(request, clientOf);
-    const summary: Summary = { lane, client, operation: operationOf(record.operationName), status, outcome };
+    const summary: Summary = { lane, client, operation: operationOf(record, outcome), status, outcome };
     count(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
     const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
-    o.log.info({ ...ids, ...summary, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
+    o.log.info(
+      { ...ids, ...summary, ...record.admitted?.identity, milliseconds: Math.round(milliseconds * 10) / 10 },
+      "answered",
+    );
+  };
+}
+
+/** Requests of an operation with this name that are counted as `other` before it has its own label. */
+const operationRequestsMin = 100;
+
+function createOperationLabels(known: readonly string[]) {
+  const labels = createLearnedValues({ known, valuesMax: operationLabelsMax, occurrencesMin: operationRequestsMin });
+  return ({ admitted, requestedName }: RequestRecord, outcome: RequestRecord["outcome"]): string => {
+    if (admitted === undefined) return labels.find(requestedName);
+    const { operationName } = admitted.identity;
+    return outcome === "refused" ? labels.find(operationName) : labels.count(operationName);
   };
 }
 
@@ -121,18 +137,24 @@ function createCounting(metrics: RequestObserverOptions["metrics"]) {
 }
 
 function endSpan(record: RequestRecord, { lane, client, operation, status, outcome }: Summary): void {
-  const { span, operationType, codes } = record;
+  const { span, admitted, codes } = record;
   if (!span) return;
   record.leave();
   span.set("http.response.status_code", status);
   if (lane !== undefined) {
-    span.rename(operationType === undefined ? "/graphql" : `${operationType} ${operation}`);
+    span.rename(admitted === undefined ? "/graphql" : `${admitted.operation.operation} ${operation}`);
     span.set("http.route", "/graphql");
     span.set("tributary.lane", lane);
     span.set("tributary.client", client);
-    span.set("graphql.operation.name", operation);
-    if (operationType !== undefined) span.set("graphql.operation.type", operationType);
+    if (admitted !== undefined) identify(span, admitted);
   }
   if (status >= 500 || outcome === "failed") span.fail(codes[0] ?? String(status));
   span.end();
+}
+
+/** OpenTelemetry's `graphql.document` is the text, which can hold personal data, and there is no attribute for a hash: that is ours. */
+function identify(span: Span, { operation, identity }: NonNullable<RequestRecord["admitted"]>): void {
+  span.set("graphql.operation.type", operation.operation);
+  span.set("tributary.document_hash", identity.documentHash);
+  if (identity.operationName !== undefined) span.set("graphql.operation.name", identity.operationName);
 }

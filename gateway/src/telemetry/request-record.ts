@@ -1,5 +1,5 @@
-import type { OperationDefinitionNode } from "graphql";
 import type { Span } from "@tributary/kit/telemetry/trace";
+import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
 /** The stages of a request as a trace shows them; `pipeline.ts` says what they are. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
@@ -20,9 +20,10 @@ const allIsWell: Told = { outcome: "ok", codes: [] };
 export class RequestRecord {
   /** Undefined for what is not asked of /graphql. */
   lane: "fast" | "full" | undefined;
-  /** As the client named it: never for a label, a span or a log line as it is. */
-  operationName: string | undefined;
-  operationType: string | undefined;
+  /** The request's parameter `operationName`, until an operation is admitted: any text, never for a label, a span or a log line. */
+  requestedName: string | undefined;
+  /** Undefined until an operation is admitted. */
+  admitted: Pick<AdmittedOperation, "operation" | "identity"> | undefined;
   /** Undefined until it is known, and for what is not asked of /graphql. */
   outcome: Outcome | undefined;
   /** Of the answer's `errors[]`. */
@@ -36,12 +37,6 @@ export class RequestRecord {
 
   constructor(span: Span | undefined) {
     this.span = span;
-  }
-
-  /** It is known what is asked. */
-  ask({ operation }: { readonly operation: OperationDefinitionNode }): void {
-    this.operationName = operation.name?.value;
-    this.operationType = operation.operation;
   }
 
   /** It is known what is answered. Without a word it is data alone. */

@@ -1,12 +1,83 @@
-/** Tells values that are counted by themselves from all others. */
+import { createBoundedMap } from "../bounded-map.ts";
+
+/** The label of a value that a client chooses: itself for a known value, `other`, or `unnamed` for none. */
 export type KnownValues = (value: string | undefined) => string;
 
-/**
- * A label whose values callers choose has few of them: the known ones, `other`, and `unnamed` for none.
- * @param known as configuration or schema give them; their number is the bound.
- */
+/** @param known from configuration or schema; their number bounds that of the labels. */
 export function createKnownValues(known: Iterable<string>): KnownValues {
-  // Ours is given for the caller's equal one: a text is hashed once for all lookups, and none of the caller's is kept.
-  const names = new Map(Array.from(known, (name) => [name, name]));
+  return labelsFrom(createNames(known));
+}
+
+/** Labels that a process learns from what clients send. */
+export interface LearnedValues {
+  /** The label, without counting an occurrence: for values of requests that were rejected. */
+  readonly find: KnownValues;
+  /** Counts one occurrence, and gives the label. */
+  readonly count: KnownValues;
+}
+
+export interface LearnedValuesOptions {
+  /** These have a label from the start, and are not more than `valuesMax`. */
+  readonly known: readonly string[];
+  /** Labels beside `other` and `unnamed`. */
+  readonly valuesMax: number;
+  /** Occurrences that count as `other` before a value has its own label. */
+  readonly occurrencesMin: number;
+}
+
+/** Values counted at once that have no label yet. The one that was not seen for longest makes room. */
+const candidatesMax = 1_000;
+/** A longer value is never a label. */
+const labelCharactersMax = 100;
+
+/** A value gets its label for good: a client that sends many cannot take it from another, only use up the remaining places. */
+export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
+  const names = createNames(known);
+  const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax, weightMax: candidatesMax });
+  const find = labelsFrom(names);
+
+  function countCandidate(value: string): string {
+    const candidate = candidates.get(value);
+    if (candidate === undefined) {
+      const name = copyOf(value);
+      candidates.set(name, { name, occurrences: 1 }, 1);
+      return "other";
+    }
+    candidate.occurrences++;
+    if (candidate.occurrences <= occurrencesMin) return "other";
+    names.set(candidate.name, candidate.name);
+    candidates.delete(candidate.name);
+    if (names.size >= valuesMax) candidates.clear();
+    return candidate.name;
+  }
+
+  return {
+    find,
+    count(value) {
+      const label = find(value);
+      if (label !== "other" || value === undefined || names.size >= valuesMax) return label;
+      return value.length > labelCharactersMax ? label : countCandidate(value);
+    },
+  };
+}
+
+interface Candidate {
+  readonly name: string;
+  occurrences: number;
+}
+
+type Names = Map<string, string>;
+
+/** Gives our string for the client's equal one, so that its hash is computed once for all look-ups and none of the client's is retained. */
+function createNames(known: Iterable<string>): Names {
+  return new Map(Array.from(known, (name) => [name, name]));
+}
+
+function labelsFrom(names: Names): KnownValues {
   return (value) => (value === undefined || value === "" ? "unnamed" : (names.get(value) ?? "other"));
+}
+
+/** A name from a parsed document is a slice, which retains the document's whole text in V8. */
+function copyOf(value: string): string {
+  return Buffer.from(value).toString();
 }

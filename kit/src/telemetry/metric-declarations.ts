@@ -85,7 +85,7 @@ export const serviceMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Of the gateway. `client` and `operation` are known names, `other`, or `unnamed`. */
+/** Of the gateway. `client` is a known name, `other` or `unnamed`; `operation` too, where a name is known after 100 admitted requests. */
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",

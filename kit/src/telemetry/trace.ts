@@ -19,6 +19,7 @@ export type AttributeName =
   | "tributary.version"
   | "tributary.client"
   | "tributary.cache"
+  | "tributary.document_hash"
   | "tributary.shared"
   | "tributary.outcome"
   | "tributary.supergraph";
