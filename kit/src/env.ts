@@ -63,17 +63,23 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
   const problems: string[] = [];
   const known = { names: new Set<string>(), prefixes: new Set<string>() };
   const misspeltVariables: MisspeltVariable[] = [];
-  const config = read({ ...createReader(environment, problems, known, recorders.get(environment)), misspeltVariables });
+  const record: Recorder = (description) => {
+    known.names.add(description.name);
+    recorders.get(environment)?.(description);
+  };
+  const reader = createReader(environment, problems, record);
+  const config = read({
+    ...reader,
+    withPrefix(prefix) {
+      known.prefixes.add(prefix);
+      return pickWithPrefix(environment, prefix);
+    },
+    misspeltVariables,
+  });
   misspeltVariables.push(...findMisspeltVariables(environment, known));
   if (problems.length === 0) return config;
   const hints = misspeltVariables.map(({ name, nearest }) => `${name} is unknown: did you mean ${nearest}?`);
   throw new ConfigError([...problems, ...hints]);
-}
-
-/** The names that one `readConfig` reads. */
-interface ReadNames {
-  readonly names: Set<string>;
-  readonly prefixes: Set<string>;
 }
 
 /** Environments that want to know what is asked of them; only describeEnvironment puts one in. */
@@ -93,12 +99,9 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   return found;
 }
 
-function createReader(
-  environment: Environment,
-  problems: string[],
-  known: ReadNames,
-  record: Recorder | undefined,
-): Omit<EnvironmentReader, "misspeltVariables"> {
+type VariableReader = Omit<EnvironmentReader, "withPrefix" | "misspeltVariables">;
+
+function createReader(environment: Environment, problems: string[], record: Recorder): VariableReader {
   const raw = (name: string) => (environment[name] === "" ? undefined : environment[name]);
 
   function read<T>(
@@ -109,8 +112,7 @@ function createReader(
   ): T {
     const required = o.required ?? o.fallback === undefined;
     const fallback = o.fallback === undefined ? undefined : String(o.fallback);
-    known.names.add(name);
-    record?.({ name, kind, required, secret: o.secret ?? false, fallback, range: o.range, why: o.why });
+    record({ name, kind, required, secret: o.secret ?? false, fallback, range: o.range, why: o.why });
     const text = raw(name);
     if (text === undefined) {
       if (required) problems.push(`${name} is required: ${o.why}`);
@@ -159,14 +161,14 @@ function createReader(
       read(name, "flag", { ...o, range: "true or false", placeholder: false }, (text) =>
         text === "true" ? true : text === "false" ? false : undefined,
       ),
-    withPrefix(prefix) {
-      known.prefixes.add(prefix);
-      const isSet = (entry: [string, string | undefined]): entry is [string, string] =>
-        entry[0].startsWith(prefix) && entry[0] !== prefix && entry[1] !== undefined && entry[1] !== "";
-      return Object.fromEntries(Object.entries(environment).filter(isSet));
-    },
     problem: (text) => void problems.push(text),
   };
+}
+
+function pickWithPrefix(environment: Environment, prefix: string): Readonly<Record<string, string>> {
+  const isSet = (entry: [string, string | undefined]): entry is [string, string] =>
+    entry[0].startsWith(prefix) && entry[0] !== prefix && entry[1] !== undefined && entry[1] !== "";
+  return Object.fromEntries(Object.entries(environment).filter(isSet));
 }
 
 interface Range {

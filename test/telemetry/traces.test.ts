@@ -98,10 +98,6 @@ test("an attempt at a service that is not there is a span that failed", async ()
 });
 
 /** All spans are of the root's trace; each client's span has the other process's below it, and nothing else crosses. */
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
 function expectOneTrace(root: RecordedSpan): void {
   const spans = collector.spans();
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([root.traceId]));
@@ -142,4 +138,8 @@ async function settled(): Promise<void> {
     const known = new Set(spans.map(({ spanId }) => spanId));
     expect(spans.filter(({ parentId }) => parentId !== undefined && !known.has(parentId))).toEqual([]);
   }, 5_000);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
