@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([issuer.stop(), collector.stop()]));
 
-const start = (environment: Readonly<Record<string, string>>) =>
+const start = (environment: Readonly<Record<string, string>> = {}) =>
   startObservedService("comments", {
     postgresUrl: inject("postgresUrl"),
     issuer,
@@ -25,7 +25,7 @@ test("a service exports all that is declared for it on its admin port, and nothi
   const exported = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
   const declared = [...Object.keys(metricsOf.service), ...runtimeMetricNames];
   expect(declared.filter((name) => !exported.has(name))).toEqual([]);
-  expect(text).toContain('tributary_build_info{version="1.2.3",revision="abc",supergraph="none"} 1');
+  expect(text).toContain('tributary_build_info{version="1.2.3",revision="abc",supergraph="none",instance_id="');
   expect(text).toContain("tributary_service_database_connections_max 10");
   expect((await fetch(`${running.url}/metrics`)).status).toBe(404);
   const ready = await (await fetch(`${running.url}/health/ready`)).json();
@@ -38,6 +38,16 @@ test("spans that wait are sent before the process ends", async () => {
   await fetch(`${running.url}/rest/v1/posts/1/comments`);
   expect(await running.stop()).toBe(0);
   expect(collector.received().filter((text) => text.includes("comments-of-this-test"))).not.toEqual([]);
+});
+
+test("a process has one instance id in its spans and its metrics", async () => {
+  const running = await start();
+  const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
+  const [, instanceId = "none"] = /instance_id="([\da-f-]{36})"/.exec(text) ?? [];
+  await fetch(`${running.url}/rest/v1/posts/1/comments`);
+  expect(await running.stop()).toBe(0);
+  const spans = collector.received().filter((received) => received.includes("service.instance.id"));
+  expect(spans.filter((received) => received.includes(instanceId))).not.toEqual([]);
 });
 
 test("with its variables away a process has one listener, sends nothing, and logs no access", async () => {

@@ -47,6 +47,7 @@ test("a REST request is one span below its caller's, with a span for each statem
     parentId: callerSpan,
     attributes: {
       "http.route": "/v2/users/:id",
+      "url.path": "/v2/users/:id",
       "http.request.method": "GET",
       "http.response.status_code": 200,
       "tributary.request_id": "r-1",

@@ -30,6 +30,8 @@ test.each(["full", "fast"])(
     expect(root.attributes).toMatchObject({
       "graphql.operation.name": "Feed",
       "tributary.document_hash": sha256(feed),
+      "http.route": "/graphql",
+      "url.path": "/graphql",
     });
     expect(collector.paths()).toEqual([
       "query Feed > admit",
@@ -75,8 +77,23 @@ test("one REST request is one trace: a span for the attempt, the service's answe
     kind: "server",
     attributes: { "http.response.status_code": 200, "tributary.version": 1, "tributary.cache": "fwd=uri-miss" },
   });
+  expect(root.attributes).toMatchObject({ "http.route": "/posts/:id", "url.path": "/posts/:id" });
   expect(collector.paths()).toEqual(["GET /posts/:id > ask posts > GET /v1/posts/:id > find-posts"]);
   expectOneTrace(root);
+});
+
+test("the span of an attempt has the address and the port of its replica", async () => {
+  await platform.rest("GET", "/v1/posts/3");
+  await rootOf("rest-proxy");
+  const forwarded = collector.spans().find(({ name }) => name === "ask posts");
+  collector.reset();
+  await platform.ask(feed);
+  await rootOf("gateway");
+  const fetched = collector.spans().find(({ name }) => name === "ask posts");
+  const { port } = new URL(platform.services.posts.url);
+  const replica = { "server.address": "127.0.0.1", "server.port": Number(port) };
+  expect(forwarded).toMatchObject({ process: "rest-proxy", kind: "client", attributes: replica });
+  expect(fetched).toMatchObject({ process: "gateway", kind: "client", attributes: replica });
 });
 
 test("a copy is a trace of one span", async () => {

@@ -144,6 +144,7 @@ function endSpan(record: RequestRecord, { lane, client, operation, status, outco
   if (lane !== undefined) {
     span.rename(admitted === undefined ? "/graphql" : `${admitted.operation.operation} ${operation}`);
     span.set("http.route", "/graphql");
+    span.set("url.path", "/graphql");
     span.set("tributary.lane", lane);
     span.set("tributary.client", client);
     if (admitted !== undefined) identify(span, admitted);

@@ -7,6 +7,8 @@ export interface ExportThreadData {
   /** What the process is called in traces. */
   readonly serviceName: string;
   readonly version: string;
+  /** The process, unless OTEL_RESOURCE_ATTRIBUTES names it otherwise. */
+  readonly instanceId: string;
   /** Node's compile cache, which a thread has to be told of. */
   readonly compileCacheFolder: string | undefined;
 }

@@ -29,6 +29,7 @@ async function start(code: string) {
   const thread = await startExportThread({
     url: "http://127.0.0.1:9",
     serviceName: "things",
+    instanceId: "i-7",
     version: "1.2.3",
     file: toFile(code),
   });

@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ExportAnswer, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
 import { toReadableSpan } from "./readable-span.ts";
 
-const { url, serviceName, version, compileCacheFolder } = workerData as ExportThreadData;
+const { url, serviceName, version, instanceId, compileCacheFolder } = workerData as ExportThreadData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
 // Whoever answers requests comes first where both want one core. Linux gives a thread a priority of its own; elsewhere it would be the process's.
@@ -16,7 +16,11 @@ const [{ OTLPTraceExporter }, resources] = await Promise.all([
   import("@opentelemetry/resources"),
 ]);
 const exporter = new OTLPTraceExporter({ url });
-const ofProcess = resources.resourceFromAttributes({ "service.name": serviceName, "service.version": version });
+const ofProcess = resources.resourceFromAttributes({
+  "service.name": serviceName,
+  "service.version": version,
+  "service.instance.id": instanceId,
+});
 // OTEL_RESOURCE_ATTRIBUTES has the last word: it knows the pod.
 const ofEnvironment = resources.detectResources({ detectors: [resources.envDetector] });
 const resource = resources.defaultResource().merge(ofProcess).merge(ofEnvironment);

@@ -24,8 +24,8 @@ const statementSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 export const processMetrics = {
   tributary_build_info: {
     kind: "gauge",
-    help: "1, with what runs here: version, source revision, and the supergraph that is served (none where there is none).",
-    labels: ["version", "revision", "supergraph"],
+    help: "1, with what runs here: version, source revision, and the supergraph that is served (none where there is none), and the service.instance.id of this process's spans.",
+    labels: ["version", "revision", "supergraph", "instance_id"],
   },
   tributary_log_lines_total: {
     kind: "counter",

@@ -98,9 +98,12 @@ function createSettling({ log, metrics, accessLog }: ServiceObserverOptions) {
 }
 
 function endSpan({ door, route, span }: RequestRecord, method: string, status: number): void {
-  span?.rename(door === "graphql" ? route : `${method} ${route}`);
-  span?.set("http.route", door === "graphql" ? "/graphql" : route);
-  span?.set("http.response.status_code", status);
-  if (status >= 500) span?.fail(String(status));
-  span?.end();
+  if (!span) return;
+  const path = door === "graphql" ? "/graphql" : route;
+  span.rename(door === "graphql" ? route : `${method} ${route}`);
+  span.set("http.route", path);
+  if (door !== "other") span.set("url.path", path);
+  span.set("http.response.status_code", status);
+  if (status >= 500) span.fail(String(status));
+  span.end();
 }

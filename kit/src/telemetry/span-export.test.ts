@@ -5,7 +5,12 @@ import { createSpanExport, type SpanExportOptions } from "./span-export.ts";
 import { createTracing } from "./tracing.ts";
 
 async function start(o: Pick<SpanExportOptions, "endpoint" | "onLost" | "file">) {
-  const { deliver, flush, stop } = await createSpanExport({ serviceName: "things", version: "1.2.3", ...o });
+  const { deliver, flush, stop } = await createSpanExport({
+    serviceName: "things",
+    version: "1.2.3",
+    instanceId: "i-7",
+    ...o,
+  });
   return { flush, trace: createTracing({ tracing: { sampler: "always_on", ratio: 1 }, deliver, stop }) };
 }
 
@@ -15,7 +20,15 @@ test("what is recorded reaches the collector when the process ends, if not befor
   trace.begin("GET /things", undefined)?.end();
   await trace.stop();
   expect(requests.map(({ path, type }) => [path, type])).toEqual([["/v1/traces", "application/x-protobuf"]]);
-  for (const text of ["GET /things", "service.name", "things", "service.version", "1.2.3"]) {
+  for (const text of [
+    "GET /things",
+    "service.name",
+    "things",
+    "service.version",
+    "1.2.3",
+    "service.instance.id",
+    "i-7",
+  ]) {
     expect(requests[0]?.body).toContain(text);
   }
 });

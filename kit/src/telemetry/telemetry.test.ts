@@ -22,10 +22,15 @@ test("with a port for it a process says what runs, with the supergraph of the mo
     config: { ...config, adminPort: 0 },
     supergraph: () => served.at(-1),
   });
-  const info = async () => /^tributary_build_info.*$/m.exec(await metrics.write())?.[0];
-  expect(await info()).toBe('tributary_build_info{version="1.2.3",revision="abc",supergraph="none"} 1');
+  const info = async () =>
+    /^tributary_build_info.*$/m.exec(await metrics.write())?.[0].replace(/[\da-f-]{36}/, "<uuid>");
+  expect(await info()).toBe(
+    'tributary_build_info{version="1.2.3",revision="abc",supergraph="none",instance_id="<uuid>"} 1',
+  );
   served.push("f00");
-  expect(await info()).toBe('tributary_build_info{version="1.2.3",revision="abc",supergraph="f00"} 1');
+  expect(await info()).toBe(
+    'tributary_build_info{version="1.2.3",revision="abc",supergraph="f00",instance_id="<uuid>"} 1',
+  );
 });
 
 test("lines that ask for somebody are counted", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createLog, type Log } from "../log.ts";
 import type { MetricDeclarations, processMetrics } from "./metric-declarations.ts";
 import { createNoMetrics, type Metrics } from "./metrics.ts";
@@ -42,20 +43,26 @@ export async function createTelemetry<D extends MetricDeclarations & typeof proc
     ...(o.logContext && { context: o.logContext }),
     onTrouble: (level) => lines.add({ level }),
   });
-  const trace = await createTrace(o.config, log);
+  const instanceId = randomUUID();
+  const trace = await createTrace(o.config, log, instanceId);
   ofProcess.gauge("tributary_build_info").onScrape((gauge) => {
-    gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none" }, 1);
+    gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none", instance_id: instanceId }, 1);
   });
   return { log, metrics, trace };
 }
 
-async function createTrace({ tracing, build }: TelemetryOptions<never>["config"], log: Log): Promise<Trace> {
+async function createTrace(
+  { tracing, build }: TelemetryOptions<never>["config"],
+  log: Log,
+  instanceId: string,
+): Promise<Trace> {
   const { endpoint, sampler } = tracing;
   if (endpoint === undefined || sampler === "always_off") return noTrace;
   const { deliver, stop } = await createSpanExport({
     endpoint,
     serviceName: tracing.serviceName,
     version: build.version,
+    instanceId,
     onLost: (error) => log.warn({ err: error }, "the collector takes no traces: they are lost until it does"),
   });
   return createTracing({ tracing, deliver, stop });

@@ -2,6 +2,8 @@
 export type AttributeName =
   | "http.request.method"
   | "http.route"
+  /** The route template, as `http.route`: a path holds ids. */
+  | "url.path"
   | "http.response.status_code"
   | "http.request.resend_count"
   | "error.type"

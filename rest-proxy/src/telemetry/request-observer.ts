@@ -61,6 +61,7 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
   const path = route?.path ?? "other";
   span.rename(`${method} ${path}`);
   span.set("http.route", path);
+  if (route) span.set("url.path", path);
   span.set("http.response.status_code", status);
   if (version !== undefined) span.set("tributary.version", version);
   if (status >= 500) span.fail(code ?? String(status));
