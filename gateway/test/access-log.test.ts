@@ -35,8 +35,11 @@ test("a failure is written by the trace that its caller named and the subgraph w
   await gateway.ask("{ books { title } }", { headers });
   await gateway.ask("{ books { title stars } }", { headers });
   await vi.waitFor(() => expect(lines).toHaveLength(1));
-  expect(lines).toMatchObject([{ requestId: "r-7", trace_id: traceId, outcome: "partial", status: 200 }]);
-  expect(gateway.observations.find(({ kind }) => kind === "subgraph-fetch-failed")).toMatchObject({ traceId });
+  const replica = library.ratings.url;
+  const failures = [{ service: "ratings", replica, reason: "SUBGRAPH_UNAVAILABLE" }];
+  expect(lines).toMatchObject([{ requestId: "r-7", trace_id: traceId, outcome: "partial", status: 200, failures }]);
+  const failed = gateway.observations.find(({ kind }) => kind === "subgraph-fetch-failed");
+  expect(failed).toMatchObject({ traceId, replica, documentHash: lines[0]?.["documentHash"] });
   expect(library.ratings.requests.at(-1)?.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-`));
 });
 

@@ -3,7 +3,7 @@ import type { Span } from "./telemetry/trace.ts";
 import type { Lookup } from "./upstream/address-book.ts";
 import { beginAttempt, endAttempt, type TracedRequest } from "./upstream/attempt-span.ts";
 import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
-import { exchange, type ExchangeResult, type ResponseHeaders } from "./upstream/exchange.ts";
+import { exchange, type ExchangeResult } from "./upstream/exchange.ts";
 import { isFarewell } from "./upstream/farewell.ts";
 import { openPool } from "./upstream/pool.ts";
 import type { Verdict } from "./upstream/replica-health.ts";
@@ -48,8 +48,14 @@ export interface UpstreamRequest {
 
 export type UpstreamResult =
   /** Any status, a redirect too; `body` as it came, packed if the replica packed it. */
-  | { readonly kind: "answered"; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
-  | { readonly kind: "failed"; readonly reason: FailureReason; readonly cause: unknown };
+  | Extract<ExchangeResult, { kind: "answered" }>
+  | {
+      readonly kind: "failed";
+      /** The last one that the request was sent to, by URL and address; undefined when there was none. */
+      readonly replica: string | undefined;
+      readonly reason: FailureReason;
+      readonly cause: unknown;
+    };
 
 /**
  * - `refused`: no connection, so nothing was sent; also when there is no address.
@@ -106,7 +112,8 @@ export function createUpstream(o: UpstreamOptions): Upstream {
   let underWay = 0;
 
   async function send(request: UpstreamRequest): Promise<UpstreamResult> {
-    if (underWay >= requestsMax) return failed("overloaded", new Error(`${requestsMax} requests are under way`));
+    if (underWay >= requestsMax)
+      return failed("overloaded", undefined, new Error(`${requestsMax} requests are under way`));
     underWay++;
     const deadline = createDeadline(request.timeoutMs, request.signal);
     try {
@@ -137,7 +144,7 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
     const look = sender.picker.look(replica, tried);
     const latest =
       look && !(await look)
-        ? failed("refused", new Error("The replica accepts no connections"))
+        ? failed("refused", replica.name, new Error("The replica accepts no connections"))
         : await attempt(request, { replica, resends: tried.length }, deadline, sender);
     if (latest.kind === "answered" || result?.kind !== "answered") result = latest;
     const failure = readFailure(latest);
@@ -145,9 +152,10 @@ async function sendWithRetries(request: UpstreamRequest, deadline: Deadline, sen
     tried.push(replica);
     replica = sender.picker.chooseAgain({ tried, failure, status: statusOf(latest), isIdempotent });
   }
-  if (deadline.ended && result?.kind !== "answered") return { kind: "failed", ...deadline.ended };
+  const last = result?.replica;
+  if (deadline.ended && result?.kind !== "answered") return { kind: "failed", replica: last, ...deadline.ended };
   // An Error costs as much as sending does, for its stack trace: none is created before it is needed.
-  return result ?? failed("refused", new Error("No address is known"));
+  return result ?? failed("refused", undefined, new Error("No address is known"));
 }
 
 interface Try {
@@ -204,6 +212,6 @@ function statusOf(result: UpstreamResult): number | undefined {
   return result.kind === "answered" ? result.status : undefined;
 }
 
-function failed(reason: FailureReason, cause: unknown): UpstreamResult {
-  return { kind: "failed", reason, cause };
+function failed(reason: FailureReason, replica: string | undefined, cause: unknown): UpstreamResult {
+  return { kind: "failed", replica, reason, cause };
 }

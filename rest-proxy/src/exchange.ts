@@ -7,7 +7,7 @@ import type { Span } from "@tributary/kit/telemetry/trace";
 import { abandonBody, ClientGone } from "./body.ts";
 import type { Route } from "./routes.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
-import { isOpen } from "./problems.ts";
+import { isOpen, ServiceFailure } from "./problems.ts";
 import { readTarget } from "./target.ts";
 import type { About, Observe } from "./telemetry/observations.ts";
 import type { RequestObserver } from "./telemetry/request-observer.ts";
@@ -62,6 +62,7 @@ export function refuse(error: unknown, exchange: Exchange, observe: Observe): vo
   abandonBody(request, response);
   const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
   record.code = told.code;
+  if (told instanceof ServiceFailure) record.failedReplica = told.replica;
   if (told.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
   setOwnHead(response, own);
   writeProblem(response, told, { instance: instanceOf(url), requestId });

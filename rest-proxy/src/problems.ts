@@ -1,5 +1,5 @@
 import { STATUS_CODES, type ServerResponse } from "node:http";
-import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
+import { AppError, type AppErrorOptions, type ErrorCode, statusOf } from "@tributary/kit/errors";
 import { toProblemDocument } from "@tributary/kit/problem";
 
 /** Errors of a connection that mean: the service is not there, or does not speak HTTP. All else is a bug of ours. */
@@ -19,17 +19,36 @@ export function toServiceError(error: unknown): AppError {
     : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.", { cause: error });
 }
 
+/** A service has no response for a request. */
+export class ServiceFailure extends AppError {
+  /** The last one that the request was sent to, by URL and address: for the log. Undefined when there was none. */
+  readonly replica: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions, replica: string | undefined) {
+    super(code, message, options);
+    this.replica = replica;
+  }
+}
+
 /** 502, with the time after which it is worth another try. */
-export function serviceDown(cause: unknown): AppError {
-  return new AppError("BAD_GATEWAY", "The service behind this path does not answer. Try again.", {
-    cause,
-    retryAfterSeconds: 5,
-  });
+export function serviceDown(cause: unknown, replica?: string): AppError {
+  const options = { cause, retryAfterSeconds: 5 };
+  return new ServiceFailure(
+    "BAD_GATEWAY",
+    "The service behind this path does not answer. Try again.",
+    options,
+    replica,
+  );
 }
 
 /** 504. The service may be at work on it still. */
-export function serviceLate(cause: unknown): AppError {
-  return new AppError("GATEWAY_TIMEOUT", "The service behind this path did not answer in time.", { cause });
+export function serviceLate(cause: unknown, replica?: string): AppError {
+  return new ServiceFailure(
+    "GATEWAY_TIMEOUT",
+    "The service behind this path did not answer in time.",
+    { cause },
+    replica,
+  );
 }
 
 /** What Node's parser refused, as the code that the client hears. */

@@ -7,7 +7,7 @@ import type { CacheLookup, CompleteHead, SharedCache } from "./cache/shared-cach
 import { type Coding, createCompression } from "./compression.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
-import { isOpen, toServiceError } from "./problems.ts";
+import { isOpen, ServiceFailure, toServiceError } from "./problems.ts";
 import type { About, Observe } from "./telemetry/observations.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
@@ -106,7 +106,8 @@ export function createProxy(o: ProxyOptions): Proxy {
         if (error instanceof ClientGone || !isOpen(response)) return;
         const told = toServiceError(error);
         if (told.code === "INTERNAL_SERVER_ERROR") throw error;
-        o.observe({ kind: "service-failed", service, code: told.code, cause: told.cause, ...about });
+        const replica = told instanceof ServiceFailure ? told.replica : undefined;
+        o.observe({ kind: "service-failed", service, replica, code: told.code, cause: told.cause, ...about });
         throw told;
       }
     },

@@ -46,6 +46,14 @@ test("a service that is down is 502 with Retry-After, and nothing of the inside"
   );
 });
 
+test("a request without a response is logged with its replica", async () => {
+  const url = `http://127.0.0.1:${await findClosedPort()}`;
+  const proxy = await startProxy({ url });
+  for (const method of ["GET", "DELETE"]) await ask(proxy.port, get.replace("GET", method));
+  await expect.poll(() => proxy.settled.map(({ record }) => record.failedReplica)).toEqual([`${url}/`, `${url}/`]);
+  expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "service-failed", replica: `${url}/` }));
+});
+
 test("a service that comes back is asked again, without a restart", async () => {
   const port = await findClosedPort();
   const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });

@@ -18,7 +18,7 @@ const reportedMax = 20;
 export function createReport(
   { observe, tellPath }: ReportOptions,
   service: string,
-  { requestId, trace: { traceId }, identity, signal }: RequestScope,
+  { requestId, trace: { traceId }, identity, signal, record }: RequestScope,
 ) {
   const ofRequest = { requestId, traceId, ...identity };
   return {
@@ -34,7 +34,9 @@ export function createReport(
     },
     failure(answer: FailedAnswer): void {
       if (answer.kind === "abandoned" || signal.reason === "gone") return;
-      const about = { kind: "subgraph-fetch-failed", ...ofRequest, service, code: answer.code } as const;
+      const { code, replica } = answer;
+      record?.noteFailure({ service, replica, reason: code });
+      const about = { kind: "subgraph-fetch-failed", ...ofRequest, service, replica, code } as const;
       if (answer.kind === "failed") observe({ ...about, cause: answer.cause });
       else observe({ ...about, answer: answer.why });
     },

@@ -18,7 +18,12 @@ export type SubgraphAnswer =
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
     }
-  | { readonly kind: "unusable"; readonly code: FetchFailureCode; readonly why: UnusableAnswer };
+  | {
+      readonly kind: "unusable";
+      readonly code: FetchFailureCode;
+      readonly why: UnusableAnswer;
+      readonly replica: string;
+    };
 
 /** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
 interface UnusableAnswer {
@@ -115,11 +120,11 @@ function isStep(raw: unknown): raw is string | number {
 
 function unusable(
   defect: UnusableAnswer["defect"],
-  { status, body, contentType }: Answered,
+  { replica, status, body, contentType }: Answered,
   code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
 ): SubgraphAnswer {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
-  return { kind: "unusable", code, why };
+  return { kind: "unusable", code, why, replica };
 }
 
 /** `type/subtype` (RFC 9110, section 8.3.1), which is all of the header that the log is told. */

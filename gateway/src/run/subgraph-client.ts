@@ -27,6 +27,8 @@ interface PostOptions {
 export type SubgraphReply =
   | {
       readonly kind: "answered";
+      /** Who sent it, by URL and address: for the log. */
+      readonly replica: string;
       readonly status: number;
       readonly contentType: string | undefined;
       readonly body: Buffer;
@@ -34,7 +36,13 @@ export type SubgraphReply =
   | FailedReply;
 
 export type FailedReply =
-  | { readonly kind: "failed"; readonly code: FetchFailureCode; readonly cause: unknown }
+  | {
+      readonly kind: "failed";
+      readonly code: FetchFailureCode;
+      readonly cause: unknown;
+      /** The last one that the fetch was sent to; undefined when there was none. */
+      readonly replica: string | undefined;
+    }
   /** The client went away: nobody reads the code, and the subgraph is not to blame. */
   | { readonly kind: "abandoned"; readonly code: "SUBGRAPH_TIMEOUT" };
 
@@ -94,40 +102,41 @@ function mayHaveBeenSent(result: UpstreamResult): boolean {
 
 function toReply(result: UpstreamResult): SubgraphReply {
   if (result.kind === "failed") return toFailure(result);
-  const { status, headers, body } = result;
+  const { replica, status, headers, body } = result;
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    return failed("SUBGRAPH_BAD_ANSWER", new Error("a packed answer was not asked for"));
+    return failed("SUBGRAPH_BAD_ANSWER", new Error("The response is compressed, which was not requested"), replica);
   const contentType = headers["content-type"];
-  return { kind: "answered", status, contentType: typeof contentType === "string" ? contentType : undefined, body };
+  const type = typeof contentType === "string" ? contentType : undefined;
+  return { kind: "answered", replica, status, contentType: type, body };
 }
 
-function toFailure({ reason, cause }: Extract<UpstreamResult, { kind: "failed" }>): FailedReply {
+function toFailure({ reason, cause, replica }: Extract<UpstreamResult, { kind: "failed" }>): FailedReply {
   switch (reason) {
     case "timeout":
-      return failed("SUBGRAPH_TIMEOUT", cause);
+      return failed("SUBGRAPH_TIMEOUT", cause, replica);
     case "aborted":
-      return endedReply(cause);
+      return endedReply(cause, replica);
     case "too-large":
-      return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause);
+      return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause, replica);
     case "refused":
     case "overloaded":
-      return failed("SUBGRAPH_UNAVAILABLE", cause);
+      return failed("SUBGRAPH_UNAVAILABLE", cause, replica);
     case "reset":
-      return failed(isNoHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause);
+      return failed(isNoHttp(cause) ? "SUBGRAPH_BAD_ANSWER" : "SUBGRAPH_UNAVAILABLE", cause, replica);
   }
 }
 
 /** Of a fetch whose request came to its end first. @param reason of its signal, see deadline.ts. */
-export function endedReply(reason: unknown): FailedReply {
+export function endedReply(reason: unknown, replica?: string): FailedReply {
   if (reason === ("gone" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
-  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`) };
+  return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 
 function isNoHttp(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "HTTPParserError";
 }
 
-function failed(code: FetchFailureCode, cause: unknown): FailedReply {
-  return { kind: "failed", code, cause };
+function failed(code: FetchFailureCode, cause: unknown, replica?: string): FailedReply {
+  return { kind: "failed", code, cause, replica };
 }

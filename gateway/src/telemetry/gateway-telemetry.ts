@@ -1,6 +1,7 @@
 import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
+import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
@@ -35,23 +36,27 @@ export async function createGatewayTelemetry(
 ): Promise<GatewayTelemetry> {
   const telemetry = await createTelemetry({ name: "gateway", declarations: metricsOf.gateway, config, supergraph });
   const { log, metrics, trace } = telemetry;
+  const failures = createFailureLog(log);
   return {
     log,
-    observe: combine(telemetry),
+    observe: combine(telemetry, failures),
     requests: createRequestObserver({ ...config, ...telemetry }),
     fetches: createFetchObserver(metrics, trace),
     watch: (kept) => showKept(metrics, kept),
     startAdmin: (isReady) => showMetrics(config, telemetry, isReady),
-    stop: () => trace.stop(),
+    stop() {
+      failures.close();
+      return trace.stop();
+    },
   };
 }
 
-function combine({ log, metrics }: Telemetry<typeof metricsOf.gateway>): Observe {
-  const tell = createObserver(log);
-  if (!metrics.isOn) return tell;
+function combine({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): Observe {
+  const write = createObserver(log, failures);
+  if (!metrics.isOn) return write;
   const count = createObservationCounts(metrics);
   return (observation) => {
     count(observation);
-    tell(observation);
+    write(observation);
   };
 }

@@ -1,3 +1,4 @@
+import { createFailureLog } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
 import { createLibraryLogger, createObserver, type Observation } from "./observations.ts";
 
@@ -8,7 +9,7 @@ function setUp() {
     (...args: unknown[]) =>
       void lines.push([level, ...args]);
   const log = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error"), fatal: say("fatal") };
-  return { lines, observe: createObserver(log as never) };
+  return { lines, observe: createObserver(log as never, createFailureLog(log as never)) };
 }
 
 test("an observation becomes one line with its fields and a sentence", () => {
@@ -26,15 +27,28 @@ test("an observation becomes one line with its fields and a sentence", () => {
 test("a cause is logged whole, as an error", () => {
   const { lines, observe } = setUp();
   const cause = new Error("at db.internal");
-  const about = { requestId: "r", traceId: "0af7", service: "users", code: "SUBGRAPH_TIMEOUT" };
+  const operation = { operationName: "Feed", documentHash: "4f1a" };
+  const replica = "http://users:4001/ (10.0.0.7)";
+  const about = { requestId: "r", traceId: "0af7", ...operation, service: "users", replica, code: "SUBGRAPH_TIMEOUT" };
   observe({ kind: "subgraph-fetch-failed", ...about, cause });
   observe({ kind: "internal-error", cause: "thrown text" });
   expect(lines[0]).toMatchObject([
     "warn",
-    { requestId: "r", trace_id: "0af7", service: "users", code: "SUBGRAPH_TIMEOUT", err: cause },
+    { requestId: "r", trace_id: "0af7", ...operation, service: "users", replica, code: "SUBGRAPH_TIMEOUT", err: cause },
     expect.any(String),
   ]);
   expect(lines[1]).toMatchObject(["error", { err: new Error("thrown text") }, expect.any(String)]);
+});
+
+test("a fetch that fails again for the same reason is no further line", () => {
+  const { lines, observe } = setUp();
+  const about = { requestId: "r", traceId: "t", service: "users", replica: "a", code: "SUBGRAPH_TIMEOUT" } as const;
+  for (let i = 0; i < 100; i++) observe({ kind: "subgraph-fetch-failed", ...about, cause: new Error("late") });
+  for (let i = 0; i < 100; i++) observe({ kind: "lookup-failed", service: "users", host: "users", cause: new Error() });
+  expect(lines.map(([, fields]) => (fields as Observation).kind ?? fields)).toMatchObject([
+    { observation: "subgraph-fetch-failed", reason: "SUBGRAPH_TIMEOUT" },
+    { observation: "lookup-failed", replica: "users" },
+  ]);
 });
 
 test("what a library says keeps its level, but its greetings are not news", () => {

@@ -1,4 +1,5 @@
 import type { Log } from "@tributary/kit/log";
+import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { UpstreamObservation } from "@tributary/kit/upstream";
 import type { OperationIdentity } from "../parse/admitted-operation.ts";
 import type { CacheName } from "./kept.ts";
@@ -44,6 +45,8 @@ interface OfRequest extends Partial<OperationIdentity> {
 type SubgraphFetchFailed = OfRequest & {
   readonly kind: "subgraph-fetch-failed";
   readonly service: string;
+  /** The last one that the fetch was sent to, by URL and address; undefined when there was none. */
+  readonly replica: string | undefined;
   readonly code: string;
 } & ({ readonly cause: unknown } | { readonly answer: object });
 
@@ -109,7 +112,15 @@ export type Observe = (observation: Observation) => void;
 
 type Level = "debug" | "info" | "warn" | "error";
 
-const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Level, string]> = {
+/** Observations that repeat during an outage, with the text of the first one. */
+const failureTexts = {
+  "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
+  "lookup-failed": "the name of a subgraph's host cannot be looked up; its last addresses keep serving",
+} as const;
+
+type FailureKind = keyof typeof failureTexts;
+
+const levels: Record<Exclude<Observation["kind"], "library-said" | FailureKind>, readonly [Level, string]> = {
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; what was loaded keeps serving"],
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
@@ -123,14 +134,12 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
     "warn",
     "a subgraph reported an error at the key of an entity; keys of this type are not checked",
   ],
-  "subgraph-fetch-failed": ["warn", "a fetch from a subgraph failed"],
   "replica-ejected": ["warn", "a replica of a subgraph keeps failing; it is left out for a while"],
   "replica-leaving": ["info", "a replica of a subgraph is about to stop; it is left out"],
   "replica-back": ["info", "a replica of a subgraph answers again"],
   "replica-gone": ["info", "a replica of a subgraph that was left out is not asked any more"],
   retried: ["debug", "a fetch was tried once more"],
   "retry-refused": ["debug", "a fetch was not tried once more: the budget of retries is used up"],
-  "lookup-failed": ["warn", "the name of a subgraph's host cannot be looked up; its last addresses keep serving"],
   "subgraph-errors": ["warn", "a subgraph answered with errors"],
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
   "plan-built": ["debug", "an operation was planned"],
@@ -148,14 +157,25 @@ const levels: Record<Exclude<Observation["kind"], "library-said">, readonly [Lev
   "internal-error": ["error", "a bug: a request failed inside the gateway"],
 };
 
-/** The one place that turns observations into log lines. */
-export function createObserver(log: Log): Observe {
+/** The one place that turns observations into log lines. @param failures logs those that repeat during an outage. */
+export function createObserver(log: Log, failures: FailureLog): Observe {
   return (observation) => {
     if (observation.kind === "library-said") return log[observation.level](observation.text);
+    if (observation.kind === "subgraph-fetch-failed" || observation.kind === "lookup-failed")
+      return reportFailure(failures, observation);
     const [level, sentence] = levels[observation.kind];
     const { kind, ...fields } = observation;
     log[level]({ observation: kind, ...toLogFields(fields) }, sentence);
   };
+}
+
+function reportFailure(failures: FailureLog, observation: Extract<Observation, { kind: FailureKind }>): void {
+  const { kind, service, ...details } = observation;
+  const failure =
+    kind === "lookup-failed"
+      ? { service, replica: observation.host, reason: "LOOKUP_FAILED" }
+      : { service, replica: observation.replica, reason: observation.code };
+  failures.report(failure, { observation: kind, ...toLogFields(details) }, failureTexts[kind]);
 }
 
 /** By the names that other processes give them, too. */

@@ -82,7 +82,8 @@ function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
   return ({ record, request, response, requestId, milliseconds }) => {
     const { lane, span, outcome = lane && "aborted" } = record;
     const status = response.writableFinished ? response.statusCode : clientGone;
-    const isOurFault = status >= 500 || record.codes.some((code) => ourFault.test(code));
+    const isOurFault =
+      status >= 500 || record.failures !== undefined || record.codes.some((code) => ourFault.test(code));
     const isLogged = o.accessLog === "all" || (o.accessLog === "sampled" && (span !== undefined || isOurFault));
     // Where only failures are written most requests end here.
     if (!isLogged && !o.metrics.isOn && span === undefined) return;
@@ -91,9 +92,16 @@ function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
     count(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
+    const reasons = record.failures && { failures: record.failures };
     const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
     o.log.info(
-      { ...ids, ...summary, ...record.admitted?.identity, milliseconds: Math.round(milliseconds * 10) / 10 },
+      {
+        ...ids,
+        ...summary,
+        ...record.admitted?.identity,
+        ...reasons,
+        milliseconds: Math.round(milliseconds * 10) / 10,
+      },
       "answered",
     );
   };

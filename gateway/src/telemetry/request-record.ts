@@ -1,4 +1,5 @@
 import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 
 /** The stages of a request as a trace shows them; `pipeline.ts` says what they are. */
@@ -16,6 +17,9 @@ export interface Told {
 
 const allIsWell: Told = { outcome: "ok", codes: [] };
 
+/** Failed fetches of one request that the access log names. */
+const failuresMax = 5;
+
 /** What is noted of a request for whoever watches; there are records only where somebody does. */
 export class RequestRecord {
   /** Undefined for what is not asked of /graphql. */
@@ -28,6 +32,8 @@ export class RequestRecord {
   outcome: Outcome | undefined;
   /** Of the answer's `errors[]`. */
   codes: readonly string[] = [];
+  /** Fetches that failed, the first five: what its line in the access log gives as the reason. Undefined when none did. */
+  failures: Failure[] | undefined;
   /** Of its caller's trace or one of our own, whether or not somebody records it. Undefined until it is introduced. */
   traceId: string | undefined;
   /** Undefined when the request is not traced. */
@@ -43,6 +49,11 @@ export class RequestRecord {
   tell({ outcome, codes } = allIsWell): void {
     this.outcome = outcome;
     this.codes = codes;
+  }
+
+  noteFailure(failure: Failure): void {
+    this.failures ??= [];
+    if (this.failures.length < failuresMax) this.failures.push(failure);
   }
 
   /** One stage after the other: the one before ends. */

@@ -4,9 +4,16 @@ import type { Deadline, EndListener, EndReason } from "./deadline.ts";
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type ExchangeResult =
-  | { readonly kind: "answered"; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
+  | {
+      readonly kind: "answered";
+      readonly replica: string;
+      readonly status: number;
+      readonly headers: ResponseHeaders;
+      readonly body: Buffer;
+    }
   | {
       readonly kind: "failed";
+      readonly replica: string;
       readonly reason: "refused" | "reset" | "too-large" | EndReason;
       readonly cause: unknown;
     };
@@ -21,6 +28,7 @@ interface ExchangeRequest {
 }
 
 interface ExchangeTarget {
+  readonly name: string;
   readonly connection: Dispatcher;
   readonly path: string;
 }
@@ -40,7 +48,14 @@ export function exchange(
   bodyBytesMax: number,
 ): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
-    const handler = new ExchangeHandler({ deadline, bodyBytesMax, isHead: method === "HEAD", resolve, reject });
+    const handler = new ExchangeHandler({
+      replica: target.name,
+      deadline,
+      bodyBytesMax,
+      isHead: method === "HEAD",
+      resolve,
+      reject,
+    });
     // undici only reads the headers.
     const options = { method, path, headers: headers as Record<string, string> | string[], body: body ?? null };
     target.connection.dispatch(options, handler);
@@ -48,6 +63,7 @@ export function exchange(
 }
 
 interface Settling {
+  readonly replica: string;
   readonly deadline: Deadline;
   readonly bodyBytesMax: number;
   readonly isHead: boolean;
@@ -95,14 +111,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, EndListener {
     if (this.#isSettled) return;
     const first = this.#chunk ?? Buffer.of();
     const body = this.#further ? Buffer.concat([first, ...this.#further], this.#bytes) : first;
-    this.#settle({ kind: "answered", status: this.#status, headers: this.#headers, body });
+    const { replica } = this.#o;
+    this.#settle({ kind: "answered", replica, status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#isSettled) return;
-    if (this.#controller) return this.#settle({ kind: "failed", reason: "reset", cause: error });
+    const { replica } = this.#o;
+    if (this.#controller) return this.#settle({ kind: "failed", replica, reason: "reset", cause: error });
     if ("code" in error && unsendable.has(String(error.code))) return this.#o.reject(error);
-    this.#settle({ kind: "failed", reason: "refused", cause: error });
+    this.#settle({ kind: "failed", replica, reason: "refused", cause: error });
   }
 
   onDeadline(reason: EndReason, cause: unknown): void {
@@ -116,7 +134,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler, EndListener {
   /** Answers the caller first, then closes the connection: that is how the replica learns of it. */
   #giveUp(reason: "too-large" | EndReason, cause: unknown): void {
     if (this.#isSettled) return;
-    this.#settle({ kind: "failed", reason, cause });
+    this.#settle({ kind: "failed", replica: this.#o.replica, reason, cause });
     this.#controller?.abort(new Error(`given up: ${reason}`));
   }
 

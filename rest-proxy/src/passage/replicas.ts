@@ -42,7 +42,9 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
   const tried: Replica<ReplicaConnection>[] = [];
   let replica = picker.choose(isIdempotent);
   let cause: unknown;
+  let last: string | undefined;
   while (replica && !deadline.ended) {
+    last = replica.name;
     const look = picker.look(replica, tried);
     if (look && !(await look)) {
       cause = new Error("nobody takes connections there");
@@ -62,7 +64,7 @@ export async function askReplicas(outgoing: Outgoing, asking: Asking): Promise<A
     if (!replica) return { answer: result, end: () => undefined };
     destroyBody(result.body);
   }
-  throw toError(deadline, cause);
+  throw toError(deadline, cause, last);
 }
 
 async function askOne(
@@ -150,8 +152,8 @@ function causeOf(result: AttemptResult): unknown {
   return result.kind === "failed" ? result.cause : new Error(`${result.status}, said the replica itself`);
 }
 
-function toError({ ended }: Deadline, cause: unknown): Error {
-  if (ended?.reason === "timeout") return serviceLate(ended.cause);
+function toError({ ended }: Deadline, cause: unknown, replica: string | undefined): Error {
+  if (ended?.reason === "timeout") return serviceLate(ended.cause, replica);
   if (ended) return new ClientGone("Nobody waits for the answer any more.", { cause: ended.cause });
-  return serviceDown(cause ?? new Error("No address is known"));
+  return serviceDown(cause ?? new Error("No address is known"), replica);
 }

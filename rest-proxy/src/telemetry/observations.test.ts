@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { createLog } from "@tributary/kit/log";
+import { createFailureLog } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
 import { createObserver } from "./observations.ts";
 
@@ -19,11 +20,13 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
       done();
     },
   });
-  const observe = createObserver(createLog({ name: "rest-proxy", level: "debug", destination }));
+  const log = createLog({ name: "rest-proxy", level: "debug", destination });
+  const observe = createObserver(log, createFailureLog(log));
   observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
   observe({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
-  observe({ kind: "service-failed", service: "things", code: "BAD_GATEWAY", cause: new Error("refused"), ...about });
   const replica = "http://things:4001/ (10.0.0.7)";
+  const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...about };
+  for (let i = 0; i < 100; i++) observe({ kind: "service-failed", ...failed });
   observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
   observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
   observe({ kind: "replica-back", replica, service: "things" });
@@ -39,6 +42,7 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   expect(lines[8]).toMatchObject({ usage: [{ client: "shop", requests: 7 }] });
   expect(lines[2]).toMatchObject({
     service: "things",
+    replica,
     requestId: "r-1",
     trace_id: "0af7",
     err: { message: "refused" },

@@ -1,4 +1,5 @@
 import type { Log } from "@tributary/kit/log";
+import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { PassageObservation } from "../passage/passage.ts";
 import type { UsageCount } from "../usage.ts";
 
@@ -19,6 +20,8 @@ export type Observation =
   | ({
       readonly kind: "service-failed";
       readonly service: string;
+      /** The last one that the request was sent to, by URL and address; undefined when there was none. */
+      readonly replica: string | undefined;
       readonly code: string;
       readonly cause: unknown;
     } & About)
@@ -33,9 +36,11 @@ export type Observation =
 
 export type Observe = (observation: Observation) => void;
 
-export function createObserver(log: Log): Observe {
+/** @param failures logs observations that repeat during an outage. */
+export function createObserver(log: Log, failures: FailureLog): Observe {
   return (observed) => {
     const observation = toLogFields(observed);
+    if (isFailure(observation)) return reportFailure(failures, observation);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Not louder: anybody can make as many of them as they like.
     if (observation.kind === "unreadable")
@@ -52,16 +57,42 @@ export function createObserver(log: Log): Observe {
     const { cause, ...fields } = observation;
     if (observation.kind === "replica-ejected")
       return log.warn({ ...fields, err: cause }, "a replica of a service keeps failing; it is left out for a while");
-    if (observation.kind === "lookup-failed")
-      return log.warn(
-        { ...fields, err: cause },
-        "the name of a service's host cannot be looked up; its last addresses keep serving",
-      );
-    if (observation.kind === "refresh-failed")
-      return log.warn({ ...fields, err: cause }, "a copy could not be renewed");
-    if (observation.kind === "service-failed") return log.warn({ ...fields, err: cause }, "a service did not answer");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };
+}
+
+type FailureObservation = Extract<Observation, { kind: "service-failed" | "lookup-failed" | "refresh-failed" }>;
+
+function isFailure(observation: Observation): observation is FailureObservation {
+  return ["service-failed", "lookup-failed", "refresh-failed"].includes(observation.kind);
+}
+
+function reportFailure(failures: FailureLog, observation: FailureObservation): void {
+  const { cause, ...fields } = observation;
+  const details = { ...fields, err: cause };
+  switch (observation.kind) {
+    case "service-failed": {
+      const { service, replica, code: reason } = observation;
+      return failures.report(
+        { service, replica, reason },
+        details,
+        "a service did not respond; further failures are counted",
+      );
+    }
+    case "lookup-failed": {
+      const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
+      const message = "the name of a service's host cannot be looked up; its last addresses keep serving";
+      return failures.report(failure, details, message);
+    }
+    case "refresh-failed": {
+      const failure = { service: "cache", replica: undefined, reason: "REFRESH_FAILED" };
+      return failures.report(
+        failure,
+        details,
+        "a cached response could not be refreshed; further failures are counted",
+      );
+    }
+  }
 }
 
 /** A path or a key of the cache can hold anything: an address, a search. The trace has the name that other processes give it. */

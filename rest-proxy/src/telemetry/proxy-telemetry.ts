@@ -1,6 +1,7 @@
 import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
+import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
@@ -40,25 +41,29 @@ export async function createProxyTelemetry(
 ): Promise<ProxyTelemetry> {
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
   const { log, metrics, trace } = telemetry;
+  const failures = createFailureLog(log);
   return {
     log,
-    observe: combine(telemetry),
+    observe: combine(telemetry, failures),
     watchers: {
       requests: createRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
     },
     startAdmin: () => showMetrics(config, telemetry, () => true),
-    stop: () => trace.stop(),
+    stop() {
+      failures.close();
+      return trace.stop();
+    },
   };
 }
 
-function combine({ log, metrics }: Telemetry<typeof metricsOf.rest>): Observe {
-  const tell = createObserver(log);
-  if (!metrics.isOn) return tell;
+function combine({ log, metrics }: Telemetry<typeof metricsOf.rest>, failures: FailureLog): Observe {
+  const write = createObserver(log, failures);
+  if (!metrics.isOn) return write;
   const count = createObservationCounts(metrics);
   return (observation) => {
     count(observation);
-    tell(observation);
+    write(observation);
   };
 }

@@ -9,9 +9,9 @@ import type { Route } from "../routes.ts";
 import { createRequestObserver } from "./request-observer.ts";
 import { RequestRecord } from "./request-record.ts";
 
-const route = { id: "getThing", path: "/things/:id" } as Route;
+const route = { id: "getThing", path: "/things/:id", service: "things" } as Route;
 
-interface Asked extends Partial<Pick<RequestRecord, "route" | "version" | "code">> {
+interface Asked extends Partial<Pick<RequestRecord, "route" | "version" | "code" | "failedReplica">> {
   readonly client?: string;
   readonly method?: string;
   readonly status?: number;
@@ -71,7 +71,7 @@ test("the sampled access log tells of what is our fault, and not of what is the 
   const { ask, lines } = await setUp("sampled");
   ask({ route, version: 1 });
   ask({ code: "NOT_FOUND", status: 404 });
-  ask({ route, version: 1, code: "BAD_GATEWAY", status: 502 });
+  ask({ route, version: 1, code: "BAD_GATEWAY", status: 502, failedReplica: "http://things:4001/ (10.0.0.7)" });
   expect(lines).toEqual([
     {
       requestId: "r-1",
@@ -81,6 +81,8 @@ test("the sampled access log tells of what is our fault, and not of what is the 
       method: "GET",
       status: 502,
       code: "BAD_GATEWAY",
+      service: "things",
+      replica: "http://things:4001/ (10.0.0.7)",
       milliseconds: 7,
     },
   ]);

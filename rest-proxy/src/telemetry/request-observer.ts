@@ -70,12 +70,13 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
 
 function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string): void {
   const { record, request, status, requestId, milliseconds } = settled;
-  const { route, version, span, code } = record;
+  const { route, version, span, code, failedReplica } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;
   // Of a copy: what is made for a request without a trace is nobody else's.
   const traceId = span?.traceId ?? traceIdOf({ headers: { ...request.headers } });
   const ids = { requestId, trace_id: traceId, ...(span ? { span_id: span.spanId } : {}) };
   const about = { route: route?.path ?? "other", version, method, status, code };
-  log.info({ ...ids, ...about, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
+  const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
+  log.info({ ...ids, ...about, ...failed, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
 }

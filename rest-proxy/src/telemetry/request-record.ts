@@ -8,6 +8,8 @@ export class RequestRecord {
   version: number | undefined = undefined;
   /** Of the proxy's own refusal. */
   code: string | undefined = undefined;
+  /** The last replica that the request was sent to without a response, by URL and address. */
+  failedReplica: string | undefined = undefined;
   /** Undefined when the request is not traced. */
   readonly span: Span | undefined;
 
