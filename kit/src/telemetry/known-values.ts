@@ -34,7 +34,6 @@ const labelCharactersMax = 100;
 export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
   const names = createNames(known);
   const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax, weightMax: candidatesMax });
-  const find = labelsFrom(names);
 
   function countCandidate(value: string): string {
     const candidate = candidates.get(value);
@@ -52,11 +51,12 @@ export function createLearnedValues({ known, valuesMax, occurrencesMin }: Learne
   }
 
   return {
-    find,
+    find: labelsFrom(names),
     count(value) {
-      const label = find(value);
-      if (label !== "other" || value === undefined || names.size >= valuesMax) return label;
-      return value.length > labelCharactersMax ? label : countCandidate(value);
+      if (value === undefined || value === "") return "unnamed";
+      const label = names.get(value);
+      if (label !== undefined) return label;
+      return names.size >= valuesMax || value.length > labelCharactersMax ? "other" : countCandidate(value);
     },
   };
 }
