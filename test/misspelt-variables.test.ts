@@ -6,7 +6,7 @@ import { issuer, units } from "./kubernetes/units.ts";
 test.each([
   ["gateway/src/main.ts", { SUPERGRAPH_FILE: "supergraph/supergraph.graphql" }],
   ["rest-proxy/src/main.ts", {}],
-  ["services/users/src/main.ts", { DATABASE_URL: "postgres://nobody@127.0.0.1:9/none" }],
+  ["services/users/src/main.ts", { DATABASE_URL: "postgres://users@127.0.0.1:9/none" }],
   ["infra/issuer/src/main.ts", {}],
 ])("%s logs a warning for a misspelt variable at start", async (main, environment) => {
   const warnings = run(main, { PORT: "0", DRAIN_DELY_MS: "5", ...environment });

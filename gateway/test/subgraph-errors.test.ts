@@ -74,6 +74,7 @@ test("any other error is masked, and the log is told of its place and not of its
       kind: "subgraph-errors",
       requestId: "r-1",
       traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      documentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       service: "people",
       count: 1,
       errors: [{ code: "other", path: "person", messageCharacters: error.message.length }],

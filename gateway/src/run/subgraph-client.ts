@@ -27,7 +27,7 @@ interface PostOptions {
 export type SubgraphReply =
   | {
       readonly kind: "answered";
-      /** Who sent it, by URL and address: for the log. */
+      /** The replica that sent it, by URL and address: for the log. */
       readonly replica: string;
       readonly status: number;
       readonly contentType: string | undefined;
