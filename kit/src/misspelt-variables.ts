@@ -1,4 +1,3 @@
-import type { Environment } from "./env.ts";
 import type { Log } from "./log.ts";
 
 /** A variable that the process does not read, and the variable that its name most likely stands for. */
@@ -6,6 +5,8 @@ export interface MisspeltVariable {
   readonly name: string;
   readonly nearest: string;
 }
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface KnownNames {
   /** Read by name. */
@@ -25,7 +26,7 @@ const charactersMax = 100;
  * Variables that are set, that the process does not read, and whose names are at most two edits from one that it reads. Names of
  * Kubernetes' service links are left out: they are made from the names of services.
  */
-export function findMisspeltVariables(environment: Environment, known: KnownNames): readonly MisspeltVariable[] {
+export function findMisspeltVariables(environment: Variables, known: KnownNames): readonly MisspeltVariable[] {
   const prefixes = [...known.prefixes];
   const unknown = Object.keys(environment).filter(
     (name) =>
@@ -49,7 +50,7 @@ export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVa
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). The first of them shows that there is
  * such a service, so that `ADMIM_PORT` alone is a spelling mistake.
  */
-function isServiceLink(name: string, environment: Environment): boolean {
+function isServiceLink(name: string, environment: Variables): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/.exec(name) ?? [];
   return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
 }
