@@ -17,9 +17,14 @@ export function refuse(log: Log, request: Request, response: Response, error: un
   writeProblem(response, told, { instance: publicPath(request), requestId });
 }
 
-/** What a path does not take: 405, with what it does. An `OPTIONS` hears the same as a 204. */
+/** The methods of one path's routes; `GET` serves `HEAD` too. */
+export function listMethods(here: readonly RouteDeclaration[]): readonly string[] {
+  return here.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+}
+
+/** A method that the path has no route for is a 405 that lists its methods; `OPTIONS` lists them in a 204. */
 export function refuseMethod(log: Log, here: readonly RouteDeclaration[], request: Request, response: Response): void {
-  const methods = here.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  const methods = listMethods(here);
   response.setHeader("Allow", [...methods, "OPTIONS"].join(", "));
   // RFC 5789, 3.1
   if (methods.includes("PATCH")) response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));

@@ -7,7 +7,7 @@ import { mediaTypes, readBody } from "./rest-body.ts";
 import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./rest-caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
 import { invalidQuery, parseQuery } from "./rest-query.ts";
-import { publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
+import { listMethods, publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
@@ -70,6 +70,7 @@ export function createRestDoor<const R extends readonly RouteDeclaration[]>(o: R
   const routes = o.routes.filter((route) => route.versions.includes(o.version));
   for (const path of new Set(routes.map((route) => route.path))) {
     const here = routes.filter((route) => route.path === path);
+    o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(here));
     router.all(path, (request, response) => {
       o.observer?.nameRoute("rest", `/v${o.version}${path}`);
       void answer(o, here, request, response).catch((error: unknown) => refuse(o.log, request, response, error));

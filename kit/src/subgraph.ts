@@ -60,7 +60,7 @@ export async function createSubgraphDoor<Context extends object>(
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       createFailureLog(o.log),
-      ...(o.observer ? [createGraphqlObserver(o.observer)] : []),
+      ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
     ],
     logger: o.log,
   });

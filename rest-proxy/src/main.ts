@@ -9,9 +9,10 @@ import { createRestProxy } from "./server.ts";
 import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
 await runMain(async () => {
-  const table = createRouteTable(loadRoutes(readRoutesFile(process.env)));
+  const routes = loadRoutes(readRoutesFile(process.env));
+  const table = createRouteTable(routes);
   const config = readConfig(process.env, table.services);
-  const telemetry = await createProxyTelemetry(config, table.versions.at(-1) ?? 1);
+  const telemetry = await createProxyTelemetry(config, routes);
   const { log, observe, watchers } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const documents = loadDocuments(config.openApiFolder);

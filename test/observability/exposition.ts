@@ -1,21 +1,25 @@
-/** What a process shows at `/metrics`, in Prometheus' text format. */
+/** What a process exports at `/metrics`, in Prometheus' text format. */
 export interface Exposition {
-  /** Names as `# TYPE` says them, with their type. */
+  /** Names as in `# TYPE`, with their type. */
   readonly types: ReadonlyMap<string, string>;
-  /** Labels of each sample, by the name of its series. */
-  readonly samples: ReadonlyMap<string, readonly Readonly<Record<string, string>>[]>;
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  /** The series' name, such as `x_total` or `x_bucket`. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 export function readExposition(text: string): Exposition {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [name, type]));
-  const samples = new Map<string, Readonly<Record<string, string>>[]>();
-  for (const [, name = "", labels = ""] of text.matchAll(/^([a-z_]\w*)(?:\{(.*)\})? \S+$/gm)) {
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", value = ""]) => [
-      label,
-      value,
-    ]);
-    samples.set(name, [...(samples.get(name) ?? []), Object.fromEntries(pairs) as Record<string, string>]);
-  }
+  const lines = text.matchAll(/^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/gm);
+  const samples = Array.from(lines, ([, name = "", labels = "", value = ""]) => {
+    const pairs = labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
+    const entries = Array.from(pairs, ([, label = "", text = ""]) => [label, text] as const);
+    return { name, labels: Object.fromEntries(entries), value: Number(value) };
+  });
   return { types, samples };
 }
 

@@ -47,7 +47,9 @@ export function listKnownSeries(expositions: readonly Exposition[]): ReadonlyMap
 }
 
 function describe(series: string, name: string, expositions: readonly Exposition[]): KnownSeries {
-  const samples = expositions.flatMap((exposition) => exposition.samples.get(series) ?? []);
+  const samples = expositions.flatMap((exposition) =>
+    exposition.samples.filter((sample) => sample.name === series).map((sample) => sample.labels),
+  );
   const declared = declarations[name];
   const ofSamples = samples.flatMap((sample) => Object.keys(sample));
   const labels = [...ofSamples, ...(declared?.labels ?? []), ...(series.endsWith("_bucket") ? ["le"] : [])];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readQuery } from "./promql.ts";
+import { matches, readQuery, splitAlternatives } from "./promql.ts";
 
 test("a query is read into the series it asks for and the labels it groups them by", () => {
   const query = readQuery(
@@ -33,3 +33,15 @@ test.each(["sum(rate(a[5m])", "rat(a[5m])", "sum by job (a)", "a{job=x}", "a >",
     expect(() => readQuery(text)).toThrow("not PromQL");
   },
 );
+
+test("a selector finds the samples that all its matchers fit", () => {
+  const [selector] = readQuery('a{job="x", status=~"5..|401", code!="B", outcome!~"ok|aborted"}').selectors;
+  const finds = (labels: Readonly<Record<string, string>>, name = "a") =>
+    selector !== undefined && matches(selector, { name, labels });
+  expect(finds({ status: "503", code: "A", outcome: "failed" })).toBe(true);
+  expect(finds({ status: "503", code: "A", outcome: "failed" }, "b")).toBe(false);
+  expect(finds({ status: "404", code: "A", outcome: "failed" })).toBe(false);
+  expect(finds({ status: "503", code: "B", outcome: "failed" })).toBe(false);
+  expect(finds({ status: "503", code: "A", outcome: "aborted" })).toBe(false);
+  expect(selector && splitAlternatives(selector).map(({ matchers }) => matchers[1]?.value)).toEqual(["5..", "401"]);
+});

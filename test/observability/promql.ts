@@ -8,7 +8,7 @@ export interface Matcher {
 }
 
 /** A series that a query asks for. */
-interface Selector {
+export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
 }
@@ -41,6 +41,37 @@ export function readQuery(written: string): Query {
     selectors: selectorsOf(topNode, text),
     groupings: find(topNode, "GroupingLabels").map((node) => readGrouping(node, text)),
   };
+}
+
+/** One selector for each value that an `=~` lists, such as two for `{a=~"b|c"}`. */
+export function splitAlternatives({ metric, matchers }: Selector): readonly Selector[] {
+  const alternatives = matchers.map(({ label, op, value }) =>
+    op === "=~" ? value.split("|").map((one) => ({ label, op, value: one })) : [{ label, op, value }],
+  );
+  const sets = alternatives.reduce<readonly (readonly Matcher[])[]>(
+    (before, ones) => before.flatMap((set) => ones.map((one) => [...set, one])),
+    [[]],
+  );
+  return sets.map((set) => ({ metric, matchers: set }));
+}
+
+/** Labels that Prometheus adds to what a process exports. */
+const scrapeLabels: ReadonlySet<string> = new Set(["job", "instance"]);
+
+/** Whether a selector finds an exported sample, whatever its job and instance. */
+export function matches(
+  { metric, matchers }: Selector,
+  { name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+): boolean {
+  return (
+    name === metric &&
+    matchers
+      .filter(({ label }) => !scrapeLabels.has(label))
+      .every(({ label, op, value }) => {
+        const pattern = op.endsWith("~") ? value : value.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+        return new RegExp(`^(?:${pattern})$`).test(labels[label] ?? "") === !op.startsWith("!");
+      })
+  );
 }
 
 function selectorsOf(node: SyntaxNode, text: string): readonly Selector[] {

@@ -1,19 +1,25 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
-import { asked } from "./files.ts";
+import { type Exposition, seriesOf } from "./exposition.ts";
+import { asked, recordings } from "./files.ts";
 import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
-import { readQuery } from "./promql.ts";
+import { matches, readQuery, type Selector, splitAlternatives } from "./promql.ts";
 import { type RunningUnits, startUnits } from "./running-units.ts";
 
 let issuer: TestIssuer;
 let units: RunningUnits;
 let known: ReadonlyMap<string, KnownSeries>;
+/** Before the first request, and after requests that succeeded and failed in every way. */
+let fresh: readonly Exposition[];
+let used: readonly Exposition[];
 
 beforeAll(async () => {
   issuer = await startTestIssuer();
   units = await startUnits({ postgresUrl: inject("postgresUrl"), issuer });
+  fresh = await units.read();
   await makeTraffic();
-  known = listKnownSeries(await units.read());
+  used = await units.read();
+  known = listKnownSeries(used);
 }, 120_000);
 afterAll(async () => {
   await units?.stop();
@@ -76,6 +82,37 @@ test("every value that a query selects by is one that the label has", () => {
   );
   expect(wrong).toEqual([]);
 });
+
+test("every series of a counter or histogram that a query selects is exported before its first event", () => {
+  const counted = fresh.flatMap(({ types }) =>
+    [...types].filter(([, type]) => type !== "gauge").flatMap(([name, type]) => seriesOf(name, type)),
+  );
+  const selectors = queries
+    .flatMap((query) => query.selectors.map((selector) => ({ where: query.where, ...selector })))
+    .filter(({ metric }) => counted.includes(metric));
+  const missing = selectors.flatMap(({ where, ...selector }) =>
+    splitAlternatives(selector)
+      .filter((one) => samplesOf(fresh, one).length === 0)
+      .map(({ metric, matchers }) => `${where}: ${metric} ${JSON.stringify(matchers)}`),
+  );
+  expect(missing).toEqual([]);
+  expect(selectors.length).toBeGreaterThan(100);
+});
+
+test("what a recorded rule counts of a failure is an increase of a series that was exported at 0", () => {
+  const recorded = recordings.flatMap(({ expr }) => readQuery(expr).selectors);
+  const atStart = new Set(recorded.flatMap((selector) => samplesOf(fresh, selector)));
+  const later = new Set(recorded.flatMap((selector) => samplesOf(used, selector)));
+  expect([...later].filter((series) => !atStart.has(series))).toEqual([]);
+  expect(later.size).toBeGreaterThan(100);
+});
+
+/** Names and labels of the series that a selector finds. */
+function samplesOf(expositions: readonly Exposition[], selector: Selector): readonly string[] {
+  return expositions.flatMap(({ samples }) =>
+    samples.filter((sample) => matches(selector, sample)).map(({ name, labels }) => name + JSON.stringify(labels)),
+  );
+}
 
 const has = (metric: string, label: string) => known.get(metric)?.labels.has(label) ?? false;
 

@@ -1,4 +1,4 @@
-import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { Trace } from "@tributary/kit/telemetry/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
@@ -9,10 +9,13 @@ interface SubgraphError {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
+/** Values of the label `outcome`. */
+type OutcomeLabel = Expected<typeof gatewayMetrics.tributary_gateway_subgraph_fetches_total, "outcome">;
+
 /** What has come of a fetch, as far as it is counted. */
 type FetchOutcome =
   | { readonly kind: "graphql"; readonly errors: readonly SubgraphError[] }
-  | { readonly kind: "failed" | "unusable"; readonly code: string }
+  | { readonly kind: "failed" | "unusable"; readonly code: OutcomeLabel }
   /** Its client went away. */
   | { readonly kind: "abandoned" };
 
@@ -35,7 +38,7 @@ interface ServiceCounts {
   underWay: number;
   readonly seconds: HistogramSeries;
   readonly shared: CounterSeries;
-  ended(outcome: string): void;
+  ended(outcome: OutcomeLabel): void;
 }
 
 export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, trace: Trace): FetchObserver | undefined {
@@ -115,7 +118,7 @@ class Fetch implements FetchRecord {
 }
 
 /** A subgraph that rejects for the client's reasons has done its work; one whose database is down has failed, although it responds. */
-function wordOf(errors: readonly SubgraphError[]): string {
+function wordOf(errors: readonly SubgraphError[]): OutcomeLabel {
   if (errors.length === 0) return "ok";
   const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
   const failures = new Set<string>(codes.filter((code) => !isClientFacingCode(code)));

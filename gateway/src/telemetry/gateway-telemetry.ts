@@ -2,9 +2,11 @@ import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
+import { listKnownValues } from "@tributary/kit/telemetry/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
+import { codes } from "../errors.ts";
 import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
 import { type Kept, showKept } from "./kept.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -37,6 +39,7 @@ export async function createGatewayTelemetry(
   const telemetry = await createTelemetry({ name: "gateway", declarations: metricsOf.gateway, config, supergraph });
   const { log, metrics, trace } = telemetry;
   const failures = createFailureLog(log);
+  announceLabels(telemetry, config);
   return {
     log,
     observe: combine(telemetry, failures),
@@ -49,6 +52,13 @@ export async function createGatewayTelemetry(
       return trace.stop();
     },
   };
+}
+
+/** Label values that are known before the first request; subgraphs follow with each supergraph. */
+function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config: Config): void {
+  for (const code of Object.keys(codes)) metrics.announce({ code });
+  for (const client of listKnownValues(config.knownClients)) metrics.announce({ client });
+  for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }
 
 function combine({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): Observe {

@@ -1,9 +1,12 @@
-import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { KeptSize } from "@tributary/kit/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
-export const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const;
+export const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
+  typeof gatewayMetrics.tributary_gateway_cache_evictions_total,
+  "cache"
+>[];
 
 export type CacheName = (typeof cacheNames)[number];
 export type CacheSizes = Readonly<Record<CacheName, KeptSize>>;

@@ -1,7 +1,6 @@
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
-import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
-import { cacheNames } from "./kept.ts";
 import type { Observation, Observe } from "./observations.ts";
 
 /** Counts what rooms report; requests and fetches have observers of their own. */
@@ -26,7 +25,9 @@ function countRequests(metrics: Metrics<typeof gatewayMetrics>): Observe {
 }
 
 /** What a plan's observation is counted as. */
-const planResults: Partial<Record<Observation["kind"], string>> = {
+const planResults: Partial<
+  Record<Observation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_plans_total, "result">>
+> = {
   "plan-cache-hit": "hit",
   "plan-cache-miss": "miss",
   "plan-built": "built",
@@ -39,7 +40,6 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
   const replaced = metrics.counter("tributary_gateway_planners_replaced_total");
   const waits = metrics.histogram("tributary_gateway_planner_queue_wait_seconds");
   const evictions = metrics.counter("tributary_gateway_cache_evictions_total");
-  for (const cache of cacheNames) evictions.of({ cache });
   return (observation) => {
     const result = planResults[observation.kind];
     if (result !== undefined) plans.add({ result });
@@ -57,11 +57,7 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
   const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
   const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
   return (observation) => {
-    if (observation.kind === "retried") {
-      retries.add({ subgraph: observation.service });
-      // From the first retry on there is a zero, so that the first refusal is seen as an increase.
-      retriesRefused.of({ subgraph: observation.service });
-    }
+    if (observation.kind === "retried") retries.add({ subgraph: observation.service });
     if (observation.kind === "retry-refused") retriesRefused.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-answer-misshapen") misshapen.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
@@ -74,7 +70,9 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
 }
 
 /** What a supergraph's observation is counted as. */
-const loadResults: Partial<Record<Observation["kind"], string>> = {
+const loadResults: Partial<
+  Record<Observation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
+> = {
   "supergraph-loaded": "loaded",
   "supergraph-refused": "refused",
   "supergraph-unavailable": "unavailable",
@@ -88,13 +86,15 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): Observe {
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
   /** Of the supergraph that is being loaded: supergraphs are loaded one at a time. */
   let unknownCount = 0;
-  return ({ kind }) => {
+  return (observation) => {
+    const { kind } = observation;
     const result = loadResults[kind];
     if (result !== undefined) loads.add({ result });
     if (kind === "override-without-subgraph") unknownCount++;
     if (kind === "supergraph-loaded") {
       loadedAt.set({}, Date.now() / 1_000);
       unknownVariables.set({}, unknownCount);
+      for (const subgraph of observation.subgraphs) metrics.announce({ subgraph });
     }
     if (kind === "supergraph-loaded" || kind === "supergraph-refused") unknownCount = 0;
   };

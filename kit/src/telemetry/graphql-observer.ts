@@ -1,9 +1,10 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { Kind, type OperationDefinitionNode } from "graphql";
+import { type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { ServiceObserver } from "./service-observer.ts";
 
-/** Tells the observer what a GraphQL request asks for, and which errors its answer has. */
-export function createGraphqlObserver(observer: ServiceObserver): ApolloServerPlugin {
+/** Reports to the observer which operation a GraphQL request has, and which errors its response. */
+export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQLSchema): ApolloServerPlugin {
+  for (const name of ["other", ...listNames(schema)]) observer.announceRoute("graphql", name, ["POST"]);
   return {
     requestDidStart: () =>
       Promise.resolve({
@@ -19,6 +20,14 @@ export function createGraphqlObserver(observer: ServiceObserver): ApolloServerPl
         },
       }),
   };
+}
+
+/** Every name that `nameOf` gives an operation. */
+function listNames(schema: GraphQLSchema): readonly string[] {
+  return Object.values(OperationTypeNode).flatMap((operation) => {
+    const rootType = schema.getRootType(operation);
+    return rootType ? [...Object.keys(rootType.getFields()), "several"].map((name) => `${operation} ${name}`) : [];
+  });
 }
 
 /** `query things`, by its root field; `query several` when there are more, or a fragment. */

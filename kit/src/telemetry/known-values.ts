@@ -3,6 +3,11 @@ import { createBoundedMap } from "../bounded-map.ts";
 /** The label of a value that a client chooses: itself for a known value, `other`, or `unnamed` for none. */
 export type KnownValues = (value: string | undefined) => string;
 
+/** Every value that `createKnownValues` gives a label. */
+export function listKnownValues(known: Iterable<string>): readonly string[] {
+  return [...new Set([...known, "other", "unnamed"])];
+}
+
 /** @param known from configuration or schema; their number bounds that of the labels. */
 export function createKnownValues(known: Iterable<string>): KnownValues {
   return labelsFrom(createNames(known));

@@ -1,3 +1,5 @@
+import { type ErrorCode, statusOf } from "../errors.ts";
+
 /**
  * Every metric that our processes export, by the process that does. Dashboards, alerts and their test read it too: a name that is not here
  * is exported by nobody.
@@ -11,14 +13,28 @@ export interface MetricDeclaration {
   readonly labels: readonly string[];
   /** Upper bounds, ascending, in the unit of the name. */
   readonly buckets?: readonly number[];
+  /**
+   * Values of a label that are known before the first event: each is exported as 0 from the start, or as soon as the values of the other
+   * labels are known (`Metrics.announce`, or an event with them). Other values may come.
+   */
+  readonly expected?: Readonly<Record<string, readonly (string | number)[]>>;
 }
 
 export type MetricDeclarations = Readonly<Record<string, MetricDeclaration>>;
+
+/** The expected values of a label, for the code that counts them. */
+export type Expected<D extends MetricDeclaration, Label extends keyof NonNullable<D["expected"]>> = NonNullable<
+  D["expected"]
+>[Label][number];
 
 /** From a cached answer to the longest deadline that a door gives. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 /** From a key lookup to STATEMENT_TIMEOUT_MS. */
 const statementSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
+
+const errorCodes = Object.keys(statusOf) as ErrorCode[];
+/** 500, 502, 503, 504. */
+const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter((status) => status >= 500);
 
 /** Of every process, beside what prom-client tells of process and runtime (`runtimeMetricNames`). */
 export const processMetrics = {
@@ -31,6 +47,7 @@ export const processMetrics = {
     kind: "counter",
     help: "Log lines of level warn and above. An error is a bug of ours.",
     labels: ["level"],
+    expected: { level: ["warn", "error", "fatal"] },
   },
 } as const satisfies MetricDeclarations;
 
@@ -40,6 +57,7 @@ export const serviceMetrics = {
     kind: "counter",
     help: "Requests answered, by door (graphql, rest), route, method and status; 499 when the caller left first.",
     labels: ["door", "route", "method", "status"],
+    expected: { status: [401, 500, 503] },
   },
   tributary_service_request_duration_seconds: {
     kind: "histogram",
@@ -56,17 +74,20 @@ export const serviceMetrics = {
     kind: "counter",
     help: "Entries of errors[] in GraphQL answers, by code: their status is 200.",
     labels: ["code"],
+    expected: { code: [...errorCodes, "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"] },
   },
   tributary_service_database_statement_duration_seconds: {
     kind: "histogram",
     help: "SQL statements by name, with the wait for a connection; outcome is ok, refused (by a constraint: a caller's affair) or failed.",
     labels: ["statement", "outcome"],
+    expected: { outcome: ["ok", "refused", "failed"] },
     buckets: statementSeconds,
   },
   tributary_service_token_keys_asked_total: {
     kind: "counter",
     help: "How often the issuer was asked for its keys, by result: given, failed.",
     labels: ["result"],
+    expected: { result: ["given", "failed"] },
   },
   tributary_service_database_connections: {
     kind: "gauge",
@@ -91,17 +112,20 @@ export const gatewayMetrics = {
     kind: "counter",
     help: "Requests to /graphql answered, by lane (fast, full), client and status; 499 when the client left first.",
     labels: ["lane", "client", "status"],
+    expected: { lane: ["fast", "full"], status: [200, 500, 503] },
   },
   tributary_gateway_request_duration_seconds: {
     kind: "histogram",
     help: "From a request's headers to the end of its answer, by lane.",
     labels: ["lane"],
+    expected: { lane: ["fast", "full"] },
     buckets: requestSeconds,
   },
   tributary_gateway_operations_total: {
     kind: "counter",
     help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing ran), aborted (the client left first).",
     labels: ["operation", "outcome"],
+    expected: { outcome: ["ok", "partial", "failed", "refused", "aborted"] },
   },
   tributary_gateway_operation_duration_seconds: {
     kind: "histogram",
@@ -138,6 +162,7 @@ export const gatewayMetrics = {
     kind: "counter",
     help: "Query plans by what became of the request for one: hit, miss, built, failed.",
     labels: ["result"],
+    expected: { result: ["hit", "miss", "built", "failed"] },
   },
   tributary_gateway_plan_duration_seconds: {
     kind: "histogram",
@@ -170,6 +195,7 @@ export const gatewayMetrics = {
     kind: "counter",
     help: "Evicted entries, by cache: documents, plans, introspection, persisted-queries.",
     labels: ["cache"],
+    expected: { cache: ["documents", "plans", "introspection", "persisted-queries"] },
   },
   tributary_gateway_planners_replaced_total: {
     kind: "counter",
@@ -180,6 +206,18 @@ export const gatewayMetrics = {
     kind: "counter",
     help: "Fetches by subgraph and outcome: ok, errors, the code of what failed, or aborted: the client left first.",
     labels: ["subgraph", "outcome"],
+    expected: {
+      outcome: [
+        "ok",
+        "errors",
+        "aborted",
+        "SUBGRAPH_UNAVAILABLE",
+        "SUBGRAPH_TIMEOUT",
+        "SUBGRAPH_BAD_ANSWER",
+        "SUBGRAPH_ANSWER_TOO_LARGE",
+        "SUBGRAPH_ERROR",
+      ],
+    },
   },
   tributary_gateway_subgraph_fetch_duration_seconds: {
     kind: "histogram",
@@ -231,6 +269,7 @@ export const gatewayMetrics = {
     kind: "counter",
     help: "Supergraphs by result: loaded, refused (it cannot be used), unavailable (it cannot be read).",
     labels: ["result"],
+    expected: { result: ["loaded", "refused", "unavailable"] },
   },
   tributary_gateway_unknown_subgraph_variables: {
     kind: "gauge",
@@ -250,6 +289,7 @@ export const restMetrics = {
     kind: "counter",
     help: "Requests answered, by route, version, method and status; 499 when the client left first.",
     labels: ["route", "version", "method", "status"],
+    expected: { status: serverErrorStatuses },
   },
   tributary_rest_request_duration_seconds: {
     kind: "histogram",
@@ -271,6 +311,7 @@ export const restMetrics = {
     kind: "counter",
     help: "Requests that the proxy refused itself, by code.",
     labels: ["code"],
+    expected: { code: errorCodes },
   },
   tributary_rest_requests_in_flight: {
     kind: "gauge",
@@ -281,11 +322,23 @@ export const restMetrics = {
     kind: "counter",
     help: "Answers cut in the middle, by who stopped: service, client.",
     labels: ["side"],
+    expected: { side: ["service", "client"] },
   },
   tributary_rest_service_requests_total: {
     kind: "counter",
     help: "Requests to services by outcome: ok, 5xx, or the code of what failed.",
     labels: ["service", "outcome"],
+    expected: {
+      outcome: [
+        "ok",
+        "5xx",
+        "CLIENT_GONE",
+        "BAD_GATEWAY",
+        "GATEWAY_TIMEOUT",
+        "SERVICE_UNAVAILABLE",
+        "INTERNAL_SERVER_ERROR",
+      ],
+    },
   },
   tributary_rest_service_request_duration_seconds: {
     kind: "histogram",
@@ -327,6 +380,18 @@ export const restMetrics = {
     kind: "counter",
     help: "Requests to the cache by result: hit, not-modified, miss, collapsed, revalidated, passed, stale-while-revalidate, stale-if-error.",
     labels: ["result"],
+    expected: {
+      result: [
+        "hit",
+        "not-modified",
+        "miss",
+        "collapsed",
+        "revalidated",
+        "passed",
+        "stale-while-revalidate",
+        "stale-if-error",
+      ],
+    },
   },
   tributary_rest_cache_bytes: {
     kind: "gauge",

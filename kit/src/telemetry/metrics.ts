@@ -45,6 +45,11 @@ export interface Metrics<D extends MetricDeclarations> {
   counter<N extends NamesOf<D, "counter">>(name: N): Counter<D[N]["labels"][number]>;
   gauge<N extends NamesOf<D, "gauge">>(name: N): Gauge<D[N]["labels"][number]>;
   histogram<N extends NamesOf<D, "histogram">>(name: N): Histogram<D[N]["labels"][number]>;
+  /**
+   * Exports 0 from now on for each series of all metrics that has these label values, and `expected` values in its other labels. The rate of a
+   * counter misses the event that creates its series, so label values that are known before the first event are announced.
+   */
+  announce(labels: Labels<string>): void;
   /** In Prometheus' text format 0.0.4; empty when off. */
   write(): Promise<string>;
 }
@@ -61,6 +66,7 @@ export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
     counter: () => counter,
     gauge: () => gauge,
     histogram: () => histogram,
+    announce: nothing,
     write: () => Promise.resolve(""),
   };
 }

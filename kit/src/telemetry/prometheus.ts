@@ -1,7 +1,7 @@
 import type * as Client from "prom-client";
 import type { MetricDeclaration, MetricDeclarations } from "./metric-declarations.ts";
 import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics } from "./metrics.ts";
-import { createCounters, createHistograms, type SeriesTable } from "./series.ts";
+import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
 /**
  * Metrics that are counted, and written for Prometheus. prom-client is loaded here and not before: a process that nobody scrapes does
@@ -22,15 +22,20 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
   return {
     isOn: true,
     counter: (name) => toCounter(get(name) as SeriesTable<CounterSeries>),
-    gauge: (name) => toGauge(get(name) as Client.Gauge),
+    gauge: (name) => get(name) as AnnouncedGauge,
     histogram: (name) => toHistogram(get(name) as SeriesTable<HistogramSeries>),
+    announce(labels) {
+      for (const metric of made.values()) metric.announce(labels);
+    },
     write: () => registry.metrics(),
   };
 }
 
 function make(client: typeof Client, registry: Client.Registry, name: string, declaration: MetricDeclaration) {
   const { kind, help, labels } = declaration;
-  if (kind === "gauge") return new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] });
+  if (kind === "gauge") {
+    return createGauge(new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] }), declaration);
+  }
   const metric = kind === "counter" ? createCounters(name, declaration) : createHistograms(name, declaration);
   // Its types ask for a metric of its own; its code asks for `name` and `get`.
   registry.registerMetric(metric as unknown as Client.Metric);
@@ -45,18 +50,27 @@ function toHistogram({ of }: SeriesTable<HistogramSeries>) {
   return { observe: (labels: Labels<string>, value: number) => of(labels).observe(value), of };
 }
 
-function toGauge(gauge: Client.Gauge): OurGauge<string> {
-  const ours: OurGauge<string> = {
+interface AnnouncedGauge extends OurGauge<string> {
+  announce(labels: Labels<string>): void;
+}
+
+function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): AnnouncedGauge {
+  const announced = new Map<string, Labels<string>>();
+  const ours: AnnouncedGauge = {
     set: (labels, value) => gauge.set(labels, value),
     add: (labels, by) => gauge.inc(labels, by),
     onScrape(read) {
-      // prom-client calls it before it reads the values. What is not said again is gone, such as the supergraph before.
+      // prom-client calls it before it reads the values. A value that is not set again is removed, such as the previous supergraph.
       Object.assign(gauge, {
         collect() {
           gauge.reset();
+          for (const labels of announced.values()) gauge.set(labels, 0);
           read(ours);
         },
       });
+    },
+    announce(given) {
+      for (const labels of completeLabels(declaration, given)) announced.set(JSON.stringify(labels), labels);
     },
   };
   return ours;

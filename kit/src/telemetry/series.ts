@@ -14,28 +14,46 @@ interface ScrapedValue {
 }
 
 export interface SeriesTable<Series> extends ScrapedMetric {
-  /** The one with these labels, made when it is first asked for. */
+  /** The series with these labels, created at its first use. */
   of(labels: Labels<string>): Series;
+  /** See `Metrics.announce`. */
+  announce(labels: Labels<string>): void;
 }
 
 /** prom-client checks and hashes the labels of each addition, which takes a microsecond or more; these take a tenth of one. */
-export function createCounters(name: string, { help, labels: names }: MetricDeclaration): SeriesTable<CounterSeries> {
-  const table = createTable(names, (labels) => new CountedSeries(labels));
-  const values = () => table.list.map(({ labels, value }) => ({ labels, value }));
-  return { name, of: table.of, get: () => Promise.resolve({ name, help, type: "counter", values: values() }) };
+export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
+  const { help } = declaration;
+  const { list, of, announce } = createTable(declaration, (labels) => new CountedSeries(labels));
+  const values = () => list.map(({ labels, value }) => ({ labels, value }));
+  return { name, of, announce, get: () => Promise.resolve({ name, help, type: "counter", values: values() }) };
 }
 
-export function createHistograms(
-  name: string,
-  { help, labels: names, buckets = [] }: MetricDeclaration,
-): SeriesTable<HistogramSeries> {
-  const table = createTable(names, (labels) => new ObservedSeries(labels, buckets));
-  const values = () => table.list.flatMap((series) => series.write(name));
-  return { name, of: table.of, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
+export function createHistograms(name: string, declaration: MetricDeclaration): SeriesTable<HistogramSeries> {
+  const { help, buckets = [] } = declaration;
+  const { list, of, announce } = createTable(declaration, (labels) => new ObservedSeries(labels, buckets));
+  const values = () => list.flatMap((series) => series.write(name));
+  return { name, of, announce, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
 }
 
 /** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
 const seriesMax = 2_000;
+/** Series of one metric that exist before their first event. Beyond this none is created early, so that half of the room is left for events. */
+const earlySeriesMax = 1_000;
+
+/** Every set of labels that has the given values, and one of the expected values of each other label; empty if a label has neither. */
+export function completeLabels(
+  { labels: names, expected = {} }: Pick<MetricDeclaration, "labels" | "expected">,
+  given: Labels<string>,
+): readonly Labels<string>[] {
+  return names.reduce<readonly Labels<string>[]>(
+    (sets, name) => {
+      const value = given[name];
+      const values = value === undefined ? (expected[name] ?? []) : [value];
+      return sets.flatMap((set) => values.map((one) => ({ ...set, [name]: one })));
+    },
+    [{}],
+  );
+}
 
 /** What is reached by one label's value after another. A text put together of them would have to be hashed anew at each addition. */
 interface Branch<Series> {
@@ -43,7 +61,8 @@ interface Branch<Series> {
   series: Series | undefined;
 }
 
-function createTable<Series>(names: readonly string[], make: (labels: Labels<string>) => Series) {
+function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labels<string>) => Series) {
+  const { labels: names, expected = {} } = declaration;
   const list: Series[] = [];
   const root = createBranch<Series>();
   const others = Object.fromEntries(names.map((name) => [name, "other"]));
@@ -56,6 +75,13 @@ function createTable<Series>(names: readonly string[], make: (labels: Labels<str
 
   function add(labels: Labels<string>): Series {
     if (list.length >= seriesMax && names.some((name) => labels[name] !== "other")) return of(others);
+    const series = insert(labels);
+    // The outcomes that these labels have not had yet: their first event is then an increase.
+    announce(Object.fromEntries(Object.entries(labels).filter(([name]) => expected[name] === undefined)));
+    return series;
+  }
+
+  function insert(labels: Labels<string>): Series {
     const branch = names.reduce((below, name) => grow(below, labels[name]), root);
     if (branch.series === undefined) {
       branch.series = make({ ...labels });
@@ -64,9 +90,12 @@ function createTable<Series>(names: readonly string[], make: (labels: Labels<str
     return branch.series;
   }
 
-  // What has no labels is there from the start.
-  if (names.length === 0) of({});
-  return { of, list };
+  function announce(given: Labels<string>): void {
+    for (const labels of completeLabels(declaration, given)) if (list.length < earlySeriesMax) insert(labels);
+  }
+
+  announce({});
+  return { of, announce, list };
 }
 
 function createBranch<Series>(): Branch<Series> {

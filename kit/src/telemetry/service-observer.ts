@@ -16,6 +16,8 @@ export interface ServiceObserver {
   observe(request: IncomingMessage, response: ServerResponse, answer: () => void): void;
   /** Says what the request under way asks for, by a name of ours: a declared path, or a field of the schema. */
   nameRoute(door: RequestRecord["door"], route: string): void;
+  /** A route that requests may name: see `Metrics.announce`. */
+  announceRoute(door: RequestRecord["door"], route: string, methods: readonly string[]): void;
   /** An entry of `errors[]` in the answer to the request under way. */
   countGraphqlError(code: string): void;
 }
@@ -56,6 +58,9 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
     nameRoute(door, route) {
       const record = records.current();
       if (record) Object.assign(record, { door, route });
+    },
+    announceRoute(door, route, methods) {
+      for (const method of methods) metrics.announce({ door, route, method });
     },
     countGraphqlError(code) {
       errors.add({ code: codeOf(code) });

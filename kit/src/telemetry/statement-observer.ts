@@ -13,6 +13,8 @@ export function createStatementObserver(
 ): AroundStatement | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
   const durations = metrics.histogram("tributary_service_database_statement_duration_seconds");
+  // Those of every transaction. The statements of a store are announced by their first use, each with all its outcomes.
+  for (const statement of ["acquire", "begin", "commit", "rollback"]) metrics.announce({ statement });
   return async (name, run) => {
     const begunMs = performance.now();
     const attributes = { "db.system.name": "postgresql", "db.query.summary": name };

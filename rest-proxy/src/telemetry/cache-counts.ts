@@ -1,4 +1,4 @@
-import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
+import type { Expected, restMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics";
 import type { CacheObservation } from "../cache/cache-observation.ts";
 
@@ -8,6 +8,8 @@ interface CacheSize {
   readonly entries: number;
 }
 
+type Result = Expected<typeof restMetrics.tributary_rest_cache_requests_total, "result">;
+
 /** Counts what the cache does, and shows how full it is; there is none where nobody asks for it. */
 export interface CacheObserver {
   count(observation: CacheObservation): void;
@@ -16,13 +18,13 @@ export interface CacheObserver {
 
 export function createCacheObserver(metrics: Metrics<typeof restMetrics>): CacheObserver | undefined {
   if (!metrics.isOn) return undefined;
-  const results = new Map<string, CounterSeries>();
+  const results = new Map<Result, CounterSeries>();
   const requests = metrics.counter("tributary_rest_cache_requests_total");
   const invalidated = metrics.counter("tributary_rest_cache_invalidated_total");
   const evicted = metrics.counter("tributary_rest_cache_evicted_bytes_total");
   const failures = metrics.counter("tributary_rest_cache_refresh_failures_total");
 
-  function countResult(result: string): void {
+  function countResult(result: Result): void {
     const known = results.get(result) ?? requests.of({ result });
     results.set(result, known);
     known.add();

@@ -17,11 +17,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
 
   return (observation) => {
     if (observation.kind === "answer-cut") cut.add({ side: observation.service === undefined ? "client" : "service" });
-    if (observation.kind === "retried") {
-      retries.add({ service: observation.service });
-      // From the first retry on there is a zero, so that the first refusal is seen as an increase.
-      retriesRefused.of({ service: observation.service });
-    }
+    if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
     if (observation.kind === "replica-back" || observation.kind === "replica-gone")

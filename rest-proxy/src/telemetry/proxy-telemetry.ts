@@ -2,13 +2,16 @@ import type { RunningServer } from "@tributary/kit/lifecycle";
 import type { Log } from "@tributary/kit/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
+import { listKnownValues } from "@tributary/kit/telemetry/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import type { Route } from "../routes.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
-import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
+import { createRequestObserver, methods, type RequestObserver } from "./request-observer.ts";
 import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
 
 /** Who watches; undefined: nobody, and it costs nothing. */
@@ -34,14 +37,17 @@ export interface ProxyTelemetryConfig extends TelemetryConfig {
   readonly knownClients: readonly string[];
 }
 
-/** @param newestVersion of the route table. */
+/** @param routes of the route table. */
 export async function createProxyTelemetry(
   config: ProxyTelemetryConfig,
-  newestVersion: number,
+  routes: readonly Route[],
 ): Promise<ProxyTelemetry> {
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
   const { log, metrics, trace } = telemetry;
   const failures = createFailureLog(log);
+  const newestVersion = Math.max(...routes.flatMap(({ versions }) => versions));
+  announceRoutes(metrics, routes);
+  announceClients(metrics, routes, { ...config, newestVersion });
   return {
     log,
     observe: combine(telemetry, failures),
@@ -56,6 +62,38 @@ export async function createProxyTelemetry(
       return trace.stop();
     },
   };
+}
+
+/** Label values of every request, and of those that no route takes. */
+function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonly Route[]): void {
+  for (const { service, path: route, versions, method } of routes) {
+    metrics.announce({ service });
+    for (const version of versions) {
+      metrics.announce({ route, version, method });
+      if (method === "GET") metrics.announce({ route, version, method: "HEAD" });
+    }
+  }
+  for (const version of ["none", ...new Set(routes.flatMap(({ versions }) => versions))]) {
+    for (const method of methods) metrics.announce({ route: "other", version, method });
+  }
+}
+
+interface ClientOptions {
+  readonly knownClients: readonly string[];
+  readonly newestVersion: number;
+}
+
+function announceClients(
+  metrics: Metrics<typeof metricsOf.rest>,
+  routes: readonly Route[],
+  { knownClients, newestVersion }: ClientOptions,
+): void {
+  for (const client of listKnownValues(knownClients)) {
+    metrics.announce({ client, version: newestVersion });
+    for (const { path: route, versions } of routes) {
+      for (const version of versions) if (version < newestVersion) metrics.announce({ client, version, route });
+    }
+  }
 }
 
 function combine({ log, metrics }: Telemetry<typeof metricsOf.rest>, failures: FailureLog): Observe {

@@ -26,7 +26,8 @@ export interface RequestObserverOptions {
   readonly newestVersion: number;
 }
 
-const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
+export const methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"] as const;
+const methodOf = createKnownValues(methods);
 
 export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
   const { metrics, trace } = o;
