@@ -26,11 +26,10 @@ test("what rooms report is counted by what it is about", async () => {
     count: 2,
     paths: ["_entities.0"],
   });
-  count({ kind: "retried", service: "posts", replica, reason: "reset", status: undefined });
   count({ kind: "retry-refused", service: "users", replica });
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
-  count({ kind: "supergraph-loaded", id: "a", subgraphs: [], tookMs: 3 });
+  count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
   count({ kind: "supergraph-refused", id: "b", cause });
   const text = await metrics.write();
   const lines = [
@@ -46,9 +45,11 @@ test("what rooms report is counted by what it is about", async () => {
     'subgraph_retries_total{subgraph="users"} 1',
     'subgraph_retries_refused_total{subgraph="users"} 1',
     'subgraph_retries_refused_total{subgraph="posts"} 0',
+    'subgraph_fetches_total{subgraph="posts",outcome="SUBGRAPH_TIMEOUT"} 0',
     'subgraph_answers_misshapen_total{subgraph="users"} 1',
     'replica_ejections_total{subgraph="users"} 1',
     'replicas_ejected{subgraph="users"} 1',
+    'replicas_ejected{subgraph="posts"} 0',
     'lookup_failures_total{subgraph="users"} 1',
     'supergraph_loads_total{result="loaded"} 1',
     'supergraph_loads_total{result="refused"} 1',

@@ -65,6 +65,59 @@ test("a label that gets ever more values ends in one series for all others", asy
   expect(series.at(-1)).toBe('things_total{colour="other"} 1000');
 });
 
+const attempts = {
+  tries_total: { kind: "counter", help: "Tries.", labels: ["target", "result"], expected: { result: ["ok", "bad"] } },
+  results_total: { kind: "counter", help: "Results.", labels: ["result"], expected: { result: ["ok", "bad"] } },
+  targets_total: { kind: "counter", help: "By target and caller.", labels: ["target", "caller"] },
+  try_seconds: { kind: "histogram", help: "A try's time.", labels: ["target"], buckets: [1] },
+  targets: { kind: "gauge", help: "Open tries.", labels: ["target"] },
+} as const;
+const linesOf = async (metrics: { write(): Promise<string> }, name: string) =>
+  (await metrics.write()).split("\n").filter((line) => line.startsWith(name));
+
+test("a series whose labels all have expected values is 0 from the start", async () => {
+  const metrics = await createPrometheus(attempts);
+  expect(await linesOf(metrics, "results_total")).toEqual([
+    'results_total{result="ok"} 0',
+    'results_total{result="bad"} 0',
+  ]);
+  expect(await linesOf(metrics, "tries_total")).toEqual([]);
+});
+
+test("an announced label value is 0 in all metrics whose other labels have expected values", async () => {
+  const metrics = await createPrometheus(attempts);
+  metrics.gauge("targets").onScrape(() => {});
+  for (let times = 0; times < 2; times++) metrics.announce({ target: "a" });
+  metrics.counter("tries_total").add({ target: "a", result: "bad" });
+  expect(await linesOf(metrics, "t")).toEqual([
+    'tries_total{target="a",result="ok"} 0',
+    'tries_total{target="a",result="bad"} 1',
+    'try_seconds_bucket{le="1",target="a"} 0',
+    'try_seconds_bucket{le="+Inf",target="a"} 0',
+    'try_seconds_sum{target="a"} 0',
+    'try_seconds_count{target="a"} 0',
+    'targets{target="a"} 0',
+  ]);
+});
+
+test("the first event of a label value exports its other outcomes as 0", async () => {
+  const metrics = await createPrometheus(attempts);
+  metrics.counter("tries_total").add({ target: "a", result: "ok" });
+  expect(await linesOf(metrics, "tries_total")).toEqual([
+    'tries_total{target="a",result="ok"} 1',
+    'tries_total{target="a",result="bad"} 0',
+  ]);
+});
+
+test("series without events take at most half of a metric's room", async () => {
+  const metrics = await createPrometheus(attempts);
+  for (let number = 0; number < 3_000; number++) metrics.announce({ target: `target ${number}` });
+  metrics.counter("tries_total").add({ target: "late", result: "bad" });
+  const lines = await linesOf(metrics, "tries_total");
+  expect(lines).toHaveLength(1_001);
+  expect(lines.at(-1)).toBe('tries_total{target="late",result="bad"} 1');
+});
+
 test("a gauge that is read at each scrape forgets what is not said again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];
@@ -94,5 +147,6 @@ test("metrics that are off take everything and write nothing", async () => {
   metrics.counter("things_total").add({ colour: "red" });
   metrics.gauge("things").onScrape(() => expect.unreachable());
   metrics.histogram("thing_seconds").observe({}, 1);
+  metrics.announce({ colour: "red" });
   expect([metrics.isOn, await metrics.write()]).toEqual([false, ""]);
 });
