@@ -52,13 +52,18 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     gatewayUrl: gateway.process.url,
     restUrl: rest.process.url,
     keepsWaiting: broken.keepsWaiting,
-    read: () => Promise.all(admins.map(async (url) => readExposition(await (await fetch(`${url}/metrics`)).text()))),
+    read: () => Promise.all(admins.map(readMetrics)),
     stop: async () =>
       void (await Promise.all([users.stop(), gateway.process.stop(), rest.process.stop(), broken.stop()])),
   };
 }
 
-function variables(
+export async function readMetrics(adminUrl: string): Promise<Exposition> {
+  return readExposition(await (await fetch(`${adminUrl}/metrics`)).text());
+}
+
+/** A variable for each service, with its addresses. */
+export function variables(
   addresses: Readonly<Record<string, readonly string[]>>,
   toName: (service: string) => string,
   path: string,
@@ -90,12 +95,13 @@ async function startBrokenService() {
   };
 }
 
-interface Door {
+/** The gateway or the REST proxy, as a process of its own. */
+export interface Door {
   readonly process: Service;
   readonly adminUrl: string;
 }
 
-async function startDoor(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<Door> {
+export async function startDoor(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<Door> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const environment = {
     ...addresses,

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createHttpClient, type HttpQuestion } from "../processes/http-client.ts";
+
+/** What clients saw: requests, and those that failed. */
+export interface Seen {
+  readonly count: number;
+  readonly failed: number;
+}
+
+export interface OutageOptions {
+  readonly graphqlUrl: string;
+  readonly restUrl: string;
+  readonly outageMs: number;
+  /** Before the outage, and after it. */
+  readonly healthyMs: number;
+  /** From now on the subgraph of comments fails, or responds again. */
+  setFailing(isFailing: boolean): void;
+}
+
+/** Of one client, one after the other; fewer where responses take long. */
+const perSecondMax = 60;
+/** To each endpoint in each phase, however long they take. */
+const requestsMin = 40;
+
+/**
+ * Sends requests to both endpoints during a short outage of one subgraph. Each needs one fetch from it, and no two are equal, so that none is
+ * answered from a cache: what fails is a failed request of the REST proxy, and a lost field and a failed fetch of the gateway.
+ */
+export async function driveOutage(o: OutageOptions): Promise<{ readonly graphql: Seen; readonly rest: Seen }> {
+  const headers = { "content-type": "application/json" };
+  const toQuery = (count: number) => JSON.stringify({ query: `{ comment(id: "${count}") { body } }` });
+  const graphql = createCaller(o.graphqlUrl, (count) => {
+    return { method: "POST", path: "/graphql", headers, body: toQuery(count) };
+  });
+  const rest = createCaller(o.restUrl, (count) => ({ method: "GET", path: `/v2/comments/${count}` }));
+  const send = (ms: number) => Promise.all([graphql.send(ms), rest.send(ms)]);
+  try {
+    await send(o.healthyMs);
+    o.setFailing(true);
+    await send(o.outageMs);
+    o.setFailing(false);
+    await send(o.healthyMs);
+    return { graphql: graphql.seen(), rest: rest.seen() };
+  } finally {
+    graphql.close();
+    rest.close();
+  }
+}
+
+function createCaller(url: string, toQuestion: (count: number) => HttpQuestion) {
+  const client = createHttpClient(url);
+  let count = 0;
+  let failed = 0;
+  return {
+    async send(ms: number): Promise<void> {
+      const endMs = performance.now() + ms;
+      const countMin = count + requestsMin;
+      while (performance.now() < endMs || count < countMin) {
+        const { status, text } = await client.send(toQuestion(count++));
+        if (status >= 500 || (status === 200 && text.includes('"errors"'))) failed++;
+        await sleep(1_000 / perSecondMax);
+      }
+    },
+    seen: (): Seen => ({ count, failed }),
+    close: client.close,
+  };
+}
+
+/** Whether a recorded ratio is what clients saw, within a tenth of it. */
+export function isRatioOf(ratio: number | undefined, { count, failed }: Seen): boolean {
+  return ratio !== undefined && Math.abs(ratio - failed / count) <= (0.1 * failed) / count;
+}
