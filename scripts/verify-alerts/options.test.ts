@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
 import { faultNames } from "./faults.ts";
-import { readOptions } from "./options.ts";
+import { outageName, readOptions } from "./options.ts";
 
-test("every fault at sixteen requests a second, unless said otherwise", () => {
-  const usual = { perSecond: 16, only: faultNames, programs: undefined, logs: undefined, control: false };
+test("the short outage and every fault at sixteen requests a second, unless said otherwise", () => {
+  const usual = {
+    perSecond: 16,
+    only: [outageName, ...faultNames],
+    programs: undefined,
+    logs: undefined,
+    control: false,
+  };
   expect(readOptions([])).toEqual(usual);
   const args = ["--per-second", "8", "--only", "restarts,literals", "--programs", "a", "--logs", "b", "--control"];
   expect(readOptions(args)).toEqual({

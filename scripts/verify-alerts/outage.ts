@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, type HttpQuestion } from "../processes/http-client.ts";
+import type { Platform } from "./platform.ts";
+import type { Watchers } from "./watchers.ts";
 
 /** What clients saw: requests, and those that failed. */
 export interface Seen {
@@ -66,7 +68,39 @@ function createCaller(url: string, toQuestion: (count: number) => HttpQuestion) 
   };
 }
 
-/** Whether a recorded ratio is what clients saw, within a tenth of it. */
+/** Whether clients saw failures, and a recorded ratio is theirs within a tenth of it. */
 export function isRatioOf(ratio: number | undefined, { count, failed }: Seen): boolean {
-  return ratio !== undefined && Math.abs(ratio - failed / count) <= (0.1 * failed) / count;
+  return ratio !== undefined && failed > 0 && Math.abs(ratio - failed / count) <= (0.1 * failed) / count;
+}
+
+/** An error ratio as Prometheus recorded it, and what clients saw. */
+export interface RecordedRatio {
+  readonly level: string;
+  /** Undefined when there is none. */
+  readonly ratio: number | undefined;
+  readonly seen: Seen;
+}
+
+const outageMs = 4_000;
+const healthyMs = 4_000;
+/** Of 1 h, shortened: longer than all of it takes. */
+const record = "tributary:service_level_error:ratio_rate1h";
+const pollMs = 100;
+/** A few scrapes and evaluations, shortened. */
+const recordedMs = 3_000;
+
+/** An outage of 4 s on a platform that has had no request yet. All its targets are scraped once before. */
+export async function playOutage(platform: Platform, watchers: Watchers): Promise<readonly RecordedRatio[]> {
+  const targets = Object.values(platform.units).flat().length;
+  while ((await watchers.targetsUp()) < targets) await sleep(pollMs);
+  const setFailing = (isFailing: boolean) => platform.relay.answer(isFailing ? "500" : "truly");
+  const { graphql, rest } = await driveOutage({ ...platform, outageMs, healthyMs, setFailing });
+  await sleep(recordedMs);
+  const read = async (door: string, level: string, seen: Seen): Promise<RecordedRatio> => {
+    const nowSeconds = Date.now() / 1_000;
+    const [series] = await watchers.query(`${record}{door="${door}", level="${level}"}`, nowSeconds, nowSeconds);
+    const value = series?.values.at(-1)?.[1];
+    return { level: `${door} ${level}`, ratio: value === undefined ? undefined : Number(value), seen };
+  };
+  return [await read("gateway", "completeness", graphql), await read("rest-proxy", "availability", rest)];
 }

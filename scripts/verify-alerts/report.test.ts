@@ -19,6 +19,7 @@ const asked: Answered = { where: "gateway, CPU", expr: "up", found: "healthy", e
 const fault = { name: "unit-gone", what: "posts is killed" };
 const good: Verified = {
   checks: [{ what: "promtool takes it", isGood: true, words: "" }],
+  ratios: [{ level: "gateway completeness", ratio: 0.31, seen: { count: 300, failed: 100 } }],
   falseAlarms: [],
   outcomes: [{ fault, alerts: [told, silenced] }],
   answered: [asked],
@@ -38,6 +39,12 @@ test("alerts that are told or silenced, lead to their pages and end, are what is
 
 test.each<[string, Partial<Verified>]>([
   ["a file that promtool refuses", { checks: [{ what: "promtool takes it", isGood: false, words: "no" }] }],
+  ["a ratio that misses failures", { ratios: [{ level: "a", ratio: 0, seen: { count: 300, failed: 100 } }] }],
+  ["a ratio that is not recorded", { ratios: [{ level: "a", ratio: undefined, seen: { count: 300, failed: 100 } }] }],
+  [
+    "a ratio of an outage that clients did not see",
+    { ratios: [{ level: "a", ratio: 0, seen: { count: 300, failed: 0 } }] },
+  ],
   ["an alert of a healthy platform", { falseAlarms: ["EventLoopLate posts"] }],
   ["an alert that is not told", played(missed)],
   ["an alert that is not silenced", played({ ...silenced, afterMs: undefined })],

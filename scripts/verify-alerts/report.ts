@@ -1,12 +1,15 @@
 import { faultNames } from "./faults.ts";
 import type { VerifyOptions } from "./options.ts";
 import { lasting, type Outcome, type Played } from "./play.ts";
+import { isRatioOf, type RecordedRatio } from "./outage.ts";
 import type { Answered } from "./queries.ts";
 import { shorteningFactor } from "./shorten.ts";
 
 export interface Verified {
   /** What promtool and amtool said, and whether it was good. */
   readonly checks: readonly { readonly what: string; readonly isGood: boolean; readonly words: string }[];
+  /** After a short outage of fresh processes; empty when it was not played. */
+  readonly ratios: readonly RecordedRatio[];
   /** What was told of the healthy platform. */
   readonly falseAlarms: readonly string[];
   readonly outcomes: readonly Outcome[];
@@ -16,23 +19,18 @@ export interface Verified {
 type Claim = readonly [claim: string, holds: boolean];
 type Say = (line: string) => void;
 
-/** Queries that rightly find nothing on a platform as it is played here, by their words. */
-const silentQueries: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/lookup_failures_total/, "addresses are written down here, and none is looked up"],
-  [/retries_refused_total/, "no budget of retries is used up here"],
-  [/rest_answers_cut_total/, "nobody stops in the middle of an answer here"],
-];
-
 /** Prints which claims hold. @returns whether all do. */
 export function report(verified: Verified, { control, only }: VerifyOptions, say: Say): boolean {
   const isWhole = faultNames.every((name) => only.includes(name));
-  const claims = control ? controlClaims(verified) : [...usualClaims(verified), queryClaim(verified, isWhole, say)];
+  const isPlayed = only.some((name) => faultNames.includes(name));
+  const queryClaims = isPlayed ? [queryClaim(verified, isWhole, say)] : [];
+  const claims = control ? controlClaims(verified) : [...usualClaims(verified), ...queryClaims];
   say("");
   for (const [claim, holds] of claims) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
-function usualClaims({ checks, falseAlarms, outcomes }: Verified): readonly Claim[] {
+function usualClaims({ checks, ratios, falseAlarms, outcomes }: Verified): readonly Claim[] {
   const alerts = outcomes.flatMap((outcome) => outcome.alerts);
   const missed = alerts.filter(isMissed);
   const unexpected = alerts.filter(({ expectation }) => expectation === "unexpected");
@@ -41,6 +39,13 @@ function usualClaims({ checks, falseAlarms, outcomes }: Verified): readonly Clai
   const names = (list: readonly Played[]) => list.map(({ alert, unit }) => `${alert} ${unit}`).join(", ") || "none";
   return [
     ...checks.map(({ what, isGood }): Claim => [what, isGood]),
+    ...ratios.map(({ level, ratio, seen }): Claim => {
+      const inClients = `${seen.failed} of ${seen.count} requests, ${(seen.failed / seen.count).toFixed(4)}`;
+      return [
+        `the error ratio of ${level} after 4 s is ${ratio?.toFixed(4)}, of clients ${inClients}`,
+        isRatioOf(ratio, seen),
+      ];
+    }),
     [`nothing is told of the healthy platform: ${falseAlarms.join(", ") || "nothing"}`, falseAlarms.length === 0],
     [`each fault's alerts are told, or silenced by a greater one; missed: ${names(missed)}`, missed.length === 0],
     [`nothing else is told: ${names(unexpected)}`, unexpected.length === 0],
@@ -51,13 +56,12 @@ function usualClaims({ checks, falseAlarms, outcomes }: Verified): readonly Clai
 
 /** @param isWhole whether every fault was played: without it what only a fault brings is not there, and Prometheus has to understand it alone. */
 function queryClaim({ answered }: Verified, isWhole: boolean, say: Say): Claim {
-  const silent = answered.filter(({ found }) => found === "never").map((one) => ({ ...one, why: reasonFor(one) }));
-  for (const { where, expr, error, why } of silent)
-    say(`no data: ${where}: ${expr}\n  ${error ?? why ?? "no reason is known"}`);
+  const silent = answered.filter(({ found }) => found === "never");
+  for (const { where, expr, error } of silent) say(`no data: ${where}: ${expr}\n  ${error ?? "no reason is known"}`);
   const inFaultsOnly = answered.filter(({ found }) => found === "faults").length;
-  const holds = silent.every(({ error, why }) => error === undefined && (why !== undefined || !isWhole));
+  const holds = silent.every(({ error }) => error === undefined && !isWhole);
   const claim = isWhole
-    ? `each of ${answered.length} queries brings data (${inFaultsOnly} only when something fails), or is known not to`
+    ? `each of ${answered.length} queries brings data (${inFaultsOnly} only when something fails)`
     : `each of ${answered.length} queries is understood; which bring data is not judged, since not all faults were made`;
   return [claim, answered.length > 0 && holds];
 }
@@ -73,10 +77,6 @@ const isMissed = ({ expectation, afterMs }: Played) =>
   (expectation === "told" || expectation === "silenced") && afterMs === undefined;
 const isNotOver = ({ alert, receiver, overAfterMs }: Played) =>
   alert !== lasting && receiver !== undefined && overAfterMs === undefined;
-
-function reasonFor({ expr }: Answered): string | undefined {
-  return silentQueries.find(([pattern]) => pattern.test(expr))?.[1];
-}
 
 export const tableHead = toLine(["alert", "unit", "", "receiver", "told after", "unshortened", "over after"]);
 

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic } from "../journey/traffic.ts";
 import { checkFiles } from "./checks.ts";
 import { faults } from "./faults.ts";
-import type { VerifyOptions } from "./options.ts";
+import { outageName, type VerifyOptions } from "./options.ts";
+import { playOutage, type RecordedRatio } from "./outage.ts";
 import { startPlatform } from "./platform.ts";
 import { type Outcome, play, type Stage } from "./play.ts";
 import type { Programs } from "./programs.ts";
@@ -29,14 +30,39 @@ export async function runAlerts(options: VerifyOptions, programs: Programs, say:
   try {
     return await Promise.race([verify(options, programs, ends, say), interrupted]);
   } finally {
-    for (const end of ends.reverse()) await end();
+    await endAll(ends);
   }
 }
 
 async function verify(options: VerifyOptions, programs: Programs, ends: Ends, say: Say): Promise<Verified> {
-  const { perSecond, only, control } = options;
+  const { only, control } = options;
   const checks = checkFiles(programs);
   for (const { words } of checks.filter(({ isGood }) => !isGood)) say(words);
+  const ratios = only.includes(outageName) && !control ? await verifyOutage(options, programs, ends) : [];
+  const isOnlyOutage = only.every((name) => name === outageName);
+  const played = isOnlyOutage ? nothingPlayed : await playFaults(options, programs, ends, say);
+  return { checks, ratios, ...played };
+}
+
+const nothingPlayed = { falseAlarms: [], outcomes: [], answered: [] };
+
+/** On a platform of its own: its alerts would last into the faults. */
+async function verifyOutage(options: VerifyOptions, programs: Programs, ends: Ends): Promise<readonly RecordedRatio[]> {
+  const ownEnds: Ends = [];
+  // For an interruption.
+  ends.push(() => endAll(ownEnds));
+  const { platform, watchers } = await setUp(options, programs, ownEnds);
+  const ratios = await playOutage(platform, watchers);
+  await endAll(ownEnds);
+  return ratios;
+}
+
+async function endAll(ends: Ends): Promise<void> {
+  for (let end = ends.pop(); end; end = ends.pop()) await end();
+}
+
+async function playFaults(options: VerifyOptions, programs: Programs, ends: Ends, say: Say) {
+  const { perSecond, only, control } = options;
   const stage = await setUp(options, programs, ends);
   const { platform, receiver, watchers } = stage;
   say(`the platform runs, and Prometheus with our rules, ${shorteningFactor} times as fast`);
@@ -55,7 +81,7 @@ async function verify(options: VerifyOptions, programs: Programs, ends: Ends, sa
   const answered = await askAll(watchers, { beginSeconds, faultsSeconds, endSeconds: Date.now() / 1_000 });
   await traffic.stop();
   await traffic.audit();
-  return { checks, falseAlarms, outcomes, answered };
+  return { falseAlarms, outcomes, answered };
 }
 
 async function setUp({ logs, control }: VerifyOptions, programs: Programs, ends: Ends): Promise<Stage> {

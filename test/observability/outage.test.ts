@@ -62,7 +62,10 @@ async function startComments() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     setFailing: (next: boolean) => void (isFailing = next),
-    stop: () => void server.close().closeAllConnections(),
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 

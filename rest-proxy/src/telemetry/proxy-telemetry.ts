@@ -88,11 +88,12 @@ function announceClients(
   routes: readonly Route[],
   { knownClients, newestVersion }: ClientOptions,
 ): void {
+  const inOldVersions = routes.flatMap(({ path: route, versions }) =>
+    versions.filter((version) => version < newestVersion).map((version) => ({ version, route })),
+  );
   for (const client of listKnownValues(knownClients)) {
     metrics.announce({ client, version: newestVersion });
-    for (const { path: route, versions } of routes) {
-      for (const version of versions) if (version < newestVersion) metrics.announce({ client, version, route });
-    }
+    for (const old of inOldVersions) metrics.announce({ client, ...old });
   }
 }
 
