@@ -8,12 +8,12 @@ import { observabilityFolder } from "./settings.ts";
 
 interface UnitTests {
   readonly tests: readonly {
-    readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts?: readonly unknown[] }[];
+    readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts?: readonly unknown[] }[];
   }[];
 }
 
 const unitTests = parse(readFileSync(join(observabilityFolder, "rules/tests/alerts.yml"), "utf8")) as UnitTests;
-const asked = unitTests.tests.flatMap(({ alert_rule_test: tests }) => tests);
+const asked = unitTests.tests.flatMap(({ alert_rule_test: tests = [] }) => tests);
 const alerts = readRules().flatMap(({ alert }) => alert ?? []);
 
 test("every alert is brought about by a fault, or made to fire in promtool's unit tests", () => {

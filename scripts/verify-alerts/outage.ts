@@ -83,11 +83,11 @@ export interface RecordedRatio {
 
 const outageMs = 4_000;
 const healthyMs = 4_000;
-/** Of 1 h, shortened: longer than all of it takes. */
-const record = "tributary:service_level_error:ratio_rate1h";
+/** Longer than all of it takes. */
+const record = "tributary:service_level_error:ratio_rate5m";
 const pollMs = 100;
-/** A few scrapes and evaluations, shortened. */
-const recordedMs = 3_000;
+/** Two scrapes and an evaluation. */
+const recordedMs = 45_000;
 
 /** An outage of 4 s on a platform that has had no request yet. All its targets are scraped once before. */
 export async function playOutage(platform: Platform, watchers: Watchers): Promise<readonly RecordedRatio[]> {

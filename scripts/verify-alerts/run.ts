@@ -46,12 +46,12 @@ async function verify(options: VerifyOptions, programs: Programs, ends: Ends, sa
 
 const nothingPlayed = { falseAlarms: [], outcomes: [], answered: [] };
 
-/** On a platform of its own: its alerts would last into the faults. */
+/** On a platform of its own, in full time: between two scrapes the whole outage begins and ends. */
 async function verifyOutage(options: VerifyOptions, programs: Programs, ends: Ends): Promise<readonly RecordedRatio[]> {
   const ownEnds: Ends = [];
   // For an interruption.
   ends.push(() => endAll(ownEnds));
-  const { platform, watchers } = await setUp(options, programs, ownEnds);
+  const { platform, watchers } = await setUp(options, programs, ownEnds, 1);
   const ratios = await playOutage(platform, watchers);
   await endAll(ownEnds);
   return ratios;
@@ -84,7 +84,12 @@ async function playFaults(options: VerifyOptions, programs: Programs, ends: Ends
   return { falseAlarms, outcomes, answered };
 }
 
-async function setUp({ logs, control }: VerifyOptions, programs: Programs, ends: Ends): Promise<Stage> {
+async function setUp(
+  { logs, control }: VerifyOptions,
+  programs: Programs,
+  ends: Ends,
+  factor?: number,
+): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-alerts-"));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   const platform = await startPlatform({ folder, logs, ends });
@@ -93,7 +98,7 @@ async function setUp({ logs, control }: VerifyOptions, programs: Programs, ends:
   const targets = Object.fromEntries(
     Object.entries(platform.units).map(([name, units]) => [name, units.map(({ admin }) => admin)]),
   );
-  const watchers = await startWatchers({ programs, folder, logs, targets, receiverUrl: receiver.url, ends });
+  const watchers = await startWatchers({ programs, folder, logs, targets, receiverUrl: receiver.url, factor, ends });
   return { platform, watchers, receiver, isControl: control };
 }
 

@@ -37,6 +37,8 @@ export interface Addresses {
   /** Of each unit's metrics, without http://. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly alertmanager: string;
+  /** By which all times are divided. Default: `shorteningFactor`. */
+  readonly factor?: number | undefined;
 }
 
 /**
@@ -44,13 +46,13 @@ export interface Addresses {
  * judge this machine.
  * @returns the file, and the flags of compose that name no place.
  */
-export function writePrometheusSettings(folder: string, { targets, alertmanager }: Addresses) {
+export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: Addresses) {
   const written = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
   const settings = {
     ...written,
     global: {
-      ...(shortenSettings(written.global, ["scrape_interval", "evaluation_interval"]) as object),
-      scrape_timeout: shorten(written.global.scrape_interval),
+      ...(shortenSettings(written.global, ["scrape_interval", "evaluation_interval"], factor) as object),
+      scrape_timeout: shorten(written.global.scrape_interval, factor),
     },
     alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
     scrape_configs: written.scrape_configs.map(({ job_name: name }) => ({
@@ -62,15 +64,22 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager 
   writeFileSync(file, stringify(settings));
   mkdirSync(join(folder, "rules"));
   for (const { path, groups } of readRuleFiles()) {
-    const shortened = groups.map((group) => ({ ...group, rules: group.rules.map(shortenRule) }));
+    const shortened = groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => shortenRule(rule, factor)),
+    }));
     writeFileSync(join(folder, "rules", basename(path)), stringify({ groups: shortened }));
   }
   return { file, flags: flagsOfCompose() };
 }
 
-function shortenRule(rule: Rule): Rule {
+function shortenRule(rule: Rule, factor: number | undefined): Rule {
   const { for: waits } = rule;
-  return { ...rule, expr: shortenQuery(rule.expr), ...(waits === undefined ? {} : { for: shorten(waits) }) };
+  return {
+    ...rule,
+    expr: shortenQuery(rule.expr, factor),
+    ...(waits === undefined ? {} : { for: shorten(waits, factor) }),
+  };
 }
 
 function flagsOfCompose(): readonly string[] {

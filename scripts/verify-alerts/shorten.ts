@@ -19,26 +19,26 @@ export function toMs(duration: string): number {
 }
 
 /** "5m" becomes "10000ms". */
-export function shorten(duration: string): string {
-  return `${Math.round(toMs(duration) / shorteningFactor)}ms`;
+export function shorten(duration: string, factor: number = shorteningFactor): string {
+  return `${Math.round(toMs(duration) / factor)}ms`;
 }
 
 /** Windows and offsets of a query. */
-export function shortenQuery(query: string): string {
+export function shortenQuery(query: string, factor?: number): string {
   return query.replaceAll(
     /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g,
-    (_, before: string, duration: string) => before + shorten(duration),
+    (_, before: string, duration: string) => before + shorten(duration, factor),
   );
 }
 
 /** The settings of that name wherever they stand, at any depth. */
-export function shortenSettings(settings: unknown, names: readonly string[]): unknown {
-  if (Array.isArray(settings)) return settings.map((one) => shortenSettings(one, names));
+export function shortenSettings(settings: unknown, names: readonly string[], factor?: number): unknown {
+  if (Array.isArray(settings)) return settings.map((one) => shortenSettings(one, names, factor));
   if (typeof settings !== "object" || settings === null) return settings;
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
       const isDuration = names.includes(name) && typeof value === "string";
-      return [name, isDuration ? shorten(value) : shortenSettings(value, names)];
+      return [name, isDuration ? shorten(value, factor) : shortenSettings(value, names, factor)];
     }),
   );
 }

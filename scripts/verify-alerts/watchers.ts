@@ -38,6 +38,8 @@ export interface WatchersOptions {
   readonly targets: Readonly<Record<string, readonly string[]>>;
   /** Where the receiver of that name is told. */
   readonly receiverUrl: (receiver: string) => string;
+  /** By which the times of Prometheus are divided. Default: `shorteningFactor`. */
+  readonly factor?: number | undefined;
   readonly ends: (() => unknown)[];
 }
 
@@ -45,7 +47,8 @@ const startTimeoutMs = 30_000;
 const pollMs = 100;
 
 /** Prometheus and Alertmanager with our own files, put to local addresses and made shorter. */
-export async function startWatchers({ programs, folder, logs, targets, receiverUrl, ends }: WatchersOptions) {
+export async function startWatchers(o: WatchersOptions) {
+  const { programs, folder, logs, targets, receiverUrl, factor, ends } = o;
   const [port, alertPort] = [await pickFreePort(), await pickFreePort()];
   const [url, alertUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${alertPort}`];
   const run = (name: string, program: string, args: readonly string[], environment: Record<string, string>) => {
@@ -57,7 +60,7 @@ export async function startWatchers({ programs, folder, logs, targets, receiverU
   const alertStorage = `--storage.path=${join(folder, "alertmanager-data")}`;
   const alertArgs = [`--config.file=${alertSettings}`, alertStorage, "--cluster.listen-address="];
   run("alertmanager", programs.alertmanager, [...alertArgs, `--web.listen-address=127.0.0.1:${alertPort}`], {});
-  const { file, flags } = writePrometheusSettings(folder, { targets, alertmanager: `127.0.0.1:${alertPort}` });
+  const { file, flags } = writePrometheusSettings(folder, { targets, alertmanager: `127.0.0.1:${alertPort}`, factor });
   const places = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, "prometheus-data")}`];
   const shows = [`--web.user-assets=${docsFolder}`, `--web.listen-address=127.0.0.1:${port}`];
   const runbooks = { RUNBOOKS_URL: `${url}/user/runbooks` };

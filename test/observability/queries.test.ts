@@ -109,6 +109,10 @@ test("what a recorded rule counts of a failure is an increase of a series that w
   expect(later.size).toBeGreaterThan(100);
 });
 
+test("a fresh process exports at most 1,500 series", () => {
+  for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
+});
+
 /** Names and labels of the series that a selector finds. */
 function samplesOf(expositions: readonly Exposition[], selector: Selector): readonly string[] {
   return expositions.flatMap(({ samples }) =>
