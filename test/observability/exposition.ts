@@ -5,7 +5,7 @@ export interface Exposition {
   readonly samples: readonly Sample[];
 }
 
-export interface Sample {
+interface Sample {
   /** The series' name, such as `x_total` or `x_bucket`. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

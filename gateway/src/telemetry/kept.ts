@@ -3,7 +3,7 @@ import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { KeptSize } from "@tributary/kit/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
-export const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
+const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
   typeof gatewayMetrics.tributary_gateway_cache_evictions_total,
   "cache"
 >[];

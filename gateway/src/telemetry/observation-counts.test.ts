@@ -1,7 +1,14 @@
 import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
 import { expect, test } from "vitest";
+import { codes } from "../errors.ts";
 import { createObservationCounts } from "./observation-counts.ts";
+
+test("every status of a failure of the gateway is exported before the first one", () => {
+  const { status: expected } = metricsOf.gateway.tributary_gateway_requests_total.expected;
+  const failures = Object.values(codes).flatMap(({ status }) => (status >= 500 ? [status] : []));
+  expect(expected).toEqual(expect.arrayContaining(failures));
+});
 
 test("what rooms report is counted by what it is about", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
