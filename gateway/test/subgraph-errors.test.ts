@@ -76,6 +76,8 @@ test("any other error is masked, and the log is told of its place and not of its
       traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
       documentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       service: "people",
+      replica: expect.stringContaining("http://127.0.0.1:"),
+      code: "SUBGRAPH_ERROR",
       count: 1,
       errors: [{ code: "other", path: "person", messageCharacters: error.message.length }],
     },

@@ -117,7 +117,7 @@ function setUp() {
   const reads: Read[] = [];
   const start = (signal: CallerSignal) =>
     new Promise<AskedAnswer>((resolve) => {
-      reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [] }) });
+      reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
     });
   const share = (body: string, signal = new AbortController().signal) =>
     sharing.share({ service: "users", body, authorization: undefined, settledWrites: 0 }, signal, start);

@@ -1,10 +1,11 @@
 // Stage 4 of 5: fetch it. What the log is told of one fetch that went wrong: what kind of wrong and where, and nothing of what was said.
-import { isClientCode } from "../errors.ts";
+import { isClientCode, isClientFacingCode, toClientCode } from "../errors.ts";
 import type { Observe, ToldSubgraphError } from "../telemetry/observations.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { AskedAnswer, Path, SubgraphError } from "./subgraph-answer.ts";
 import type { TellPath } from "./told-path.ts";
 
+type GraphqlAnswer = Extract<AskedAnswer, { kind: "graphql" }>;
 export type FailedAnswer = Exclude<AskedAnswer, { kind: "graphql" }>;
 
 export interface ReportOptions {
@@ -22,10 +23,12 @@ export function createReport(
 ) {
   const ofRequest = { requestId, traceId, ...identity };
   return {
-    errors(errors: readonly SubgraphError[]): void {
-      if (errors.length === 0) return;
+    errors({ errors, replica }: Pick<GraphqlAnswer, "errors" | "replica">): void {
+      const failure = errors.find(({ extensions }) => !isClientFacingCode(extensions["code"]));
+      const code = failure && toClientCode(failure.extensions["code"]);
+      if (code !== undefined) record?.noteFailure({ service, replica, reason: code });
       const some = errors.slice(0, reportedMax).map((error) => tellError(error, tellPath));
-      observe({ kind: "subgraph-errors", ...ofRequest, service, count: errors.length, errors: some });
+      observe({ kind: "subgraph-errors", ...ofRequest, service, replica, code, count: errors.length, errors: some });
     },
     misshapen(paths: readonly Path[]): void {
       if (paths.length === 0) return;

@@ -106,7 +106,7 @@ function stopKeyChecks(
 /** Once for each request, whatever it brings. */
 function report(answer: AskedAnswer, service: string, { scope }: Run, o: RunOptions): void {
   if (answer.kind !== "graphql") createReport(o, service, scope).failure(answer);
-  else if (answer.errors.length > 0) createReport(o, service, scope).errors(answer.errors);
+  else if (answer.errors.length > 0) createReport(o, service, scope).errors(answer);
 }
 
 /** A nested fetch of root fields needs an object to belong to. */

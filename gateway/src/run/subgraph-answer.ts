@@ -17,6 +17,7 @@ export type SubgraphAnswer =
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
       readonly errors: readonly SubgraphError[];
+      readonly replica: string;
     }
   | {
       readonly kind: "unusable";
@@ -78,7 +79,7 @@ function readGraphqlResponse(reply: Answered): SubgraphAnswer {
   // A rejection by the subgraph (4xx, 500) has errors: without them its data may be null for a reason that is not reported.
   const mayLackErrors = (status >= 200 && status < 300) || unavailableStatuses.has(status);
   if (errors.length === 0 && (data === null || !mayLackErrors)) return unusable("no data", reply);
-  return { kind: "graphql", data: data as Record<string, unknown> | null, errors };
+  return { kind: "graphql", data: data as Record<string, unknown> | null, errors, replica: reply.replica };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

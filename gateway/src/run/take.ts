@@ -132,12 +132,13 @@ function nullsOf({ selections }: SelectionSetNode): Json {
 function findOwnPart(answer: AskedAnswer, { representations }: CompiledFetch): AskedAnswer {
   if (answer.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return answer;
   const { entitiesKey } = representations;
-  const { data, errors } = answer;
+  const { data, errors, replica } = answer;
   const own = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
     errors: own.map(({ path, ...error }) => ({ ...error, path: path && ["_entities", ...path.slice(1)] })),
+    replica,
   };
 }
 

@@ -51,6 +51,19 @@ test("a fetch that fails again for the same reason is no further line", () => {
   ]);
 });
 
+test("errors of a subgraph that fails are counted, and those meant for the client are no warning", () => {
+  const { lines, observe } = setUp();
+  const about = { requestId: "r", traceId: "t", service: "users", replica: "a", count: 1, errors: [] } as const;
+  for (let i = 0; i < 100; i++) observe({ kind: "subgraph-errors", ...about, code: "SUBGRAPH_UNAVAILABLE" });
+  observe({ kind: "subgraph-errors", ...about, code: "SUBGRAPH_ERROR" });
+  observe({ kind: "subgraph-errors", ...about, code: undefined });
+  expect(lines.map(([level, fields]) => [level, (fields as { reason?: string }).reason])).toEqual([
+    ["warn", "SUBGRAPH_UNAVAILABLE"],
+    ["warn", "SUBGRAPH_ERROR"],
+    ["debug", undefined],
+  ]);
+});
+
 test("what a library says keeps its level, but its greetings are not news", () => {
   const { lines, observe } = setUp();
   const library = createLibraryLogger(observe);

@@ -53,10 +53,13 @@ type SubgraphFetchFailed = OfRequest & {
 /** What happens to the replicas of a subgraph. They are named by URL and address: for the log, never for a client. */
 type SubgraphReplicas = UpstreamObservation & { readonly service: string };
 
-/** What a subgraph said in `errors[]`, as far as the log may hold it: what it really said is in its own log, by the request's id. */
+/** The `errors[]` of a subgraph's response, without its messages: these are in the subgraph's own log, by the request's id. */
 interface SubgraphErrors extends OfRequest {
   readonly kind: "subgraph-errors";
   readonly service: string;
+  readonly replica: string;
+  /** What the client reads for the first error that is the subgraph's failure; undefined if all are meant for the client. */
+  readonly code: string | undefined;
   readonly count: number;
   /** The first few of them. */
   readonly errors: readonly ToldSubgraphError[];
@@ -115,12 +118,19 @@ type Level = "debug" | "info" | "warn" | "error";
 /** Observations that repeat during an outage, with the text of the first one. */
 const failureTexts = {
   "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
+  "subgraph-errors": "a subgraph reported errors of its own; further responses with such errors are counted",
   "lookup-failed": "the name of a subgraph's host cannot be looked up; its last addresses keep serving",
 } as const;
 
 type FailureKind = keyof typeof failureTexts;
+type FailureObservation = Extract<Observation, { kind: FailureKind }> & { readonly replica: string | undefined };
 
-const levels: Record<Exclude<Observation["kind"], "library-said" | FailureKind>, readonly [Level, string]> = {
+const levels: Record<
+  Exclude<Observation["kind"], "library-said" | Exclude<FailureKind, "subgraph-errors">>,
+  readonly [Level, string]
+> = {
+  /** Without a failure of the subgraph, such as FORBIDDEN. */
+  "subgraph-errors": ["debug", "a subgraph reported errors that are meant for the client"],
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; what was loaded keeps serving"],
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
@@ -140,7 +150,6 @@ const levels: Record<Exclude<Observation["kind"], "library-said" | FailureKind>,
   "replica-gone": ["info", "a replica of a subgraph that was left out is not asked any more"],
   retried: ["debug", "a fetch was tried once more"],
   "retry-refused": ["debug", "a fetch was not tried once more: the budget of retries is used up"],
-  "subgraph-errors": ["warn", "a subgraph answered with errors"],
   "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
   "plan-built": ["debug", "an operation was planned"],
   "plan-failed": ["warn", "an operation could not be planned"],
@@ -161,21 +170,20 @@ const levels: Record<Exclude<Observation["kind"], "library-said" | FailureKind>,
 export function createObserver(log: Log, failures: FailureLog): Observe {
   return (observation) => {
     if (observation.kind === "library-said") return log[observation.level](observation.text);
-    if (observation.kind === "subgraph-fetch-failed" || observation.kind === "lookup-failed")
-      return reportFailure(failures, observation);
+    if (observation.kind === "lookup-failed")
+      return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
+    if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);
+    if (observation.kind === "subgraph-errors" && observation.code !== undefined)
+      return reportFailure(failures, observation, observation.code);
     const [level, sentence] = levels[observation.kind];
     const { kind, ...fields } = observation;
     log[level]({ observation: kind, ...toLogFields(fields) }, sentence);
   };
 }
 
-function reportFailure(failures: FailureLog, observation: Extract<Observation, { kind: FailureKind }>): void {
-  const { kind, service, ...details } = observation;
-  const failure =
-    kind === "lookup-failed"
-      ? { service, replica: observation.host, reason: "LOOKUP_FAILED" }
-      : { service, replica: observation.replica, reason: observation.code };
-  failures.report(failure, { observation: kind, ...toLogFields(details) }, failureTexts[kind]);
+function reportFailure(failures: FailureLog, observation: FailureObservation, reason: string): void {
+  const { kind, service, replica, ...details } = observation;
+  failures.report({ service, replica, reason }, { observation: kind, ...toLogFields(details) }, failureTexts[kind]);
 }
 
 /** By the names that other processes give them, too. */
