@@ -173,8 +173,11 @@ async function setUp() {
     void gate.then(() => response.writeHead(status).end(status === 304 || seen.method === "HEAD" ? undefined : body));
   });
   const proxy = await startProxy(stub, { routes, corsOrigins: [], nowMs: () => nowMs });
-  const send = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
-    fetch(proxy.url + path, { method, headers: { "accept-encoding": "identity", ...headers } });
+  const send = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") => {
+    // `fetch` adds `Cache-Control: no-cache` to a conditional request that has no `Cache-Control`; the tests of `Pragma` have none.
+    const control = "pragma" in headers ? {} : { "cache-control": "max-age=60" };
+    return fetch(proxy.url + path, { method, headers: { "accept-encoding": "identity", ...control, ...headers } });
+  };
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
