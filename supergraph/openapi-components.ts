@@ -50,7 +50,7 @@ export function createComponents(): Components {
       headers: sorted(headers),
       parameters: sorted(parameters),
       responses: sorted(responses),
-      schemas: { Problem: problemSchema },
+      schemas: { Problem: problemOf(bodyErrors), QueryProblem: problemOf(queryErrors) },
     }),
   };
   return components;
@@ -76,7 +76,7 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
     headers: components.headers(...headersOfEveryAnswer, ...(headersOfStatus[status] ?? [])),
     content: {
       "application/problem+json": {
-        schema: { $ref: "#/components/schemas/Problem" },
+        schema: { $ref: `#/components/schemas/${status === 400 ? "QueryProblem" : "Problem"}` },
         examples: Object.fromEntries(examples),
       },
     },
@@ -116,52 +116,56 @@ function problemEntry(place: "pointer" | "parameter", schema: Json): Json {
 }
 
 /** RFC 9457, with the members that are ours. */
-const problemSchema: Json = {
-  type: "object",
-  description: "What went wrong (RFC 9457).",
-  properties: {
-    type: {
-      type: "string",
-      format: "uri-reference",
-      maxLength: 64,
-      pattern: "^/problems/[a-z]+(?:-[a-z]+)*$",
-      description: "Which problem it is; its page explains it.",
-    },
-    title: text(64, "The problem's name in words."),
-    status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The status once more." },
-    detail: text(4_096, "What is wrong with this request, for people."),
-    instance: {
-      type: "string",
-      format: "uri-reference",
-      maxLength: 16_384,
-      description: "The path that was asked for, without its query.",
-    },
-    requestId: text(128, "Under this name our logs have the request."),
-    choices: {
-      type: "array",
-      // Two for each version, and one for the default.
-      maxItems: 2_000,
-      description: "With 406: media ranges that this path can answer, for `Accept`.",
-      items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
-    },
-    errors: {
-      type: "array",
-      // A body of 64 KiB can hold no more wrong names.
-      maxItems: 16_384,
-      description: "Every problem of the body (422), with its `pointer`, or of the query (400), with its `parameter`.",
-      items: {
-        anyOf: [
-          problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
-          problemEntry(
-            "parameter",
-            text(64, "The name of a query parameter: the first 64 characters of what was sent."),
-          ),
-        ],
+function problemOf(errors: Json): Json {
+  return {
+    type: "object",
+    description: "What went wrong (RFC 9457).",
+    properties: {
+      type: {
+        type: "string",
+        format: "uri-reference",
+        maxLength: 64,
+        pattern: "^/problems/[a-z]+(?:-[a-z]+)*$",
+        description: "Which problem it is; its page explains it.",
       },
+      title: text(64, "The problem's name in words."),
+      status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The status once more." },
+      detail: text(4_096, "What is wrong with this request, for people."),
+      instance: {
+        type: "string",
+        format: "uri-reference",
+        maxLength: 16_384,
+        description: "The path that was asked for, without its query.",
+      },
+      requestId: text(128, "Under this name our logs have the request."),
+      choices: {
+        type: "array",
+        // Two for each version, and one for the default.
+        maxItems: 2_000,
+        description: "With 406: media ranges that this path can answer, for `Accept`.",
+        items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
+      },
+      errors,
     },
-  },
-  required: ["type", "title", "status", "detail"],
-  additionalProperties: false,
+    required: ["type", "title", "status", "detail"],
+    additionalProperties: false,
+  };
+}
+
+/** With 409 and 422. A body of 64 KiB can hold no more wrong names. */
+const bodyErrors: Json = {
+  type: "array",
+  maxItems: 16_384,
+  description: "Every problem of the body at once.",
+  items: problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
+};
+
+/** With 400, where it is about the query. */
+const queryErrors: Json = {
+  type: "array",
+  maxItems: 110,
+  description: "Every query parameter that is bad. Absent where something else cannot be read, such as the body.",
+  items: problemEntry("parameter", text(64, "Its name: the first 64 characters of what was sent.")),
 };
 
 function text(maxLength: number, description: string): Json {
