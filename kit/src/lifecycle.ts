@@ -15,14 +15,6 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
-/** For whoever answers beside Node's server. */
-export interface Draining {
-  /** From now on each answer has to end its connection. */
-  readonly isDraining: () => boolean;
-  /** An answer that is on its way out: connections are not closed before it is, but for the grace. */
-  readonly owe: (left: Promise<void>) => void;
-}
-
 export interface ServerOptions {
   readonly name: string;
   readonly handler: RequestListener;
@@ -47,7 +39,7 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   /** Receives the server before it listens: for `clientError` and the like. */
-  prepare?(server: Server, draining: Draining): void;
+  prepare?(server: Server): void;
 }
 
 /**
@@ -66,7 +58,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
   server.requestTimeout = o.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server, { isDraining: () => draining, owe: owed.owe });
+  o.prepare?.(server);
   await listen(server, o);
   if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;

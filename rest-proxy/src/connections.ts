@@ -5,41 +5,57 @@ import type { Duplex } from "node:stream";
 import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
 import type { Observe } from "./telemetry/observations.ts";
-import { type AnswerAtOnce, createShortcut, type Shortcut } from "./wire/shortcut.ts";
 
-/** How long a refused connection is kept, so that its client can read why before the reset that unread bytes bring. */
+/** How long a refused connection stays open, so that its client can read the response before unread bytes cause a reset. */
 const lingerMs = 1_000;
 
 export interface ConnectionOptions {
   readonly observe: Observe;
   readonly admission: Admission;
-  /** What can be answered before Node's server has read it. */
-  readonly answerAtOnce: AnswerAtOnce;
-  readonly isDraining: () => boolean;
 }
 
-/** What happens below the level of requests: copies at once, broken ones, `Expect`, `CONNECT`. Has to be called before the server listens. */
-export function prepareServer(server: Server, o: ConnectionOptions): Shortcut {
-  const { observe, admission, answerAtOnce: answer, isDraining } = o;
-  const current = new WeakMap<Duplex, ServerResponse>();
-  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-    current.set(request.socket, response);
+/** The last two responses of a connection: only the newest one's request can still be arriving. */
+interface LastResponses {
+  newest: ServerResponse;
+  previous: ServerResponse | undefined;
+  /** The parser failed: no further request is read from this connection. */
+  isBroken: boolean;
+}
+
+/** Handles what never becomes a request: malformed bytes, `Expect`, `CONNECT`. Call it before the server listens. */
+export function prepareServer(server: Server, { observe, admission }: ConnectionOptions): void {
+  const lastResponses = new WeakMap<Duplex, LastResponses>();
+  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const last = lastResponses.get(socket);
+    if (!last) return void lastResponses.set(socket, { newest: response, previous: undefined, isBroken: false });
+    last.previous = last.newest;
+    last.newest = response;
   });
-  // Node would answer a missing Host by itself, without a problem document; readHost refuses it.
+  // Node would answer a missing Host by itself, without a problem document; readHost rejects it.
   Object.assign(server, { requireHostHeader: false });
-  // Node would invite each body before we have looked at the request; readBody does it.
+  // Node would send 100 (Continue) before the request was checked; readBody sends it.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("connect", (_request, socket) => refuse(socket, undefined));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const mayAnswer = error.code !== "ECONNRESET" && socket.writable && !isMidAnswer(current.get(socket));
-    if (mayAnswer) refuse(socket, error.code);
-    else socket.destroy();
+    const last = lastResponses.get(socket);
+    // The parser reports the same error again with each chunk that follows.
+    if (last?.isBroken) return;
+    if (last) last.isBroken = true;
+    if (error.code === "ECONNRESET") socket.destroy();
+    else refuseInOrder(socket, error.code, last);
   });
 
-  const keepAliveSeconds = Math.floor(server.keepAliveTimeout / 1_000);
-  return createShortcut({ answer, isDraining, keepAliveSeconds, newestResponse: (socket) => current.get(socket) });
+  /** Sends the rejection after the responses to the requests before it (RFC 9112, 9.3.2), which may still be pending. */
+  function refuseInOrder(socket: Duplex, code: string | undefined, last: LastResponses | undefined): void {
+    const pending = last && lastPending(last);
+    if (pending) return void pending.once("close", () => refuseInOrder(socket, code, last));
+    // The response to the broken request itself is complete already.
+    const isAnswered = last !== undefined && !last.newest.req.complete && last.newest.headersSent;
+    if (socket.writable && !isAnswered) refuse(socket, code);
+    else socket.destroy();
+  }
 
   function refuse(socket: Duplex, code: string | undefined): void {
     const requestId = randomUUID();
@@ -53,8 +69,8 @@ export function prepareServer(server: Server, o: ConnectionOptions): Shortcut {
   }
 }
 
-/** Whether bytes written now would land in another request's answer: its head is out, or it is complete and the fault is in the next one. */
-function isMidAnswer(response: ServerResponse | undefined): boolean {
-  if (!response || response.writableFinished) return false;
-  return response.headersSent || response.req.complete;
+/** The last response to wait for. One whose request is incomplete counts only once its head is sent: the rejection takes its place until then. */
+function lastPending({ newest, previous }: LastResponses): ServerResponse | undefined {
+  const last = newest.req.complete || newest.headersSent ? newest : previous;
+  return last?.closed ? undefined : last;
 }

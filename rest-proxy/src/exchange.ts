@@ -1,11 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors";
 import { writeProblem } from "@tributary/kit/problem";
 import { readRequestId } from "@tributary/kit/request-id";
-import type { Span } from "@tributary/kit/telemetry/trace";
 import { abandonBody, ClientGone } from "./body.ts";
-import type { Route } from "./routes.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen, ServiceFailure } from "./problems.ts";
 import { readTarget } from "./target.ts";
@@ -32,7 +29,9 @@ const clientGone = 499;
 /** Names the request, and tells when its answer is over. */
 export function openExchange(request: IncomingMessage, response: ServerResponse, watch?: RequestObserver): Exchange {
   const { method = "", url = "", headers } = request;
-  const { own, requestId } = openOwnHead(headers);
+  const own = createOwnHead();
+  const requestId = readRequestId(headers["x-request-id"]);
+  own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
   const record = new RequestRecord(watch?.begin(request, requestId));
   const exchange = { request, response, method, url, requestId, own, record };
   if (!watch) return exchange;
@@ -42,14 +41,6 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     watch.end({ record, request, status, requestId, milliseconds: performance.now() - begin });
   });
   return exchange;
-}
-
-/** The request's name, and a head that says it. */
-export function openOwnHead(headers: IncomingHttpHeaders): { readonly own: OwnHead; readonly requestId: string } {
-  const own = createOwnHead();
-  const requestId = readRequestId(headers["x-request-id"]);
-  own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
-  return { own, requestId };
 }
 
 /** Whatever was thrown becomes a problem document. */
@@ -76,56 +67,30 @@ function instanceOf(url: string): string | undefined {
 
 /** How long clients may take to read. */
 export interface ReadingLimit {
-  /** For an answer of which all is written. */
+  /** Call it once the whole response is written. */
   watch(exchange: Exchange): void;
-  /** For one that Node's server knows nothing of. @param left resolves when it is out, or nobody reads it any more. */
-  watchSocket(socket: Socket, left: Promise<void>, about: About): void;
 }
 
-/**
- * A client that has not read its answer so long after all of it was written is cut: what it leaves lying here is memory.
- */
+/** Destroys a response that its client has not read within this time after it was written: until then it occupies memory. */
 export function createReadingLimit(responseTimeoutMs: number, observe: Observe): ReadingLimit {
-  function start(answer: { destroy(): unknown }, describe: () => About): NodeJS.Timeout {
-    return setTimeout(() => {
-      observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...describe() });
-      answer.destroy();
-    }, responseTimeoutMs);
-  }
-
   return {
     watch(exchange) {
       const { response } = exchange;
-      // Most answers are with the system by now.
+      // The system has taken most responses by now.
       if (response.destroyed || response.writableLength === 0) return;
-      const timer = start(response, () => aboutExchange(exchange));
+      const timer = setTimeout(() => {
+        observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...aboutExchange(exchange) });
+        response.destroy();
+      }, responseTimeoutMs);
       response.once("close", () => clearTimeout(timer));
-    },
-    watchSocket(socket, left, about) {
-      const timer = start(socket, () => about);
-      void left.then(() => clearTimeout(timer));
     },
   };
 }
 
-/** Whom what is told is about. */
-export function aboutExchange(exchange: Exchange): About {
-  const { request, requestId, method, url, record } = exchange;
-  return describeRequest({ requestId, method, url, headers: request.headers, route: record.route, span: record.span });
-}
-
-interface Described {
-  readonly requestId: string;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly route: Route | undefined;
-  readonly span: Span | undefined;
-}
-
-export function describeRequest({ requestId, method, url, headers, route, span }: Described): About {
-  const traceId = span?.traceId ?? traceIdOf({ headers });
-  // Without the query, and not longer than it should be.
+/** The request as observations and logs describe it. */
+export function aboutExchange({ request, requestId, method, url, record }: Exchange): About {
+  const traceId = record.span?.traceId ?? traceIdOf(request);
+  // Without the query, and of bounded length.
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, traceId, method, route: route?.path ?? "other", path };
+  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
 }

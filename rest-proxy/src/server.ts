@@ -1,13 +1,11 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
-import type { Draining } from "@tributary/kit/lifecycle";
 import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { type Coding, createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
-import { createCopyAnswers } from "./copy-answers.ts";
 import { createResourceCors } from "./cors.ts";
 import { createDestinations, type Destinations } from "./destinations.ts";
 import { createDocuments, type Documents, type OwnAnswer } from "./documents/documents.ts";
@@ -36,7 +34,6 @@ import { noteCache } from "./telemetry/request-record.ts";
 import { createUsage, tellUsage, type Usage, type UsageCount } from "./usage.ts";
 import { tellLocation, tellVersion } from "./version-head.ts";
 import { type Asked, createVersions, type Found } from "./versions.ts";
-import type { Shortcut } from "./wire/shortcut.ts";
 
 export interface RestProxyOptions {
   readonly table: RouteTable;
@@ -66,8 +63,8 @@ export interface RestProxyOptions {
 
 export interface RestProxy {
   readonly handler: RequestListener;
-  /** Has to see the server before it listens. */
-  prepare(server: Server, draining: Draining): void;
+  /** Call it before the server listens. */
+  prepare(server: Server): void;
   /** Who called versions older than the newest, since the start. */
   usage(): readonly UsageCount[];
   /** Breaks off what nobody waits for, and closes the connections to the services. */
@@ -100,8 +97,6 @@ interface Parts {
   readonly readBody: ReadBody;
   readonly proxy: Proxy;
   readonly limitReading: ReadingLimit;
-  /** There once the server is. */
-  shortcut: Shortcut | undefined;
 }
 
 /** The proxy from its parts. READ `receive` AND `answer` FIRST: they are the life of a request. */
@@ -123,7 +118,6 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     readBody: createBodyReader(o),
     proxy: createProxy({ ...o, cache, services }),
     limitReading: createReadingLimit(o.responseTimeoutMs, observe),
-    shortcut: undefined,
   };
   const stopTelling = tellUsage(parts.usage, (counts) => observe({ kind: "old-versions", usage: counts }));
 
@@ -140,17 +134,7 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     handler(request, response) {
       serve(openExchange(request, response, requests));
     },
-    prepare(server, { isDraining, owe }) {
-      const { admission, limitReading } = parts;
-      const answerAtOnce = createCopyAnswers({
-        ...{ ...parts, requests },
-        onUnread(socket, left, about) {
-          owe(left);
-          limitReading.watchSocket(socket, left, about);
-        },
-      });
-      parts.shortcut = prepareServer(server, { observe, admission, answerAtOnce, isDraining });
-    },
+    prepare: (server) => prepareServer(server, { observe, admission: parts.admission }),
     usage: () => parts.usage.read(),
     async close() {
       stopTelling();
@@ -204,7 +188,6 @@ function receive(exchange: Exchange, parts: Parts): Visit | undefined {
   noteCache(record, fresh.headers);
   endWith(response, fresh.body);
   parts.limitReading.watch(exchange);
-  parts.shortcut?.offer(response);
   return undefined;
 }
 

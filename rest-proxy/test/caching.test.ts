@@ -150,6 +150,18 @@ test("a client that does not read its copy is cut in the end", async () => {
     .toContainEqual(expect.objectContaining({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }));
 });
 
+test("a hit is counted like any other response: by route, version and client, with its duration", async () => {
+  const { proxy, ask, stub } = await setUp({ knownClients: ["shop"] });
+  for (let count = 0; count < 3; count++) await (await ask("/v1/news/7", { "x-client-name": "shop" })).arrayBuffer();
+  expect(stub.seen).toHaveLength(1);
+  expect(proxy.usage()).toEqual([{ version: 1, route: "getNew", client: "shop", requests: 3 }]);
+  await expect.poll(() => proxy.settled).toHaveLength(3);
+  for (const settled of proxy.settled) {
+    expect(settled).toMatchObject({ status: 200, record: { version: 1, route: { id: "getNew" } } });
+    expect(settled.milliseconds).toBeGreaterThan(0);
+  }
+});
+
 test.each(["br", "gzip"])(
   "what is stored for %s is packed once, with a tag and a length of its own",
   async (coding) => {

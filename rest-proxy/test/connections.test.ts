@@ -1,6 +1,10 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ask, bodyOfText, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+import { ask, bodyOfText, route, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+
+const createThing = route("createThing", "POST", "/things", {});
 
 const smuggling: readonly (readonly [string, string])[] = [
   [
@@ -95,14 +99,56 @@ test("requests sent in one go are answered in their order", async () => {
   expect([...answers.matchAll(/things\/\d/g)].map(String)).toEqual(["things/1", "things/2", "things/3"]);
 });
 
-test("rubbish after a request does not become its answer", async () => {
+const brokenRequests: readonly (readonly [string, string])[] = [
+  ["no request line", "broken\r\n\r\n"],
+  ["a header line without a colon", "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nX\r\n\r\n"],
+  ["a broken chunk", "POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"],
+];
+
+test.each(brokenRequests)(
+  "pipelined requests before one with %s get their responses in order, then comes a 400 and the connection closes",
+  async (_name, broken) => {
+    const stub = await startStub((seen, response) => {
+      response.setHeader("Cache-Control", seen.url.endsWith("/1") ? "public, max-age=60" : "no-store");
+      setTimeout(() => response.end(`"${seen.url}"`), 20);
+    });
+    const proxy = await startProxy(stub, {
+      routes: [route("getThing", "GET", "/things/:id", { cache: "public" }), createThing],
+    });
+    const request = (id: number) => `GET /v1/things/${id} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const client = await speak(proxy.port, request(1));
+    await client.until(/things\/1/);
+    // Hits and misses mixed.
+    client.socket.write([1, 2, 1, 3, 1].map(request).join("") + broken);
+    const text = await client.closed();
+    expect(
+      [...text.matchAll(/HTTP\/1.1 (\d+)|"\/rest\/v1(\/things\/\d)"/g)].map(([, status, path]) => status ?? path),
+    ).toEqual([
+      ...["200", "/things/1"],
+      ...["200", "/things/1", "200", "/things/2", "200", "/things/1", "200", "/things/3", "200", "/things/1"],
+      "400",
+    ]);
+    expect(text).toMatch(/\r\nConnection: close\r\n[^]*"\/problems\/malformed-request"/);
+  },
+);
+
+test("a broken request is answered after the response that is pending before it, and what follows it is ignored", async () => {
   const waiting: ServerResponse[] = [];
   const stub = await startStub((_seen, response) => void waiting.push(response));
   const proxy = await startProxy(stub);
+  const responses: ServerResponse[] = [];
+  proxy.server.on("request", (_request, response: ServerResponse) => responses.push(response));
   const client = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
   await expect.poll(() => waiting.length).toBe(1);
-  client.socket.write("rubbish\r\n\r\n");
-  expect(await client.closed()).toBe("");
+  const listenersAfter = async (bytes: string) => {
+    client.socket.write(bytes);
+    await sleep(20);
+    return responses[0]?.listenerCount("close");
+  };
+  const listeners = await listenersAfter("broken\r\n\r\n");
+  expect(await listenersAfter("more\r\n\r\n")).toBe(listeners);
+  waiting[0]?.end('{"ok":true}');
+  expect(statusesOf(await client.closed())).toEqual(["200", "400"]);
 });
 
 test("a client that is slow with its headers or its body is 408 and cut, while others are served", async () => {
@@ -129,3 +175,47 @@ test("a connection on which nothing was said is cut too", async () => {
   const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   expect(statusOfText(await (await speak(proxy.port)).closed())).toBe(408);
 });
+
+test("a head that stays incomplete after a response is 408", async () => {
+  const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const client = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  await client.until(/"ok":true/);
+  client.socket.write("GET /v1/thi");
+  expect(statusesOf(await client.closed())).toEqual(["200", "408"]);
+});
+
+test("the body of a request that was rejected before its end is not read as a request", async () => {
+  const stub = await startStub();
+  const proxy = await startProxy(stub, { bodyBytesMax: 10 });
+  const hidden = "GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n";
+  const head = `POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n\r\n`;
+  const client = await speak(proxy.port, head);
+  await client.until(/payload-too-large/);
+  client.socket.write(`${hidden}GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  expect(statusesOf(await client.until(/"ok":true/))).toEqual(["413", "200"]);
+  expect(stub.seen.map(({ url }) => url)).toEqual(["/rest/v1/things/1"]);
+});
+
+test("a client that sends requests and reads no response is not answered into memory", async () => {
+  const stub = await startStub((_seen, response) => {
+    response.setHeader("Cache-Control", "public, max-age=60").end("y".repeat(90_000));
+  });
+  const proxy = await startProxy(stub, { routes: [route("getThing", "GET", "/things/:id", { cache: "public" })] });
+  const sockets: Socket[] = [];
+  proxy.server.on("connection", (socket) => sockets.push(socket));
+  const request = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n";
+  const client = await speak(proxy.port, request);
+  await client.until(/y$/);
+  client.socket.pause();
+  // Some 25 MB of responses, which is more than the system buffers for one connection.
+  for (let sent = 0; sent < 300; sent++) {
+    client.socket.write(request);
+    await sleep(1);
+  }
+  expect(Math.max(...sockets.map(({ writableLength }) => writableLength))).toBeLessThan(500_000);
+});
+
+/** Of all responses in what a connection received. */
+function statusesOf(text: string): (string | undefined)[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+}

@@ -130,9 +130,9 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
-    prepare: (one, draining) => {
+    prepare: (one) => {
       server = one;
-      proxy.prepare(one, draining);
+      proxy.prepare(one);
     },
   });
   onTestFinished(() => {

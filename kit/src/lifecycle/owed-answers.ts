@@ -12,15 +12,12 @@ export interface OwedAnswers {
    * client goes elsewhere by itself, and never sends a request into a connection that is about to be closed.
    */
   makeLast(): void;
-  /** The same for an answer that is no response of Node's; `makeLast` does nothing for it. */
-  owe(left: Promise<void>): void;
   /** Resolves once no response to a completely received request is pending. */
   settled(): Promise<void>;
 }
 
 export function createOwedAnswers(): OwedAnswers {
   const owed = new Roster<ServerResponse>();
-  const others = new Roster<Promise<void>>();
   let areLast = false;
 
   return {
@@ -33,15 +30,11 @@ export function createOwedAnswers(): OwedAnswers {
       areLast = true;
       for (const response of lastOfEach(owed.items())) response.shouldKeepAlive = false;
     },
-    owe(left) {
-      const entry = others.add(left);
-      void left.finally(() => others.remove(entry));
-    },
     async settled() {
       for (;;) {
         const complete = owed.items().filter(({ req }) => req.complete);
-        if (complete.length + others.size === 0) return;
-        await Promise.all([...complete.map((response) => once(response, "close")), ...others.items()]);
+        if (complete.length === 0) return;
+        await Promise.all(complete.map((response) => once(response, "close")));
       }
     },
   };

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { AppError } from "@tributary/kit/errors";
-import { addressOf, type Asking, type Client, createClientFinder, toCaller } from "./clients.ts";
+import { addressOf, type Client, createClientFinder, toCaller } from "./clients.ts";
 import { createNetworks } from "./networks.ts";
 import { createRateLimit, type RateLimit, type RateVerdict } from "./rate-limit.ts";
 
@@ -19,12 +20,12 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  findClient(request: Asking): Client;
+  findClient(request: IncomingMessage): Client;
   /**
    * Counts a request. What the caller may hear of its limit is pushed to `lines`, names and values in turn, refused or not.
    * @throws AppError TOO_MANY_REQUESTS.
    */
-  admit(request: Asking & { readonly method?: string | undefined }, lines: string[]): void;
+  admit(request: IncomingMessage, lines: string[]): void;
   /** Counts what could not be read as a read, and tells of it likewise; never throws, for its answer is a refusal already. */
   countUnreadable(socket: Socket, lines: string[]): void;
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { Networks } from "./networks.ts";
 
@@ -9,13 +9,7 @@ export interface Client {
   readonly protocol: "http" | "https";
 }
 
-export type FindClient = (request: Asking) => Client;
-
-/** What of a request says who asks. */
-export interface Asking {
-  readonly socket: Socket;
-  readonly headers: IncomingHttpHeaders;
-}
+export type FindClient = (request: IncomingMessage) => Client;
 
 /** Header values whose addresses are remembered, of so many characters at most. */
 const knownMax = 10_000;

@@ -8,7 +8,7 @@ import { createHeading } from "./heading.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import { passOn } from "./passing.ts";
 import { mustValidate, type RequestRules } from "./request-rules.ts";
-import { type CompleteHead, type FreshAnswer, send, type StoredAnswer, storedAnswer, wholeAnswer } from "./sending.ts";
+import { answerFrom, type CompleteHead, type FreshAnswer, send } from "./sending.ts";
 import { clientSignal } from "./signal.ts";
 import { createTogether, type Wanted } from "./together.ts";
 
@@ -24,21 +24,10 @@ export interface Reading extends Hits {
   read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
 }
 
-/** Answering from what is fresh, all at once or in two steps. */
+/** Responses that need no origin. */
 export interface Hits {
   /** The hit: synchronous, `GET` and `HEAD` only; undefined where the origin has to be asked or something done beside. */
   findFresh(lookup: CacheLookup): FreshAnswer | undefined;
-  /** The first step alone: what would be used, and is not counted as used yet. */
-  findCopy(lookup: CacheLookup): FreshCopy | undefined;
-  /** The second, at the same moment. */
-  useCopy(copy: FreshCopy, lookup: CacheLookup): StoredAnswer;
-}
-
-/** A stored answer that may be used at this moment as it is. */
-interface FreshCopy {
-  readonly entry: Entry;
-  /** Milliseconds since 1970. */
-  readonly atMs: number;
 }
 
 const hit: CacheObservation = { kind: "hit" };
@@ -50,22 +39,14 @@ export function createReading(o: ReadingOptions): Reading {
   const together = createTogether({ ...o, fetcher });
   const head = createHeading(o);
 
-  function findCopy({ key, request, selecting }: CacheLookup): FreshCopy | undefined {
+  function findFresh({ key, request, selecting }: CacheLookup): FreshAnswer | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
     const entry = store.find(key, selecting);
     const atMs = nowMs();
-    return entry && rules.isUsable(entry, request, atMs) ? { entry, atMs } : undefined;
-  }
-
-  function useCopy({ entry, atMs }: FreshCopy, { request }: CacheLookup): StoredAnswer {
+    if (!entry || !rules.isUsable(entry, request, atMs)) return undefined;
     observe(hit);
-    return storedAnswer(entry, request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
-  }
-
-  function findFresh(lookup: CacheLookup): FreshAnswer | undefined {
-    const copy = findCopy(lookup);
-    return copy && wholeAnswer(useCopy(copy, lookup));
+    return answerFrom(entry, request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
   }
 
   async function read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead) {
@@ -113,5 +94,5 @@ export function createReading(o: ReadingOptions): Reading {
     );
   }
 
-  return { findFresh, findCopy, useCopy, read };
+  return { findFresh, read };
 }

@@ -15,17 +15,6 @@ export type CompleteHead = (headers: string[]) => string[];
 
 export const asItIs: CompleteHead = (headers) => headers;
 
-/** An answer from the store in its parts: what is the same each time it is used, and what is said anew. */
-export interface StoredAnswer {
-  readonly status: number;
-  /** Names and values in turn; always the same list for the same parts of the same stored answer. */
-  readonly stored: readonly string[];
-  readonly age: string;
-  readonly cacheStatus: string;
-  /** Undefined for a 304 and for `HEAD`. */
-  readonly body: Buffer | undefined;
-}
-
 /** A whole answer from the store. The array is the caller's own: further headers may be pushed onto it. */
 export interface FreshAnswer {
   readonly status: number;
@@ -35,26 +24,13 @@ export interface FreshAnswer {
   readonly body: Buffer | undefined;
 }
 
-/** What is stored as an answer (RFC 9111, 4): a 304 where the client has it (4.3.2), no body for `HEAD` (RFC 9110, 9.3.2). */
-export function storedAnswer(entry: Entry, request: AskedOfCache, nowMs: number, cacheStatus: string): StoredAnswer {
-  const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
-  return {
-    status: isUnchanged ? 304 : entry.status,
-    stored: isUnchanged ? entry.notModifiedHeaders : entry.headers,
-    age: String(ageSeconds(entry.bornAtMs, nowMs)),
-    cacheStatus,
-    body: isUnchanged || request.method === "HEAD" ? undefined : entry.body,
-  };
-}
-
-export function wholeAnswer({ status, stored, age, cacheStatus, body }: StoredAnswer): FreshAnswer {
-  const headers = stored.slice();
-  headers.push("Age", age, "Cache-Status", cacheStatus);
-  return { status, headers, body };
-}
-
+/** The response from a stored one (RFC 9111, 4): 304 where the client has it (4.3.2), no body for `HEAD` (RFC 9110, 9.3.2). */
 export function answerFrom(entry: Entry, request: AskedOfCache, nowMs: number, cacheStatus: string): FreshAnswer {
-  return wholeAnswer(storedAnswer(entry, request, nowMs, cacheStatus));
+  const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
+  const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
+  headers.push("Age", String(ageSeconds(entry.bornAtMs, nowMs)), "Cache-Status", cacheStatus);
+  const body = isUnchanged || request.method === "HEAD" ? undefined : entry.body;
+  return { status: isUnchanged ? 304 : entry.status, headers, body };
 }
 
 export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, complete: CompleteHead): void {

@@ -119,8 +119,6 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reading.findFresh,
-    findCopy: reading.findCopy,
-    useCopy: reading.useCopy,
     async answer(lookup, response, ways, complete) {
       try {
         await answer(lookup, response, ways, complete);

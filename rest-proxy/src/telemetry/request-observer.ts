@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Log } from "@tributary/kit/log";
 import { createKnownValues } from "@tributary/kit/telemetry/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
@@ -6,12 +7,12 @@ import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config"
 import type { Span, Trace } from "@tributary/kit/telemetry/trace";
 import { traceIdOf } from "../trace-parent.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import type { RequestRecord, Settled, WatchedRequest } from "./request-record.ts";
+import type { RequestRecord, Settled } from "./request-record.ts";
 
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
 export interface RequestObserver {
   /** Undefined when the request is not traced. */
-  begin(request: WatchedRequest, requestId: string): Span | undefined;
+  begin(request: IncomingMessage, requestId: string): Span | undefined;
   end(settled: Settled): void;
 }
 
@@ -52,7 +53,7 @@ export function createRequestObserver(o: RequestObserverOptions): RequestObserve
   };
 }
 
-function beginSpan(trace: Trace, { method, headers }: WatchedRequest, requestId: string): Span | undefined {
+function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string): Span | undefined {
   const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
   return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
 }
@@ -74,8 +75,7 @@ function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, meth
   const { route, version, span, code, failedReplica } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;
-  // Of a copy: what is made for a request without a trace is nobody else's.
-  const traceId = span?.traceId ?? traceIdOf({ headers: { ...request.headers } });
+  const traceId = span?.traceId ?? traceIdOf(request);
   const ids = { requestId, trace_id: traceId, ...(span ? { span_id: span.spanId } : {}) };
   const about = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };

@@ -18,13 +18,10 @@ export class RequestRecord {
   }
 }
 
-/** What of a request is counted, traced and logged. */
-export type WatchedRequest = Pick<IncomingMessage, "method" | "headers">;
-
 /** A request whose answer is over. */
 export interface Settled {
   readonly record: RequestRecord;
-  readonly request: WatchedRequest;
+  readonly request: IncomingMessage;
   /** Of the answer; 499, nginx' number for it, when the client left before. */
   readonly status: number;
   readonly requestId: string;
@@ -32,14 +29,9 @@ export interface Settled {
 }
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
-export function noteCache(record: RequestRecord, headers: readonly string[]): void {
-  if (record.span === undefined) return;
-  const at = headers.lastIndexOf("Cache-Status");
-  noteCacheStatus(record, at === -1 ? undefined : headers[at + 1]);
-}
-
-export function noteCacheStatus({ span }: RequestRecord, cacheStatus: string | undefined): void {
+export function noteCache({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
-  const said = cacheStatus?.split("; ")[1];
-  if (said !== undefined) span.set("tributary.cache", said);
+  const at = headers.lastIndexOf("Cache-Status");
+  const result = at === -1 ? undefined : headers[at + 1]?.split("; ")[1];
+  if (result !== undefined) span.set("tributary.cache", result);
 }
