@@ -32,6 +32,7 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "RateLimit-Policy",
       "Retry-After",
       "Sunset",
+      "Traceparent",
       "WWW-Authenticate",
       "X-Request-Id",
     ],

@@ -9,7 +9,7 @@ import { readTarget } from "./target.ts";
 import type { About, Observe } from "./telemetry/observations.ts";
 import type { RequestObserver } from "./telemetry/request-observer.ts";
 import { RequestRecord } from "./telemetry/request-record.ts";
-import { traceIdOf } from "./trace-parent.ts";
+import { traceIdOf, traceParentOf } from "./trace-parent.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -26,13 +26,14 @@ export interface Exchange {
 /** Of a request whose client left before its answer. */
 const clientGone = 499;
 
-/** Names the request, and tells when its answer is over. */
+/** Gives the request its id and its trace, which every response names, and reports the end of the response. */
 export function openExchange(request: IncomingMessage, response: ServerResponse, watch?: RequestObserver): Exchange {
   const { method = "", url = "", headers } = request;
   const own = createOwnHead();
   const requestId = readRequestId(headers["x-request-id"]);
-  own.lines.push("X-Request-Id", requestId, "X-Content-Type-Options", "nosniff");
   const record = new RequestRecord(watch?.begin(request, requestId));
+  const traceParent = record.span?.traceParent ?? traceParentOf(request);
+  own.lines.push("X-Request-Id", requestId, "traceparent", traceParent, "X-Content-Type-Options", "nosniff");
   const exchange = { request, response, method, url, requestId, own, record };
   if (!watch) return exchange;
   const begin = performance.now();

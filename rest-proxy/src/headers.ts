@@ -37,6 +37,7 @@ const saidByUs: ReadonlySet<string> = new Set([
 const keptFromClients: ReadonlySet<string> = new Set([
   "api-version",
   "server",
+  "traceparent",
   "x-content-type-options",
   "x-powered-by",
   "x-request-id",

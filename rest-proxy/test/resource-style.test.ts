@@ -267,7 +267,7 @@ test("a preflight is answered for the path's methods and our headers", async () 
   expect(headers.get("access-control-allow-methods")).toContain("PATCH");
   expect(headers.get("access-control-allow-headers")).toContain("If-Match");
   expect(headers.get("access-control-expose-headers")).toBe(
-    "API-Version, Allow, Cache-Status, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id",
+    "API-Version, Allow, Cache-Status, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, Traceparent, WWW-Authenticate, X-Request-Id",
   );
   expect((await preflight("http://evil.example")).headers.get("access-control-allow-methods")).toBeNull();
 });

@@ -70,8 +70,10 @@ test("an answer says in which trace it was made", async () => {
 });
 
 test("one REST request is one trace: a span for the attempt, the service's answer and each statement", async () => {
-  expect((await platform.rest("GET", "/v1/posts/1")).status).toBe(200);
+  const { status, headers } = await platform.rest("GET", "/v1/posts/1");
+  expect(status).toBe(200);
   const root = await rootOf("rest-proxy");
+  expect(headers.get("traceparent")).toBe(`00-${root.traceId}-${root.spanId}-01`);
   expect(root).toMatchObject({
     name: "GET /posts/:id",
     kind: "server",
