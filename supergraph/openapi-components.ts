@@ -7,6 +7,7 @@ import type { Json } from "@tributary/kit/openapi-book";
 type SharedHeader =
   | HeaderName
   | "X-Request-Id"
+  | "traceparent"
   | "API-Version"
   | "Access-Control-Allow-Origin"
   | "Cache-Control"
@@ -87,6 +88,7 @@ const exampleRequest = { requestId: "0198c4a5-8c00-7c1d-9f3a-2b6d7e8f9a0b" };
 /** The last two to a caller that is counted. */
 export const headersOfEveryAnswer: readonly SharedHeader[] = [
   "X-Request-Id",
+  "traceparent",
   "API-Version",
   "Access-Control-Allow-Origin",
   "Cache-Control",
@@ -209,6 +211,11 @@ const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
     type: "string",
     maxLength: 128,
     pattern: visible,
+  }),
+  traceparent: header("The request's trace (W3C Trace Context): the client's own, or a new one.", {
+    type: "string",
+    maxLength: 512,
+    pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
   }),
   "API-Version": header("The version that answered.", { type: "string", maxLength: 3, pattern: "^[1-9][0-9]{0,2}$" }),
   "Access-Control-Allow-Origin": header("Said to pages of the origins that are allowed here (CORS).", {
