@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +63,17 @@ test("a process that responds again is healthy, and its missed checks are counte
     child.kill("SIGSTOP");
     expect(await check()).toBe(1);
   }
+  child.kill("SIGCONT");
+  expect(await check()).toBe(0);
+});
+
+test("a missed check of more than a minute ago is not in a row with the next one", async () => {
+  const child = await start();
+  child.kill("SIGSTOP");
+  expect(await check()).toBe(1);
+  const twoMinutesAgo = Date.now() / 1_000 - 120;
+  utimesSync(join(folder, "missed-checks"), twoMinutesAgo, twoMinutesAgo);
+  expect(await check()).toBe(1);
   child.kill("SIGCONT");
   expect(await check()).toBe(0);
 });
