@@ -8,10 +8,13 @@ const routes = [
 
 /** The posts at the service; a test changes them as a mutation at the GraphQL endpoint would. */
 let posts: { version: number; isPublic: boolean; cacheControl: string };
+/** The status of every response of the service to a request without a token, if set. */
+let failure: number | undefined;
 let nowMs: number;
 
 beforeEach(() => {
   posts = { version: 1, isPublic: true, cacheControl: "public, max-age=60" };
+  failure = undefined;
   nowMs = Date.now();
 });
 
@@ -130,6 +133,34 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).status).toBe(404);
   });
 
+  test.each([0, 70])(
+    "makes one request per second to a failing service where stale-if-error permits the entry, %i s old",
+    async (ageSeconds) => {
+      posts.cacheControl = "public, max-age=60, stale-if-error=60";
+      const { send, stub } = await setUp();
+      await send("/v1/posts/1");
+      nowMs += ageSeconds * 1_000;
+      failure = 503;
+      const statuses = new Set<number>();
+      for (let count = 0; count < 20; count++) {
+        statuses.add((await send("/v1/posts/1", { "cache-control": "no-cache" })).status);
+      }
+      expect([[...statuses], stub.seen.length]).toEqual([[200], 2]);
+      nowMs += 1_000;
+      failure = undefined;
+      posts.version = 2;
+      expect((await send("/v1/posts/1", { "cache-control": "no-cache" })).headers.get("etag")).toBe('"2"');
+    },
+  );
+
+  test("gets the service's error where the entry has no stale-if-error (RFC 9111, 4.2.4 and 4.3.3)", async () => {
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    failure = 503;
+    expect((await send("/v1/posts/1", { "cache-control": "no-cache" })).status).toBe(503);
+    expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
+  });
+
   test("is not answered by a stale response while a refresh runs", async () => {
     posts.cacheControl = "public, max-age=1, stale-while-revalidate=60";
     const { send } = await setUp();
@@ -159,6 +190,7 @@ async function setUp() {
     const mayRead = isPublic || authorization === "Bearer author";
     const status = (() => {
       if (authorization === "Bearer bad") return 401;
+      if (failure !== undefined) return failure;
       if (!mayRead) return 404;
       if (conditions["if-match"] !== undefined && conditions["if-match"] !== etag) return 412;
       if (conditions["if-unmodified-since"] !== undefined) return 412;

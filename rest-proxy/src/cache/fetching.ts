@@ -57,22 +57,25 @@ export class Fetcher {
 
   /** @throws what the way to the origin threw, when nothing stored may stand in; Error when the answer broke off. */
   async fetch(f: Fetching): Promise<void> {
+    const sentAtMs = this.#o.nowMs();
     let reply: Reply;
     try {
       reply = await this.#o.ask(f);
     } catch (error) {
-      if (f.signal.aborted || !this.#standIn(f, undefined)) throw error;
+      if (f.signal.aborted || !this.#standIn(f, sentAtMs, undefined)) throw error;
       return;
     }
     if (reply.kind === "validated") return this.#finishValidated(f, reply);
-    if (this.#standIn(f, reply.answer.status)) return dropBody(reply.answer.body);
+    if (this.#standIn(f, sentAtMs, reply.answer.status)) return dropBody(reply.answer.body);
     await this.#finishAnswered(f, reply);
   }
 
-  /** RFC 5861, 4: what is stored instead of an error, where that is allowed and nobody has taken it back meanwhile. */
-  #standIn({ entry, response, lookup, complete, onLanding }: Fetching, status: number | undefined): boolean {
+  /** RFC 5861, 4: sends the stored entry instead of an error, if the origin permits it and the entry is still in the store. */
+  #standIn(f: Fetching, sentAtMs: number, status: number | undefined): boolean {
+    const { entry, response, lookup, complete, onLanding } = f;
     const { stale, store, observe } = this.#o;
     if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
+    stale.noteError(entry, sentAtMs);
     onLanding?.({ entry, isStale: true });
     observe({ kind: "stale", because: "if-error" });
     if (response) sendStale(this.#o, response, lookup.request, entry, complete);

@@ -63,6 +63,10 @@ export function createReading(o: ReadingOptions): Reading {
       observe({ kind: "stale", because: "while-revalidate" });
       return sendStale(o, response, request, entry, complete);
     }
+    if (entry && isDemanded && stale.mayAfterError(entry)) {
+      observe({ kind: "stale", because: "if-error" });
+      return sendStale(o, response, request, entry, complete);
+    }
     if (rules.forbidsAsking(request)) return refuse(response, complete);
     const wanted = { lookup, response, ways, complete, entry, forwarded: whyForwarded(lookup, entry), isDemanded };
     const isHead = request.method === "HEAD";
