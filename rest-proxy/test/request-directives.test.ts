@@ -161,6 +161,22 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
   });
 
+  test("without a token does not wait for a request with one, whose rejection says nothing of others", async () => {
+    const { send, stub, hold } = await setUp();
+    await send("/v1/posts/1");
+    const release = hold();
+    const bad = Array.from({ length: 2 }, () =>
+      send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer bad" }),
+    );
+    await expect.poll(() => stub.seen.length).toBe(2);
+    const anonymous = Array.from({ length: 50 }, () => send("/v1/posts/1", { "cache-control": "no-cache" }));
+    await expect.poll(() => stub.seen.length).toBe(3);
+    release();
+    expect(new Set((await Promise.all(anonymous)).map(({ status }) => status))).toEqual(new Set([200]));
+    await Promise.all(bad);
+    expect(stub.seen.length).toBeLessThanOrEqual(1 + 3);
+  });
+
   test("is not answered by a stale response while a refresh runs", async () => {
     posts.cacheControl = "public, max-age=1, stale-while-revalidate=60";
     const { send } = await setUp();

@@ -28,7 +28,8 @@ export interface Flights {
   readonly underWay: number;
   /**
    * One that the request may join: its response contains every change that is known here, and every write that a client has a response to. A
-   * request with `no-cache` (`isDemanded`) joins only one that another such request began less than a second ago.
+   * request with `no-cache` (`isDemanded`) joins only one that another such request began less than a second ago. A request without `Authorization`
+   * joins none that was sent with it: an invalid token must not cost anonymous clients their shared request.
    */
   find(lookup: CacheLookup, isDemanded: boolean): Flight | undefined;
   /** Whether the response to one in flight is going to be stored, as far as is known. */
@@ -45,6 +46,8 @@ interface Listed {
   readonly flight: Flight;
   readonly selection: Selection;
   readonly sent: SentRead;
+  /** It is sent to the origin with the `Authorization` of the client that began it. */
+  readonly hasToken: boolean;
 }
 
 export function createFlights({
@@ -77,8 +80,10 @@ export function createFlights({
       return all.size;
     },
     find(lookup, isDemanded) {
-      const mayJoin = ({ sent }: Listed) =>
-        !log.precedesWrite(sent) && (!isDemanded || isRecentValidation(sent.validationSentAtMs, nowMs()));
+      const mayJoin = ({ sent, hasToken }: Listed) =>
+        (!hasToken || isAuthorized(lookup)) &&
+        !log.precedesWrite(sent) &&
+        (!isDemanded || isRecentValidation(sent.validationSentAtMs, nowMs()));
       return byKey[lookup.key]?.find((listed) => mayJoin(listed) && isCurrent(listed, lookup))?.flight;
     },
     isFilling: (lookup) => byKey[lookup.key]?.some((listed) => isCurrent(listed, lookup)) ?? false,
@@ -89,7 +94,7 @@ export function createFlights({
         all.remove(entry);
       });
       const sent = log.placeRead(lookup, isDemanded ? nowMs() : undefined);
-      const listed = { flight, selection, sent };
+      const listed = { flight, selection, sent, hasToken: isAuthorized(lookup) };
       byKey[key] = [...(byKey[key] ?? []), listed];
       const entry = all.add(flight);
       return flight;
@@ -102,6 +107,10 @@ export function createFlights({
       await Promise.all(ending);
     },
   };
+}
+
+function isAuthorized({ request }: CacheLookup): boolean {
+  return request.headers["authorization"] !== undefined;
 }
 
 function createFlight(onEnd: () => void): Flight {

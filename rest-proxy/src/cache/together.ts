@@ -117,7 +117,8 @@ export function createTogether(o: TogetherOptions): Together {
 
 /**
  * A request does not wait for a response that may be for one caller only (RFC 9111, 3.5), or that could not be shared the last time. One with
- * `no-cache` for which a response is stored does: that response is shared, and probably will be once it is validated.
+ * `no-cache` for which a response is stored does: that response is shared, and probably will be once it is validated. With `Authorization` it may
+ * begin a flight too, which only other requests with `Authorization` join.
  */
 function mayShare({ lookup: { key, request }, entry, isDemanded }: Wanted, unshared: Marks): boolean {
   if (isDemanded && entry !== undefined) return true;
