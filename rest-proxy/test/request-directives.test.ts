@@ -177,6 +177,33 @@ describe("A client's no-cache", () => {
     expect(stub.seen.length).toBeLessThanOrEqual(1 + 3);
   });
 
+  test.each([
+    [400, true],
+    [408, true],
+    [421, true],
+    [429, true],
+    [431, true],
+    [401, false],
+    [403, false],
+    [404, false],
+    [410, false],
+  ])("that the service answers with %i leaves the entry in the cache: %s", async (status, isKept) => {
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    failure = status;
+    expect((await send("/v1/posts/1", { "cache-control": "no-cache" })).status).toBe(status);
+    expect((await send("/v1/posts/1")).status).toBe(isKept ? 200 : status);
+  });
+
+  test.each(["limited", "stranger"])("with the token %s, answered with 429 or 404, evicts nothing", async (token) => {
+    const { send } = await setUp();
+    await send("/v1/posts/1");
+    posts.isPublic = false;
+    const own = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: `Bearer ${token}` });
+    expect([429, 404]).toContain(own.status);
+    expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
+  });
+
   test("is not answered by a stale response while a refresh runs", async () => {
     posts.cacheControl = "public, max-age=1, stale-while-revalidate=60";
     const { send } = await setUp();
@@ -206,6 +233,7 @@ async function setUp() {
     const mayRead = isPublic || authorization === "Bearer author";
     const status = (() => {
       if (authorization === "Bearer bad") return 401;
+      if (authorization === "Bearer limited") return 429;
       if (failure !== undefined) return failure;
       if (!mayRead) return 404;
       if (conditions["if-match"] !== undefined && conditions["if-match"] !== etag) return 412;

@@ -97,7 +97,7 @@ export class Fetcher {
     const isOutdated = () => log.isOutdated(sent, kept?.groups);
     f.onHead?.(kept?.groups ?? []);
     this.#noteShared(f, answer, kept !== undefined && isFresh(kept, nowMs()));
-    if (f.entry && !isAboutRequest(answer.status, f)) store.remove(f.entry);
+    if (f.entry && isReplaced(answer.status, f)) store.remove(f.entry);
     observe({ kind: "miss" });
     const isStored = kept !== undefined && !isOutdated();
     const status = forwardedStatus(name, { forwarded: f.forwarded, status: answer.status, isStored });
@@ -153,10 +153,13 @@ export class Fetcher {
   }
 }
 
-/** The status says nothing of the stored response: the origin failed, or refused this client's token. */
-function isAboutRequest(status: number, { lookup: { request } }: Fetching): boolean {
-  if (status >= 500) return true;
-  return (status === 401 || status === 403) && request.headers["authorization"] !== undefined;
+/** Client errors that say of the resource that anonymous clients cannot read it (any more). Others, 429 for instance, concern the request alone. */
+const unreadable: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+/** Whether the response ends the stored one. A client error in response to a token may concern only the token's owner. */
+function isReplaced(status: number, { lookup: { request } }: Fetching): boolean {
+  if (status < 400) return true;
+  return unreadable.has(status) && request.headers["authorization"] === undefined;
 }
 
 /** A stale answer, said to be one by its `ttl` (RFC 9211, 2.4). */
