@@ -6,13 +6,20 @@ const options = { targetedFields: [], heuristicSecondsMax: 0 };
 const limits = { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 100, variantsMax: 3 };
 const none = () => undefined;
 
-function entry(key: string, o: { language?: string; bytes?: number; groups?: string } = {}): Entry {
+interface EntryOptions {
+  readonly language?: string;
+  readonly bytes?: number;
+  readonly groups?: string;
+  readonly sentAt?: number;
+}
+
+function entry(key: string, o: EntryOptions = {}): Entry {
   const headers = ["Cache-Control", "max-age=60", "Cache-Groups", o.groups ?? ""];
   if (o.language) headers.push("Vary", "Accept-Language");
   const answer = { status: 200, headers, askedMs: 0, cameMs: 0, wasAuthorized: false, selecting: () => o.language };
   const head = toStoredHead(answer, options);
   if (!head) throw new Error("not storable");
-  return toEntry({ key, sentAt: 0 }, head, Buffer.alloc(o.bytes ?? 10));
+  return toEntry({ key, sentAt: o.sentAt ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }
 
 function setUp(o: Partial<typeof limits> = {}) {
@@ -40,6 +47,16 @@ test("variants of one key stand beside each other, and the oldest goes when they
   store.put(entry("/a", { language: "it" }));
   expect(store.find("/a", () => "en")).toBeUndefined();
   expect(evicted).toEqual(["/a"]);
+});
+
+test("a later request for one variant rejects earlier responses of its own, not those of another", () => {
+  const { store } = setUp();
+  store.put(entry("/a", { language: "en", sentAt: 1 }));
+  expect(store.put(entry("/a", { language: "de", sentAt: 0 }))).toBe(true);
+  expect(store.find("/a", () => "de")).toBeDefined();
+  expect(store.put(entry("/a", { language: "en", sentAt: 0 }))).toBe(false);
+  // Without `Vary` it would be selected by the same requests.
+  expect(store.put(entry("/a", { sentAt: 0 }))).toBe(false);
 });
 
 test("the key that was not used for longest goes first", () => {

@@ -1,5 +1,5 @@
 import type { Entry } from "./entry.ts";
-import { isSameSelection, isSelected, type Selecting } from "./vary.ts";
+import { isDisjoint, isSameSelection, isSelected, type Selecting } from "./vary.ts";
 
 export interface StoreLimits {
   readonly bytesMax: number;
@@ -39,9 +39,14 @@ export class Store {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** In place of one with the same selection. False when it is too large, or when another was requested after a write or a `no-cache` that followed its own request. */
+  /**
+   * Replaces the entry with the same selection. False if it is too large, or if an entry that the same request may select was requested after a
+   * write or a `no-cache` that followed its own request. What an invalidation outdates, the caller has to reject (`InvalidationLog.isOutdated`).
+   */
   put(entry: Entry): boolean {
-    if (this.variants(entry.key).some(({ sentAt }) => sentAt > entry.sentAt)) return false;
+    const { sentAt, selection } = entry;
+    const isNewer = (other: Entry) => other.sentAt > sentAt && !isDisjoint(other.selection, selection);
+    if (this.variants(entry.key).some(isNewer)) return false;
     const { entryBytesMax, bytesMax, variantsMax } = this.#limits;
     const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
     if (same) this.remove(same);

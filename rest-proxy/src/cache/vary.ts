@@ -33,3 +33,11 @@ export function isSameSelection(one: Selection, other: Selection): boolean {
     one.fields.every((field, at) => field === other.fields[at] && one.values[at] === other.values[at])
   );
 }
+
+/** Whether no request can select both: some field that both name has different values. */
+export function isDisjoint(one: Selection, other: Selection): boolean {
+  return one.fields.some((field, at) => {
+    const otherAt = other.fields.indexOf(field);
+    return otherAt >= 0 && one.values[at] !== other.values[otherAt];
+  });
+}
