@@ -50,8 +50,8 @@ const validationIntervalMs = 1_000;
 /**
  * Whether the client accepts only a response that the origin has just confirmed: `no-cache` (RFC 9111, 5.2.1.4), `max-age=0`, which accepts an
  * age of less than a second (5.2.1.1), or `Pragma: no-cache` without `Cache-Control` (RFC 7234, 5.4). Such a request that arrives at time t gets
- * a response whose request was sent to the origin at most `validationIntervalMs` before t, unless the origin fails and `stale-if-error` permits the
- * stored one (RFC 5861, 4).
+ * a response whose request was sent to the origin at most `validationIntervalMs` before t. If the origin fails and `stale-if-error` permits the
+ * stored response (RFC 5861, 4), the client gets that one, for as long without another request to the origin (`StaleRules.mayAfterError`).
  */
 export function mustValidate({ headers }: AskedOfCache): boolean {
   const text = headers["cache-control"] ?? headers["pragma"];
