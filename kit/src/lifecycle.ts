@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "./host.ts";
 import { createOwedAnswers, type OwedAnswers } from "./lifecycle/owed-answers.ts";
@@ -14,6 +15,9 @@ export interface RunningServer {
    */
   drain(): Promise<void>;
 }
+
+/** The responses of one connection that are not complete, in the order of their requests. */
+export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
 
 export interface ServerOptions {
   readonly name: string;
@@ -39,7 +43,7 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   /** Receives the server before it listens: for `clientError` and the like. */
-  prepare?(server: Server): void;
+  prepare?(server: Server, pendingResponses: PendingResponses): void;
 }
 
 /**
@@ -58,7 +62,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
   server.requestTimeout = o.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server);
+  o.prepare?.(server, owed.ofConnection);
   await listen(server, o);
   if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { PendingResponses } from "@tributary/kit/lifecycle";
 import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
 import type { Observe } from "./telemetry/observations.ts";
@@ -12,48 +13,34 @@ const lingerMs = 1_000;
 export interface ConnectionOptions {
   readonly observe: Observe;
   readonly admission: Admission;
-}
-
-/** The last two responses of a connection: only the newest one's request can still be arriving. */
-interface LastResponses {
-  newest: ServerResponse;
-  previous: ServerResponse | undefined;
-  /** The parser failed: no further request is read from this connection. */
-  isBroken: boolean;
+  readonly pendingResponses: PendingResponses;
 }
 
 /** Handles what never becomes a request: malformed bytes, `Expect`, `CONNECT`. Call it before the server listens. */
-export function prepareServer(server: Server, { observe, admission }: ConnectionOptions): void {
-  const lastResponses = new WeakMap<Duplex, LastResponses>();
-  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const last = lastResponses.get(socket);
-    if (!last) return void lastResponses.set(socket, { newest: response, previous: undefined, isBroken: false });
-    last.previous = last.newest;
-    last.newest = response;
-  });
+export function prepareServer(server: Server, { observe, admission, pendingResponses }: ConnectionOptions): void {
+  const broken = new WeakSet<Duplex>();
   // Node would answer a missing Host by itself, without a problem document; readHost rejects it.
   Object.assign(server, { requireHostHeader: false });
   // Node would send 100 (Continue) before the request was checked; readBody sends it.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("connect", (_request, socket) => refuse(socket, undefined));
+  server.on("connect", (_request, socket) => refuseInOrder(socket, undefined));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const last = lastResponses.get(socket);
     // The parser reports the same error again with each chunk that follows.
-    if (last?.isBroken) return;
-    if (last) last.isBroken = true;
+    if (broken.has(socket)) return;
+    broken.add(socket);
     if (error.code === "ECONNRESET") socket.destroy();
-    else refuseInOrder(socket, error.code, last);
+    else refuseInOrder(socket, error.code);
   });
 
-  /** Sends the rejection after the responses to the requests before it (RFC 9112, 9.3.2), which may still be pending. */
-  function refuseInOrder(socket: Duplex, code: string | undefined, last: LastResponses | undefined): void {
-    const pending = last && lastPending(last);
-    if (pending) return void pending.once("close", () => refuseInOrder(socket, code, last));
-    // The response to the broken request itself is complete already.
-    const isAnswered = last !== undefined && !last.newest.req.complete && last.newest.headersSent;
-    if (socket.writable && !isAnswered) refuse(socket, code);
+  /** Sends the rejection after the pending responses to the requests before it (RFC 9112, 9.3.2). */
+  function refuseInOrder(socket: Duplex, code: string | undefined): void {
+    // A request that broke off in its body has a response too; until its head is sent, the rejection takes its place.
+    const isBefore = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
+    const last = pendingResponses(socket).findLast(isBefore);
+    if (last) last.once("close", () => refuseInOrder(socket, code));
+    else if (socket.writable) refuse(socket, code);
     else socket.destroy();
   }
 
@@ -67,10 +54,4 @@ export function prepareServer(server: Server, { observe, admission }: Connection
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(timer));
   }
-}
-
-/** The last response to wait for. One whose request is incomplete counts only once its head is sent: the rejection takes its place until then. */
-function lastPending({ newest, previous }: LastResponses): ServerResponse | undefined {
-  const last = newest.req.complete || newest.headersSent ? newest : previous;
-  return last?.closed ? undefined : last;
 }

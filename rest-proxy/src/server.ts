@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Cors } from "@tributary/kit/cors";
+import type { PendingResponses } from "@tributary/kit/lifecycle";
 import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";
@@ -64,7 +65,7 @@ export interface RestProxyOptions {
 export interface RestProxy {
   readonly handler: RequestListener;
   /** Call it before the server listens. */
-  prepare(server: Server): void;
+  prepare(server: Server, pendingResponses: PendingResponses): void;
   /** Who called versions older than the newest, since the start. */
   usage(): readonly UsageCount[];
   /** Breaks off what nobody waits for, and closes the connections to the services. */
@@ -134,7 +135,9 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     handler(request, response) {
       serve(openExchange(request, response, requests));
     },
-    prepare: (server) => prepareServer(server, { observe, admission: parts.admission }),
+    prepare(server, pendingResponses) {
+      prepareServer(server, { observe, admission: parts.admission, pendingResponses });
+    },
     usage: () => parts.usage.read(),
     async close() {
       stopTelling();

@@ -130,9 +130,9 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
-    prepare: (one) => {
+    prepare: (one, pendingResponses) => {
       server = one;
-      proxy.prepare(one);
+      proxy.prepare(one, pendingResponses);
     },
   });
   onTestFinished(() => {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Roster } from "../roster.ts";
 
 /** The answers that a server is making. */
@@ -12,6 +13,8 @@ export interface OwedAnswers {
    * client goes elsewhere by itself, and never sends a request into a connection that is about to be closed.
    */
   makeLast(): void;
+  /** Those of one connection, in the order of their requests. */
+  ofConnection(connection: Duplex): readonly ServerResponse[];
   /** Resolves once no response to a completely received request is pending. */
   settled(): Promise<void>;
 }
@@ -30,6 +33,7 @@ export function createOwedAnswers(): OwedAnswers {
       areLast = true;
       for (const response of lastOfEach(owed.items())) response.shouldKeepAlive = false;
     },
+    ofConnection: (connection) => owed.items().filter(({ req }) => req.socket === connection),
     async settled() {
       for (;;) {
         const complete = owed.items().filter(({ req }) => req.complete);
