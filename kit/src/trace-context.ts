@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 /** Whose work a request is part of: W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
 export interface TraceContext {
   /** 32 hexadecimal digits, the same for all that one request causes. */
@@ -22,7 +24,7 @@ export function isTraceParent(header: string | readonly string[] | undefined): h
 /** The caller's trace when the header holds one, else a new one that nobody records yet. */
 export function readTraceContext(header: string | readonly string[] | undefined): TraceContext {
   const caller = readCallerContext(header);
-  return { traceId: caller?.traceId ?? randomDigits() + randomDigits(), flags: caller?.flags ?? "00" };
+  return { traceId: caller?.traceId ?? randomDigits(32), flags: caller?.flags ?? "00" };
 }
 
 /** What a `traceparent` says; undefined when it is none. */
@@ -40,26 +42,20 @@ export function isSampled({ flags }: TraceContext): boolean {
 
 /** A `traceparent` for one call made on behalf of the request: the same trace, a span of its own. */
 export function createTraceParent({ traceId, flags }: TraceContext): string {
-  return `00-${traceId}-${randomDigits()}-${flags}`;
+  return `00-${traceId}-${randomDigits(16)}-${flags}`;
 }
 
-const byteDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** Digits for about 120 requests: drawing them together takes 0.15 µs for a `traceparent`, one at a time 0.4 µs. Module state for speed. */
+const drawnBytes = 3_072;
+let drawn = "";
+let used = 0;
 
-/**
- * 16 hexadecimal digits. Ids have to differ, not to be secret ("randomly or pseudo-randomly", Trace Context, section 2.2.2): every request
- * draws three, and every fetch one, and this takes 0.1 µs where node:crypto takes 0.3 to 5.
- */
-export function randomDigits(): string {
-  return random32() + random32();
-}
-
-function random32(): string {
-  const number = Math.floor(Math.random() * 2 ** 32);
-  return (
-    digitsOf(number >>> 24) + digitsOf((number >>> 16) & 255) + digitsOf((number >>> 8) & 255) + digitsOf(number & 255)
-  );
-}
-
-function digitsOf(byte: number): string {
-  return byteDigits[byte] ?? "";
+/** Random hexadecimal digits; an id of a span has 16, one of a trace 32. */
+export function randomDigits(count: 16 | 32): string {
+  if (used + count > drawn.length) {
+    drawn = randomBytes(drawnBytes).toString("hex");
+    used = 0;
+  }
+  used += count;
+  return drawn.slice(used - count, used);
 }

@@ -176,7 +176,7 @@ function readCacheLimits(env: EnvironmentReader) {
       fallback: 67_108_864,
       min: 65_536,
       max: 17_179_869_184,
-      why: "the shared cache holds so much, headers and keys too; what was not used for longest goes first",
+      why: "the shared cache holds so much, headers and keys too; what was not used lately goes first",
     }),
     entryBytesMax: env.integer("CACHE_ENTRY_BYTES_MAX", {
       fallback: 1_048_576,

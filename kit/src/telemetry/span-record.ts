@@ -31,7 +31,7 @@ export type Deliver = (record: SpanRecord) => void;
  */
 export class RecordedSpan implements Span {
   readonly traceId: string;
-  readonly spanId: string = randomDigits();
+  readonly spanId: string = randomDigits(16);
   readonly #parent: SpanParent | undefined;
   readonly #kind: SpanRecord["kind"];
   readonly #startMs = nowMs();
@@ -42,7 +42,7 @@ export class RecordedSpan implements Span {
   #hasEnded = false;
 
   constructor(name: string, parent: SpanParent | undefined, o: SpanOptions | undefined, deliver: Deliver) {
-    this.traceId = parent?.traceId ?? randomDigits() + randomDigits();
+    this.traceId = parent?.traceId ?? randomDigits(32);
     this.#parent = parent;
     this.#name = name;
     this.#kind = o?.kind ?? "internal";

@@ -59,7 +59,17 @@ test("a later request for one variant rejects earlier responses of its own, not 
   expect(store.put(entry("/a", { sentAt: 0 }))).toBe(false);
 });
 
-test("the key that was not used for longest goes first", () => {
+test("a new response is stored however often all others are used", () => {
+  const { store, evicted } = setUp({ entriesMax: 2 });
+  for (const key of ["/a", "/b"]) store.put(entry(key));
+  for (const key of ["/a", "/b"]) store.find(key, none);
+  store.put(entry("/c"));
+  expect(evicted).toEqual(["/a"]);
+  store.put(entry("/d"));
+  expect(evicted).toEqual(["/a", "/b"]);
+});
+
+test("a key that was used is evicted after one that was not", () => {
   const { store, evicted } = setUp({ entriesMax: 2 });
   for (const key of ["/a", "/b"]) store.put(entry(key));
   store.find("/a", none);

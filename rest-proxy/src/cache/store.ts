@@ -8,12 +8,22 @@ export interface StoreLimits {
   readonly variantsMax: number;
 }
 
-/** In memory; the key that was not used for longest goes first. */
+/** The stored responses of one key, the newest first. */
+interface Slot {
+  readonly entries: readonly Entry[];
+  /** Since it last came to the end of the queue. */
+  isUsed: boolean;
+}
+
+/**
+ * In memory. Evicts the oldest key that was not used since it last came to the end of the queue ("second chance"): a hit only sets a flag, as
+ * reordering the map on each hit would cost more than the look-up.
+ */
 export class Store {
   readonly #limits: StoreLimits;
   readonly #onEvicted: (entry: Entry) => void;
-  /** In order of use, the oldest first. Under a key the newest first. */
-  readonly #byKey = new Map<string, Entry[]>();
+  /** The next to be evicted first. */
+  readonly #byKey = new Map<string, Slot>();
   readonly #byGroup = new Map<string, Set<Entry>>();
   bytes = 0;
   entries = 0;
@@ -26,17 +36,16 @@ export class Store {
 
   /** The newest answer that the request selects (RFC 9111, 4.1). Counts as a use. */
   find(key: string, selecting: Selecting): Entry | undefined {
-    const variants = this.#byKey.get(key);
-    if (!variants) return undefined;
-    this.#byKey.delete(key);
-    this.#byKey.set(key, variants);
-    for (const entry of variants) if (isSelected(entry.selection, selecting)) return entry;
+    const slot = this.#byKey.get(key);
+    if (!slot) return undefined;
+    slot.isUsed = true;
+    for (const entry of slot.entries) if (isSelected(entry.selection, selecting)) return entry;
     return undefined;
   }
 
   /** All under a key, the newest first. */
   variants(key: string): readonly Entry[] {
-    return this.#byKey.get(key) ?? [];
+    return this.#byKey.get(key)?.entries ?? [];
   }
 
   /**
@@ -51,22 +60,22 @@ export class Store {
     const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
     if (same) this.remove(same);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
+    this.#makeRoom(entry.bytes);
     const variants = [entry, ...this.variants(entry.key)];
     this.#byKey.delete(entry.key);
-    this.#byKey.set(entry.key, variants);
+    this.#byKey.set(entry.key, { entries: variants, isUsed: false });
     this.#count(entry);
     for (const surplus of variants.slice(variantsMax)) this.#evict(surplus);
-    this.#makeRoom();
     return true;
   }
 
   /** Nothing happens when it is not there any more. */
   remove(entry: Entry): void {
-    const variants = this.#byKey.get(entry.key);
-    const at = variants?.indexOf(entry) ?? -1;
-    if (!variants || at < 0) return;
-    variants.splice(at, 1);
-    if (variants.length === 0) this.#byKey.delete(entry.key);
+    const slot = this.#byKey.get(entry.key);
+    if (!slot?.entries.includes(entry)) return;
+    const entries = slot.entries.filter((one) => one !== entry);
+    if (entries.length === 0) this.#byKey.delete(entry.key);
+    else this.#byKey.set(entry.key, { ...slot, entries });
     this.#discount(entry);
   }
 
@@ -109,12 +118,25 @@ export class Store {
     this.#onEvicted(entry);
   }
 
-  #makeRoom(): void {
-    for (const variants of this.#byKey.values()) {
-      for (const entry of variants.toReversed()) {
-        if (this.bytes <= this.#limits.bytesMax && this.entries <= this.#limits.entriesMax) return;
-        this.#evict(entry);
-      }
+  /** For one more response of so many bytes. */
+  #makeRoom(bytes: number): void {
+    for (const [key, { entries, isUsed }] of this.#byKey) {
+      if (this.#hasRoom(bytes)) return;
+      if (isUsed) {
+        this.#byKey.delete(key);
+        this.#byKey.set(key, { entries, isUsed: false });
+      } else this.#evictFor(bytes, entries);
     }
+  }
+
+  #evictFor(bytes: number, entries: readonly Entry[]): void {
+    for (const entry of entries.toReversed()) {
+      if (this.#hasRoom(bytes)) return;
+      this.#evict(entry);
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.bytes + bytes <= this.#limits.bytesMax && this.entries < this.#limits.entriesMax;
   }
 }
