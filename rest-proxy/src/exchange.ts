@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@tributary/kit/errors";
 import { writeProblem } from "@tributary/kit/problem";
 import { readRequestId } from "@tributary/kit/request-id";
+import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
 import { abandonBody, ClientGone } from "./body.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen, ServiceFailure } from "./problems.ts";
@@ -9,7 +10,6 @@ import { readTarget } from "./target.ts";
 import type { About, Observe } from "./telemetry/observations.ts";
 import type { RequestObserver } from "./telemetry/request-observer.ts";
 import { RequestRecord } from "./telemetry/request-record.ts";
-import { traceIdOf, traceParentOf } from "./trace-parent.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -31,9 +31,9 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   const { method = "", url = "", headers } = request;
   const own = createOwnHead();
   const requestId = readRequestId(headers["x-request-id"]);
-  const record = new RequestRecord(watch?.begin(request, requestId));
-  const traceParent = record.span?.traceParent ?? traceParentOf(request);
-  own.lines.push("X-Request-Id", requestId, "traceparent", traceParent, "X-Content-Type-Options", "nosniff");
+  const span = watch?.begin(request, requestId);
+  const record = new RequestRecord(span, span?.traceParent ?? traceParentOf(headers));
+  own.lines.push("X-Request-Id", requestId, "traceparent", record.traceParent, "X-Content-Type-Options", "nosniff");
   const exchange = { request, response, method, url, requestId, own, record };
   if (!watch) return exchange;
   const begin = performance.now();
@@ -42,6 +42,11 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     watch.end({ record, request, status, requestId, milliseconds: performance.now() - begin });
   });
   return exchange;
+}
+
+/** The client's own; a new one if it sent none, or an invalid one. */
+function traceParentOf({ traceparent }: IncomingHttpHeaders): string {
+  return isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
 }
 
 /** Whatever was thrown becomes a problem document. */
@@ -89,9 +94,8 @@ export function createReadingLimit(responseTimeoutMs: number, observe: Observe):
 }
 
 /** The request as observations and logs describe it. */
-export function aboutExchange({ request, requestId, method, url, record }: Exchange): About {
-  const traceId = record.span?.traceId ?? traceIdOf(request);
+export function aboutExchange({ requestId, method, url, record }: Exchange): About {
   // Without the query, and of bounded length.
   const path = (url.split("?", 1)[0] ?? "").slice(0, 256);
-  return { requestId, traceId, method, route: record.route?.path ?? "other", path };
+  return { requestId, traceId: record.traceId, method, route: record.route?.path ?? "other", path };
 }

@@ -5,6 +5,7 @@ import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 const client = { address: "10.0.0.7", protocol: "http" } as const;
 const about = {
   requestId: "r",
+  traceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
   client,
   host: undefined,
   bodyBytes: undefined,

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isTraceParent } from "@tributary/kit/trace-context";
 import type { Client } from "./admit/clients.ts";
-import { traceParentOf } from "./trace-parent.ts";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
 const hopByHop: ReadonlySet<string> = new Set([
@@ -52,6 +51,7 @@ export function isHopByHop(name: string): boolean {
 
 export interface AboutForwarding {
   readonly requestId: string;
+  readonly traceParent: string;
   readonly client: Client;
   /** The host that the client asked, checked. */
   readonly host: string | undefined;
@@ -98,11 +98,11 @@ function isForService(name: string): boolean {
 function addOwnHeaders(
   list: string[],
   request: IncomingMessage,
-  { requestId, client, host, bodyBytes, isRead, isForOthers }: AboutForwarding,
+  { requestId, traceParent, client, host, bodyBytes, isRead, isForOthers }: AboutForwarding,
 ): void {
   const { via } = request.headers;
   if (isRead) list.push("accept", "application/json", "accept-encoding", "identity");
-  list.push("x-request-id", requestId, "traceparent", traceParentOf(request));
+  list.push("x-request-id", requestId, "traceparent", traceParent);
   if (!isForOthers) addForwarded(list, client, host);
   list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
   if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));

@@ -201,7 +201,8 @@ async function answer(visit: Visit, { admission, readBody, proxy, limitReading }
   const body = await readBody(request, response);
   const isOfRead = isRead(request);
   const headers = toServiceHeaders(request, {
-    ...{ requestId, client: admission.findClient(request), host, bodyBytes: bodyBytesOf(request, body) },
+    ...{ requestId, traceParent: record.traceParent, client: admission.findClient(request), host },
+    bodyBytes: bodyBytesOf(request, body),
     isRead: isOfRead,
     isForOthers: isOfRead && route.cache !== "none",
   });

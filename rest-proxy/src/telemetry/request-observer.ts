@@ -5,7 +5,6 @@ import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics";
 import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/trace";
-import { traceIdOf } from "../trace-parent.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import type { RequestRecord, Settled } from "./request-record.ts";
 
@@ -71,12 +70,11 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
 }
 
 function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string): void {
-  const { record, request, status, requestId, milliseconds } = settled;
+  const { record, status, requestId, milliseconds } = settled;
   const { route, version, span, code, failedReplica } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
   if (accessLog !== "all" && !isSampled) return;
-  const traceId = span?.traceId ?? traceIdOf(request);
-  const ids = { requestId, trace_id: traceId, ...(span ? { span_id: span.spanId } : {}) };
+  const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
   const about = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
   log.info({ ...ids, ...about, ...failed, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");

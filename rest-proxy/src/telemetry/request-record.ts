@@ -10,11 +10,19 @@ export class RequestRecord {
   code: string | undefined = undefined;
   /** The last replica that the request was sent to without a response, by URL and address. */
   failedReplica: string | undefined = undefined;
-  /** Undefined when the request is not traced. */
+  /** Undefined if the request is not recorded. */
   readonly span: Span | undefined;
+  /** In the response and, if the request is not recorded, in the request to the service. */
+  readonly traceParent: string;
 
-  constructor(span: Span | undefined) {
+  constructor(span: Span | undefined, traceParent: string) {
     this.span = span;
+    this.traceParent = traceParent;
+  }
+
+  /** Log lines of other processes have the same. */
+  get traceId(): string {
+    return this.traceParent.slice(3, 35);
   }
 }
 
