@@ -1,8 +1,25 @@
-// The floor: `node:http` that answers the same bytes without a look at the request.
+// The floor: `node:http` that sends what a cache hit sends, and reads nothing of the request.
 import { createServer } from "node:http";
 
-const body = Buffer.from(JSON.stringify({ id: "1", text: "x".repeat(1_003) }));
-const headers = { "Content-Type": "application/json", "Content-Length": body.length };
+const body = Buffer.from(JSON.stringify({ id: "1", text: "x".repeat(1_004) }));
+
+/** The header fields of a hit, which empty-handler.test.ts compares with these; Node adds `Date` and those of the connection. */
+const headers = [
+  ...["Content-Type", "application/json", "Cache-Control", "public, max-age=3600", "ETag", '"7-v1-public"'],
+  ...[
+    "Content-Length",
+    String(body.length),
+    "Age",
+    "1",
+    "Cache-Status",
+    "tributary; hit; ttl=3599",
+    "Vary",
+    "Accept, Accept-Encoding",
+  ],
+  ...["X-Request-Id", "0f8fad5b-d9cb-469f-a165-70867728950e", "X-Content-Type-Options", "nosniff"],
+  ...["traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", "API-Version", "1"],
+  ...["RateLimit-Policy", '"reads";q=100000000;w=60', "RateLimit", '"reads";r=99999999;t=1'],
+];
 
 createServer((_request, response) => void response.writeHead(200, headers).end(body)).listen(
   Number(process.env["PORT"]),
