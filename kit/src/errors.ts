@@ -52,7 +52,12 @@ export interface AppErrorOptions {
   /** What could be asked for instead: media ranges, for a 406. */
   readonly choices?: readonly string[];
   readonly retryAfterSeconds?: number;
+  /** The system whose failure causes this one; failures are counted by it in the log. */
+  readonly dependency?: Dependency;
 }
+
+/** Systems that a service needs to serve requests. */
+export type Dependency = "database" | "token-issuer";
 
 /**
  * A refusal that the caller may read. `message` is for the caller and says what they can do; `cause` is for the log.
@@ -64,6 +69,7 @@ export class AppError extends Error {
   readonly parameterProblems: readonly ParameterProblem[] | undefined;
   readonly choices: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly dependency: Dependency | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -73,6 +79,7 @@ export class AppError extends Error {
     this.parameterProblems = options.parameterProblems;
     this.choices = options.choices;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.dependency = options.dependency;
   }
 }
 

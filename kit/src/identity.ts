@@ -193,6 +193,7 @@ function toAppError(error: unknown): AppError {
     ? new AppError("SERVICE_UNAVAILABLE", "Tokens cannot be checked at the moment.", {
         cause: error,
         retryAfterSeconds: 1,
+        dependency: "token-issuer",
       })
     : new AppError("UNAUTHENTICATED", "The token is not valid here.", { cause: error });
 }

@@ -142,6 +142,7 @@ async function translated<T>(run: () => Promise<T>): Promise<T> {
       ? new AppError("SERVICE_UNAVAILABLE", "The data cannot be reached at the moment. Try again shortly.", {
           cause: error,
           retryAfterSeconds: 1,
+          dependency: "database",
         })
       : error;
   }

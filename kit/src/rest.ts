@@ -2,13 +2,13 @@ import express, { type Request, type Response, type Router } from "express";
 import { deadlineHeader, startDeadline } from "./deadline.ts";
 import { AppError, invalidInput, type ParameterProblem } from "./errors.ts";
 import type { Authenticate, Identity } from "./identity.ts";
-import type { Log } from "./log.ts";
 import { mediaTypes, readBody } from "./rest-body.ts";
 import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./rest-caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./rest-conditions.ts";
 import { invalidQuery, parseQuery } from "./rest-query.ts";
 import { listMethods, publicPath, refuse, refuseMethod } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
+import type { RequestFailures } from "./telemetry/request-failures.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 /** What a REST handler is given: read, typed and checked, but for the body, which only its route can read. */
@@ -55,7 +55,7 @@ export interface RestDoorOptions<R extends readonly RouteDeclaration[]> {
   readonly routes: R;
   readonly handlers: Handlers<R>;
   readonly authenticate: Authenticate;
-  readonly log: Log;
+  readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
   /** 64 KiB: what a REST body may weigh on this platform. */
   readonly bodyBytesMax?: number;
@@ -73,12 +73,12 @@ export function createRestDoor<const R extends readonly RouteDeclaration[]>(o: R
     o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(here));
     router.all(path, (request, response) => {
       o.observer?.nameRoute("rest", `/v${o.version}${path}`);
-      void answer(o, here, request, response).catch((error: unknown) => refuse(o.log, request, response, error));
+      void answer(o, here, request, response).catch((error: unknown) => refuse(o.failures, request, response, error));
     });
   }
   router.use((request, response) => {
     o.observer?.nameRoute("rest", "other");
-    refuse(o.log, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
+    refuse(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
   });
   return router;
 }
@@ -93,7 +93,7 @@ async function answer<R extends readonly RouteDeclaration[]>(
   response: Response,
 ): Promise<void> {
   const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
-  if (!route) return refuseMethod(o.log, here, request, response);
+  if (!route) return refuseMethod(o.failures, here, request, response);
   const sent = new URLSearchParams(queryOf(request.url));
   const isCallers = callerMatters(route, new Set(sent.keys()));
   // Whatever becomes of the request: refusals say these too.

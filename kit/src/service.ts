@@ -16,11 +16,14 @@ import { refuse } from "./rest-refusals.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
 import { createSubgraphDoor } from "./subgraph.ts";
+import { createRequestFailures } from "./telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "./telemetry/service-telemetry.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 /** What a service's app is made of; tests hand in their own. */
 export interface ServiceParts {
+  /** The service's, by which its own failures are counted in the log. */
+  readonly name: string;
   readonly database: Database;
   readonly authenticate: Authenticate;
   readonly cursors: Cursors;
@@ -52,17 +55,26 @@ export interface ServiceDoors<Context extends object, R extends readonly RouteDe
  * @throws Error naming each declared route without a handler, and each handler without a route.
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
-  { authenticate, log, observer }: Pick<ServiceParts, "authenticate" | "log" | "observer">,
+  { name, authenticate, log, observer }: Pick<ServiceParts, "name" | "authenticate" | "log" | "observer">,
   { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
 ): Promise<ServiceApp> {
   requireHandlers(routes, handlers);
   const typeDefs = await readFile(schema, "utf8");
-  const graphql = await createSubgraphDoor({ typeDefs, resolvers, authenticate, createContext, log, observer });
+  const failures = createRequestFailures({ service: name, log, observer });
+  const graphql = await createSubgraphDoor({
+    typeDefs,
+    resolvers,
+    authenticate,
+    createContext,
+    log,
+    failures,
+    observer,
+  });
   const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
   if (observer) app.use((request, response, next) => observer.observe(request, response, next));
   app.use("/graphql", graphql.router);
   for (const [version, ofVersion] of Object.entries(handlers)) {
-    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, log, observer };
+    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
     app.use(`/rest/v${version}`, createRestDoor(door));
   }
   app.use((request, response) => {
@@ -73,9 +85,15 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   // The router's own refusal, a path that is no percent-encoded UTF-8, comes past every handler; Express would answer it with a page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    refuse(log, request, response, toPathError(error));
+    refuse(failures, request, response, toPathError(error));
   });
-  return { handler: app, stop: () => graphql.stop() };
+  return {
+    handler: app,
+    stop() {
+      failures.close();
+      return graphql.stop();
+    },
+  };
 }
 
 type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown>>>>;
@@ -148,7 +166,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
     onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
   });
   const cursors = createCursors(config.cursorKeys);
-  const app = await o.createApp({ database, authenticate, cursors, log, observer: telemetry.observer });
+  const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
   const isReady = () => database.isReachable();
   const admin = await telemetry.startAdmin(isReady);
   return startServer({

@@ -15,6 +15,7 @@ import type { Authenticate, Identity } from "./identity.ts";
 import type { Log } from "./log.ts";
 import { createRootFieldsRule } from "./root-fields.ts";
 import { createGraphqlObserver } from "./telemetry/graphql-observer.ts";
+import type { RequestFailures } from "./telemetry/request-failures.ts";
 import type { ServiceObserver } from "./telemetry/service-observer.ts";
 
 export interface SubgraphDoorOptions<Context extends object> {
@@ -26,6 +27,7 @@ export interface SubgraphDoorOptions<Context extends object> {
   /** Everything a request needs, made anew for each: loaders must not outlive it. */
   readonly createContext: (identity: Identity) => Context;
   readonly log: Log;
+  readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
   /** The gateway's entity requests are long: 2 MiB. */
   readonly bodyBytesMax?: number;
@@ -40,7 +42,7 @@ const rootFieldsMax = 100;
 
 /**
  * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
- * Errors that are for the caller keep their code and problems; all others are masked and logged whole.
+ * Errors that are for the client keep their code and problems; all others are masked and logged whole.
  */
 export async function createSubgraphDoor<Context extends object>(
   o: SubgraphDoorOptions<Context>,
@@ -49,7 +51,7 @@ export async function createSubgraphDoor<Context extends object>(
   separateEntities(schema);
   const server = new ApolloServer<Context>({
     schema,
-    formatError: (formatted, error) => toClientError(formatted, error, o.log),
+    formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     // The gateway sends every query whole; a store of them would only be a thing to fill.
@@ -59,7 +61,7 @@ export async function createSubgraphDoor<Context extends object>(
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
-      createFailureLog(o.log),
+      createFailureReporter(o.failures),
       ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
     ],
     logger: o.log,
@@ -81,28 +83,32 @@ export async function createSubgraphDoor<Context extends object>(
     expressMiddleware(server, { context: async ({ res }) => o.createContext(res.locals["identity"] as Identity) }),
   );
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    answerRefusal(o.log, error, response);
+    answerRefusal(o.failures, error, response);
   });
   return { router, stop: () => server.stop() };
 }
 
-/** What the caller reads without its cause, the log gets with it: of one request once for each code, since a database that is down costs every field. */
-function createFailureLog(log: Log): ApolloServerPlugin {
+/** Reports each dependency and code that fails once per request, since an outage of the database fails every field. */
+function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
-    const failures = errors.map(unwrapResolverError).filter(hasCause);
-    for (const [err, ...others] of Map.groupBy(failures, ({ code }) => code).values()) {
-      log.warn({ err, fieldCount: 1 + others.length }, "fields failed");
+    const known = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
+    for (const [error, ...others] of Map.groupBy(known, toGroup).values()) {
+      failures.report(error, { fieldCount: 1 + others.length });
     }
     return Promise.resolve();
   };
   return { requestDidStart: () => Promise.resolve({ didEncounterErrors }) };
 }
 
-function hasCause(error: unknown): error is AppError {
-  return error instanceof AppError && error.cause !== undefined;
+function toGroup({ code, dependency }: AppError): string {
+  return `${code} ${dependency ?? ""}`;
 }
 
-function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Log): GraphQLFormattedError {
+function toClientError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  failures: RequestFailures,
+): GraphQLFormattedError {
   const original = unwrapResolverError(error);
   const place = {
     ...(formatted.path === undefined ? {} : { path: formatted.path }),
@@ -116,15 +122,15 @@ function toClientError(formatted: GraphQLFormattedError, error: unknown, log: Lo
   if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
     return { message: formatted.message, ...place, extensions: { code } };
   }
-  log.error({ err: original }, "a field failed");
+  failures.report(original);
   return { message: "Something went wrong on our side.", ...place, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
-/** Body parser errors and tokens that do not hold: before GraphQL begins, so the status says it. */
-function answerRefusal(log: Log, error: unknown, response: Response): void {
-  const { code, message, retryAfterSeconds } = toRefusal(error);
-  if (code === "INTERNAL_SERVER_ERROR") log.error({ err: error }, "a GraphQL request failed");
-  if (code === "SERVICE_UNAVAILABLE") log.warn({ err: error }, "a GraphQL request could not be begun");
+/** Errors of the body parser and of authentication. They precede the execution of GraphQL, so the response has their status. */
+function answerRefusal(failures: RequestFailures, error: unknown, response: Response): void {
+  const refusal = toRefusal(error);
+  const { code, message, retryAfterSeconds } = refusal;
+  failures.report(code === "INTERNAL_SERVER_ERROR" ? error : refusal);
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });

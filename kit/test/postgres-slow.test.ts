@@ -14,7 +14,10 @@ test("a PostgreSQL that takes connections more slowly than anybody waits is reac
   const door = await startSlowDoor(test_.url);
   const database = open(door.url, { acquireTimeoutMs: 50, connectionsMax: 2 });
   for (let tries = 0; tries < 4; tries++) {
-    await expect(database.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(database.rows("read", "select 1")).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      dependency: "database",
+    });
   }
   door.letIn();
   await expect.poll(() => database.isReachable()).toBe(true);

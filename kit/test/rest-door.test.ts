@@ -12,6 +12,7 @@ import type { Audience } from "../src/rest-caching.ts";
 import { answerList } from "../src/rest-lists.ts";
 import { answerRead } from "../src/rest-reading.ts";
 import type { RouteDeclaration } from "../src/routes.ts";
+import { createRequestFailures } from "../src/telemetry/request-failures.ts";
 
 const freshness = { browserSeconds: 2, sharedSeconds: 10, staleWhileRevalidateSeconds: 10, staleIfErrorSeconds: 60 };
 const routes = [
@@ -56,8 +57,9 @@ beforeAll(async () => {
       ? ({ kind: "anonymous" } as const)
       : ({ kind: "user", userId: authorization, scopes: new Set<string>() } as const);
   };
+  const failures = createRequestFailures({ service: "things", log: silentLog });
   for (const version of [1, 2]) {
-    const door = { version, routes, handlers: handlersOf(version), authenticate, log: silentLog };
+    const door = { version, routes, handlers: handlersOf(version), authenticate, failures };
     app.use(`/rest/v${version}`, createRestDoor(door));
   }
   server = createServer(app);

@@ -10,8 +10,8 @@ export interface RequestRecord {
   door: "graphql" | "rest" | "other";
   /** From the declarations, never from the URL. */
   route: string;
-  /** Whether we failed, whatever the status: GraphQL says it in a 200. */
-  hasFailed: boolean;
+  /** The code of the service's own failure, whatever the status: a GraphQL response with errors may be a 200. */
+  failureCode: string | undefined;
 }
 
 /** Finds the request that the running code works for. */

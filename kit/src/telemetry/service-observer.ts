@@ -20,6 +20,8 @@ export interface ServiceObserver {
   announceRoute(door: RequestRecord["door"], route: string, methods: readonly string[]): void;
   /** An entry of `errors[]` in the answer to the request under way. */
   countGraphqlError(code: string): void;
+  /** The current request fails with this code. Returns the fields by which its log lines are found. */
+  failRequest(code: string): object;
 }
 
 export interface ServiceObserverOptions {
@@ -65,11 +67,19 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
     countGraphqlError(code) {
       errors.add({ code: codeOf(code) });
       const record = records.current();
-      if (!record || !failures.has(code)) return;
-      record.hasFailed = true;
-      record.span?.fail(code);
+      if (record && failures.has(code)) fail(record, code);
+    },
+    failRequest(code) {
+      const record = records.current();
+      if (record) fail(record, code);
+      return recordFields(record);
     },
   };
+}
+
+function fail(record: RequestRecord, code: string): void {
+  record.failureCode ??= code;
+  record.span?.fail(code);
 }
 
 function begin(request: IncomingMessage, trace: Trace): RequestRecord {
@@ -80,7 +90,7 @@ function begin(request: IncomingMessage, trace: Trace): RequestRecord {
   const attributes = { "http.request.method": methodOf(request.method), "tributary.request_id": requestId };
   const span = trace.begin("request", headers["traceparent"], { kind: "server", attributes });
   const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
-  return { requestId, traceId, span, door: "other", route: "other", hasFailed: false };
+  return { requestId, traceId, span, door: "other", route: "other", failureCode: undefined };
 }
 
 function createSettling({ log, metrics, accessLog }: ServiceObserverOptions) {
@@ -88,16 +98,17 @@ function createSettling({ log, metrics, accessLog }: ServiceObserverOptions) {
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 
   return (record: RequestRecord, request: IncomingMessage, response: ServerResponse, milliseconds: number): void => {
-    const { door, route, span } = record;
+    const { door, route, span, failureCode } = record;
     const status = response.writableFinished ? response.statusCode : clientGone;
     const method = methodOf(request.method);
-    const hasFailed = record.hasFailed || status >= 500;
+    const hasFailed = failureCode !== undefined || status >= 500;
     requests.add({ door, route, method, status });
     durations.observe({ door, route }, milliseconds / 1_000);
     if (span) endSpan(record, method, status);
     if (accessLog === "all" || (accessLog === "sampled" && (span !== undefined || hasFailed))) {
       const rounded = Math.round(milliseconds * 10) / 10;
-      log.info({ ...recordFields(record), door, route, method, status, milliseconds: rounded }, "answered");
+      const about = { door, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
+      log.info({ ...recordFields(record), ...about, milliseconds: rounded }, "answered");
     }
   };
 }

@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { AppError, statusOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { createFailureLog } from "./failure-log.ts";
+import type { ServiceObserver } from "./service-observer.ts";
+
+/** Logs the requests that a service fails to serve, of both endpoints. */
+export interface RequestFailures {
+  /**
+   * An AppError with a 5xx status, such as an outage of the database: the first of its dependency and code is logged whole, further ones
+   * are counted. Any other 500 is a bug, logged whole each time. Errors below 500 are the client's, and not logged.
+   */
+  report(error: unknown, details?: object): void;
+  /** Logs the counts since the last line. */
+  close(): void;
+}
+
+export interface RequestFailuresOptions {
+  /** The service's name, for failures that no dependency causes. */
+  readonly service: string;
+  readonly log: Log;
+  readonly observer?: ServiceObserver | undefined;
+}
+
+export function createRequestFailures({ service, log, observer }: RequestFailuresOptions): RequestFailures {
+  const failures = createFailureLog(log);
+  // The failure log's timer must not inherit the request that starts it: lines with counts would have its request id.
+  const runOutsideRequests = AsyncLocalStorage.snapshot();
+
+  return {
+    report(error, details = {}) {
+      const code = error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR";
+      if (statusOf[code] < 500) return;
+      const fields = { ...observer?.failRequest(code), ...details, err: error };
+      if (!(error instanceof AppError) || code === "INTERNAL_SERVER_ERROR")
+        return log.error(fields, "a request failed: a bug in the service");
+      const failure = { service: error.dependency ?? service, replica: undefined, reason: code };
+      runOutsideRequests(() => failures.report(failure, fields, "a request failed; further failures are counted"));
+    },
+    close: () => failures.close(),
+  };
+}
