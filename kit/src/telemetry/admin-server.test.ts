@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigError } from "../env.ts";
-import { startAdminServer } from "./admin-server.ts";
+import { type Log, silentLog } from "../log.ts";
+import { showMetrics, startAdminServer } from "./admin-server.ts";
+import { createPrometheus } from "./prometheus.ts";
 
 async function setUp(write: () => Promise<string>) {
   const server = await startAdminServer({ host: "127.0.0.1", port: 0, write, isReady: () => true });
@@ -41,4 +43,17 @@ test("a port that is taken is said by its variable", async () => {
   const starting = startAdminServer({ host: "127.0.0.1", port, write: () => Promise.resolve(""), isReady: () => true });
   await expect(starting).rejects.toThrow(ConfigError);
   await expect(starting).rejects.toThrow("ADMIN_PORT");
+});
+
+test("a metric with label sets that have no zero is one warning at start, with their number", async () => {
+  const metrics = await createPrometheus({
+    tries_total: { kind: "counter", help: "Tries.", labels: ["target"] },
+    results_total: { kind: "counter", help: "Results.", labels: ["result"], expected: { result: ["ok", "bad"] } },
+  });
+  for (let number = 0; number < 1_428; number++) metrics.announce({ target: `target ${number}` });
+  const warnings: object[] = [];
+  const log: Log = { ...silentLog, info: () => {}, warn: (fields: object) => void warnings.push(fields) };
+  const admin = await showMetrics({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics }, () => true);
+  onTestFinished(() => admin?.drain());
+  expect(warnings).toEqual([{ metric: "tries_total", count: 428 }]);
 });

@@ -32,15 +32,20 @@ export function startAdminServer({ host, port, write, isReady }: AdminServerOpti
   });
 }
 
-/** That listener as a process's configuration asks for it; undefined when there is to be none. */
+/**
+ * Starts that listener if the configuration has a port for it. Called once, after the process has announced its label values: logs the
+ * metrics that have too many of these for a zero each.
+ */
 export async function showMetrics(
   { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,
-  { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics<never>, "write"> },
+  { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics<never>, "write" | "listMissingZeros"> },
   isReady: AdminServerOptions["isReady"],
 ): Promise<RunningServer | undefined> {
   if (adminPort === undefined) return undefined;
   const admin = await startAdminServer({ host: adminHost, port: adminPort, write: () => metrics.write(), isReady });
   log.info({ url: `${admin.url}/metrics` }, "showing metrics");
+  for (const missing of metrics.listMissingZeros())
+    log.warn(missing, "label sets of a metric have no zero: rates miss the first event of each");
   return admin;
 }
 

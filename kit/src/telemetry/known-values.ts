@@ -3,9 +3,9 @@ import { createBoundedMap } from "../bounded-map.ts";
 /** The label of a value that a client chooses: itself for a known value, `other`, or `unnamed` for none. */
 export type KnownValues = (value: string | undefined) => string;
 
-/** Every value that `createKnownValues` gives a label. */
+/** Every value that `createKnownValues` gives a label. `other` and `unnamed` come first, so that they have zeros if the values are too many. */
 export function listKnownValues(known: Iterable<string>): readonly string[] {
-  return [...new Set([...known, "other", "unnamed"])];
+  return [...new Set(["other", "unnamed", ...known])];
 }
 
 /** @param known from configuration or schema; their number bounds that of the labels. */

@@ -38,6 +38,12 @@ type NamesOf<D extends MetricDeclarations, Kind extends string> = {
   [Name in keyof D]: D[Name]["kind"] extends Kind ? Name : never;
 }[keyof D];
 
+/** Announced label sets of a metric that are not exported before their first event. */
+export interface MissingZeros {
+  readonly metric: string;
+  readonly count: number;
+}
+
 /** The metrics of one process, by the names of its declarations. Get them once and keep them. */
 export interface Metrics<D extends MetricDeclarations> {
   /** False: nothing is counted, and what is only worked out to be counted need not be. */
@@ -50,6 +56,8 @@ export interface Metrics<D extends MetricDeclarations> {
    * counter misses the event that creates its series, so label values that are known before the first event are announced.
    */
   announce(labels: Labels<string>): void;
+  /** Metrics with announced label sets that have no 0, since a metric has at most 1,000 series without events; empty when off. */
+  listMissingZeros(): readonly MissingZeros[];
   /** In Prometheus' text format 0.0.4; empty when off. */
   write(): Promise<string>;
 }
@@ -67,6 +75,7 @@ export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
     gauge: () => gauge,
     histogram: () => histogram,
     announce: nothing,
+    listMissingZeros: () => [],
     write: () => Promise.resolve(""),
   };
 }

@@ -118,6 +118,14 @@ test("series without events take at most half of a metric's room", async () => {
   expect(lines.at(-1)).toBe('tries_total{target="late",result="bad"} 1');
 });
 
+test("announced label sets that have no zero are counted once each, by metric", async () => {
+  const metrics = await createPrometheus(attempts);
+  expect(metrics.listMissingZeros()).toEqual([]);
+  for (let times = 0; times < 2; times++)
+    for (let number = 0; number < 600; number++) metrics.announce({ target: `target ${number}` });
+  expect(metrics.listMissingZeros()).toEqual([{ metric: "tries_total", count: 200 }]);
+});
+
 test("a gauge that is read at each scrape forgets what is not said again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];

@@ -27,6 +27,10 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
     announce(labels) {
       for (const metric of made.values()) metric.announce(labels);
     },
+    listMissingZeros: () =>
+      Array.from(made, ([metric, { countMissingZeros }]) => ({ metric, count: countMissingZeros() })).filter(
+        ({ count }) => count > 0,
+      ),
     write: () => registry.metrics(),
   };
 }
@@ -52,6 +56,7 @@ function toHistogram({ of }: SeriesTable<HistogramSeries>) {
 
 interface AnnouncedGauge extends OurGauge<string> {
   announce(labels: Labels<string>): void;
+  countMissingZeros(): number;
 }
 
 function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): AnnouncedGauge {
@@ -72,6 +77,7 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
     announce(given) {
       for (const labels of completeLabels(declaration, given)) announced.set(JSON.stringify(labels), labels);
     },
+    countMissingZeros: () => 0,
   };
   return ours;
 }

@@ -18,21 +18,23 @@ export interface SeriesTable<Series> extends ScrapedMetric {
   of(labels: Labels<string>): Series;
   /** See `Metrics.announce`. */
   announce(labels: Labels<string>): void;
+  /** The number of announced label sets that have no zero, since the metric has as many early series as it may have. */
+  countMissingZeros(): number;
 }
 
 /** prom-client checks and hashes the labels of each addition, which takes a microsecond or more; these take a tenth of one. */
 export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
   const { help } = declaration;
-  const { list, of, announce } = createTable(declaration, (labels) => new CountedSeries(labels));
+  const { list, ...table } = createTable(declaration, (labels) => new CountedSeries(labels));
   const values = () => list.map(({ labels, value }) => ({ labels, value }));
-  return { name, of, announce, get: () => Promise.resolve({ name, help, type: "counter", values: values() }) };
+  return { name, ...table, get: () => Promise.resolve({ name, help, type: "counter", values: values() }) };
 }
 
 export function createHistograms(name: string, declaration: MetricDeclaration): SeriesTable<HistogramSeries> {
   const { help, buckets = [] } = declaration;
-  const { list, of, announce } = createTable(declaration, (labels) => new ObservedSeries(labels, buckets));
+  const { list, ...table } = createTable(declaration, (labels) => new ObservedSeries(labels, buckets));
   const values = () => list.flatMap((series) => series.write(name));
-  return { name, of, announce, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
+  return { name, ...table, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
 }
 
 /** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
@@ -65,12 +67,18 @@ function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labe
   const { labels: names, expected = {} } = declaration;
   const list: Series[] = [];
   const root = createBranch<Series>();
+  /** Label sets as JSON. Announced values come from code, schema and configuration, which bound their number. */
+  const missingZeros = new Set<string>();
   const others = Object.fromEntries(names.map((name) => [name, "other"]));
 
-  function of(labels: Labels<string>): Series {
+  function find(labels: Labels<string>): Series | undefined {
     let branch: Branch<Series> | undefined = root;
     for (const name of names) branch = branch?.byValue.get(labels[name]);
-    return branch?.series ?? add(labels);
+    return branch?.series;
+  }
+
+  function of(labels: Labels<string>): Series {
+    return find(labels) ?? add(labels);
   }
 
   function add(labels: Labels<string>): Series {
@@ -91,11 +99,14 @@ function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labe
   }
 
   function announce(given: Labels<string>): void {
-    for (const labels of completeLabels(declaration, given)) if (list.length < earlySeriesMax) insert(labels);
+    for (const labels of completeLabels(declaration, given)) {
+      if (list.length < earlySeriesMax) insert(labels);
+      else if (find(labels) === undefined) missingZeros.add(JSON.stringify(labels));
+    }
   }
 
   announce({});
-  return { of, announce, list };
+  return { of, announce, countMissingZeros: () => missingZeros.size, list };
 }
 
 function createBranch<Series>(): Branch<Series> {
