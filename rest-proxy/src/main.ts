@@ -23,6 +23,7 @@ await runMain(async () => {
     name: "rest-proxy",
     handler: proxy.handler,
     prepare: proxy.prepare,
+    optimizeEmptyRequests: true,
     log,
     isReady: () => true,
     about: () => config.build,

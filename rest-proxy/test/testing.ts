@@ -130,6 +130,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     shutdownGraceMs: 1_000,
     headersTimeoutMs: settings.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
+    optimizeEmptyRequests: true,
     prepare: (one, pendingResponses) => {
       server = one;
       proxy.prepare(one, pendingResponses);
