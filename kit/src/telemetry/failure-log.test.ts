@@ -78,6 +78,32 @@ test("replicas with ever new addresses are not more than 100 lines", () => {
   expect(lines.at(-1)).toMatchObject({ replica: "other", count: 899 });
 });
 
+test("a replica that fails now and then does not keep the groups of an earlier outage", () => {
+  const { lines, fail } = setUp();
+  for (let i = 0; i < 100; i++) fail(`10.0.${i}.1`);
+  for (let i = 0; i < 4; i++) {
+    vi.advanceTimersByTime(25_000);
+    fail("10.0.0.1");
+  }
+  for (const replica of ["10.1.0.1", "10.1.1.1"]) {
+    fail(replica);
+    expect(lines.at(-1)).toMatchObject({ replica, requestId: "r-1" });
+  }
+  expect(lines.filter(({ observation }) => observation === "failures-ended")).toEqual([]);
+  vi.advanceTimersByTime(40_000);
+  expect(lines.at(-1)).toMatchObject({ observation: "failures-ended", count: 106, durationMs: 100_000 });
+});
+
+test("a failure after close is logged whole, and starts no timer", () => {
+  const { lines, failures, fail } = setUp();
+  fail();
+  failures.close();
+  fail();
+  fail();
+  expect(lines.map(({ requestId }) => requestId)).toEqual(["r-1", "r-1", "r-1"]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test("counts that are not logged yet are logged when it is closed", () => {
   const { lines, failures, fail } = setUp();
   fail();

@@ -14,14 +14,14 @@ export interface Failure {
 export interface FailureLog {
   /** Logs the first failure with this service, replica and reason whole, and counts the further ones. */
   report(failure: Failure, details: object, message: string): void;
-  /** Logs the counts since the last line, and logs no more. */
+  /** Logs the counts since the last line. Each later failure is logged whole: few requests end after it. */
   close(): void;
 }
 
 const intervalMs = 10_000;
-/** Intervals without a failure after which an outage is over: of failures that are rare, not each is a new one. */
-const quietIntervals = 3;
-/** Replicas and reasons of one outage that have lines of their own. */
+/** Intervals without a failure after which a group is deleted: rare failures are one outage. */
+const quietIntervalsMax = 3;
+/** Pairs of replica and reason that are logged apart, for each service. Further ones are counted as replica `other`. */
 const groupsMax = 100;
 
 /** Failures with one replica and one reason. */
@@ -29,24 +29,28 @@ interface Group {
   readonly failure: Failure;
   /** Since the last line. */
   count: number;
+  /** Since the last failure. */
+  quietIntervals: number;
 }
 
-/** From a service's first failure until it has not failed for a while. */
+/** From a service's first failure until it has no group. */
 interface Outage {
   readonly groups: Map<string, Group>;
   readonly startedMs: number;
   lastMs: number;
   count: number;
-  quietIntervals: number;
 }
 
 /**
- * The first failure is a line with its details, such as the stack; then there is a line with the count for each replica and reason every 10 s,
- * and one when the service has not failed for 30 s. Which requests failed is in the access log.
+ * Logs the first failure of each replica and reason with its details, such as the stack; then the count of each replica and reason every 10 s,
+ * and a line when the service has not failed for 30 s. After 30 s without a failure a replica and reason counts as new, even while others of
+ * the service fail. The access log says which requests failed.
  */
 export function createFailureLog(log: Log): FailureLog {
   const outages = new Map<string, Outage>();
   let timer: NodeJS.Timeout | undefined;
+
+  let isClosed = false;
 
   function logCounts({ groups }: Outage): void {
     for (const group of groups.values()) {
@@ -59,8 +63,8 @@ export function createFailureLog(log: Log): FailureLog {
   function tick(): void {
     for (const [service, outage] of outages) {
       logCounts(outage);
-      outage.quietIntervals++;
-      if (outage.quietIntervals <= quietIntervals) continue;
+      deleteQuietGroups(outage);
+      if (outage.groups.size > 0) continue;
       const { count, startedMs, lastMs } = outage;
       const about = { observation: "failures-ended", service, count, durationMs: Math.round(lastMs - startedMs) };
       log.info(about, "no request to the service has failed for 30 s");
@@ -76,17 +80,18 @@ export function createFailureLog(log: Log): FailureLog {
 
   return {
     report(failure, details, message) {
+      if (isClosed) return log.warn({ ...failure, ...details }, message);
       const nowMs = performance.now();
       const outage = outages.get(failure.service) ?? startOutage(nowMs);
       outages.set(failure.service, outage);
       timer ??= setInterval(tick, intervalMs).unref();
       outage.lastMs = nowMs;
       outage.count++;
-      outage.quietIntervals = 0;
       const isFirst = !countInGroup(outage, failure);
       if (isFirst) log.warn({ ...failure, ...details }, message);
     },
     close() {
+      isClosed = true;
       stop();
       for (const outage of outages.values()) logCounts(outage);
       outages.clear();
@@ -95,18 +100,29 @@ export function createFailureLog(log: Log): FailureLog {
 }
 
 function startOutage(nowMs: number): Outage {
-  return { groups: new Map(), startedMs: nowMs, lastMs: nowMs, count: 0, quietIntervals: 0 };
+  return { groups: new Map(), startedMs: nowMs, lastMs: nowMs, count: 0 };
+}
+
+/** To be called once per interval. */
+function deleteQuietGroups({ groups }: Outage): void {
+  for (const [key, group] of groups) {
+    group.quietIntervals++;
+    if (group.quietIntervals > quietIntervalsMax) groups.delete(key);
+  }
 }
 
 /** @returns false for the first failure of its group. */
 function countInGroup({ groups }: Outage, failure: Failure): boolean {
-  const key = keyOf(failure);
-  const isNew = !groups.has(key) && groups.size >= groupsMax;
-  const counted = isNew ? { ...failure, replica: "other" } : failure;
+  const isNew = !groups.has(keyOf(failure));
+  const counted = isNew && groups.size >= groupsMax ? { ...failure, replica: "other" } : failure;
   const group = groups.get(keyOf(counted));
-  if (group) group.count++;
-  else groups.set(keyOf(counted), { failure: counted, count: 0 });
-  return group !== undefined;
+  if (!group) {
+    groups.set(keyOf(counted), { failure: counted, count: 0, quietIntervals: 0 });
+    return false;
+  }
+  group.count++;
+  group.quietIntervals = 0;
+  return true;
 }
 
 function keyOf({ replica = "", reason }: Failure): string {
