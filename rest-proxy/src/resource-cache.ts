@@ -31,7 +31,9 @@ export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions
     isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
     observe(observation) {
       watch?.count(observation);
-      if (observation.kind === "refresh-failed") observe(observation);
+      if (observation.kind !== "refresh-failed") return;
+      const { origin: service, ...failed } = observation;
+      observe({ ...failed, service });
     },
   });
   watch?.watch(() => cache.size, limits.bytesMax);

@@ -222,3 +222,15 @@ test("a HEAD that nobody has asked for before has the tag and the length that GE
   }
   expect(head.headers.get("content-encoding")).toBe("gzip");
 });
+
+test("a refresh that fails is reported with its service and replica", async () => {
+  const stub = await startStub((seen, response) => {
+    if (stub.seen.length > 1) return void seen.socket.destroy();
+    response.setHeader("Cache-Control", "public, max-age=0, stale-while-revalidate=60").end("{}");
+  });
+  const proxy = await startProxy(stub, { routes });
+  for (let i = 0; i < 2; i++) expect((await fetch(`${proxy.url}/v2/news/7`)).status).toBe(200);
+  const cause: unknown = expect.objectContaining({ code: "BAD_GATEWAY", replica: `${stub.url}/` });
+  const failed: unknown = expect.objectContaining({ kind: "refresh-failed", service: "things", cause });
+  await expect.poll(() => proxy.observed).toContainEqual(failed);
+});

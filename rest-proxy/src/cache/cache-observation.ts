@@ -4,4 +4,4 @@ export type CacheObservation =
   | { readonly kind: "stale"; readonly because: "while-revalidate" | "if-error" }
   | { readonly kind: "invalidated"; readonly entries: number }
   | { readonly kind: "evicted"; readonly bytes: number }
-  | { readonly kind: "refresh-failed"; readonly key: string; readonly cause: unknown };
+  | { readonly kind: "refresh-failed"; readonly origin: string; readonly key: string; readonly cause: unknown };

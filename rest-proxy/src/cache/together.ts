@@ -99,7 +99,7 @@ export function createTogether(o: TogetherOptions): Together {
 
   /** RFC 5861, 3: one for each entry at a time, since no client waits for it; a pause when it fails. */
   function refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void {
-    const { key } = lookup;
+    const { origin, key } = lookup;
     if (flights.isFilling(lookup) || paused.has(key)) return;
     if (flights.underWay >= o.asideMax) return observe({ kind: "refresh-skipped" });
     // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
@@ -108,7 +108,7 @@ export function createTogether(o: TogetherOptions): Together {
     const about = { lookup, ways, entry, forwarded: "stale", isDemanded: false } as const;
     fly(flight, { ...about, response: undefined, complete: asItIs }).catch((cause: unknown) => {
       paused.set(key, refreshPauseMs);
-      observe({ kind: "refresh-failed", key, cause });
+      observe({ kind: "refresh-failed", origin, key, cause });
     });
   }
 

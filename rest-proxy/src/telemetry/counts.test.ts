@@ -24,7 +24,7 @@ test("what the cache does is counted by its result, and shown is how full it is"
   cache?.count({ kind: "refresh-skipped" });
   cache?.count({ kind: "invalidated", entries: 4 });
   cache?.count({ kind: "evicted", bytes: 50 });
-  cache?.count({ kind: "refresh-failed", key: "/v1/things/1", cause });
+  cache?.count({ kind: "refresh-failed", origin: "things", key: "/v1/things/1", cause });
   const text = await metrics.write();
   expectLines(text, [
     'cache_requests_total{result="hit"} 2',

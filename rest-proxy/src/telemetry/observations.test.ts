@@ -1,7 +1,8 @@
 import { Writable } from "node:stream";
-import { createLog } from "@tributary/kit/log";
-import { createFailureLog } from "@tributary/kit/telemetry/failure-log";
+import { createLog, silentLog } from "@tributary/kit/log";
+import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
+import { serviceDown } from "../problems.ts";
 import { createObserver } from "./observations.ts";
 
 const about = {
@@ -31,7 +32,7 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
   observe({ kind: "replica-back", replica, service: "things" });
   observe({ kind: "lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
-  observe({ kind: "refresh-failed", key: "/v1/things/1", cause: new Error("refused") });
+  observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause: new Error("refused") });
   observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });
   observe({ kind: "bug", cause: new Error("broken"), ...about });
   expect(lines.map(({ level }) => level)).toEqual([
@@ -49,4 +50,16 @@ test("what needs somebody is loud, what anybody can cause is not", () => {
   });
   expect(lines[2]).toMatchObject({ route: "/things/:id" });
   expect(JSON.stringify(lines)).not.toContain("/v1/");
+});
+
+test("failed refreshes are counted for each service, replica and code", () => {
+  const failures: Failure[] = [];
+  const observe = createObserver(silentLog, { report: (failure) => failures.push(failure), close: () => undefined });
+  const replica = "http://things:4001/ (10.0.0.7)";
+  for (const cause of [serviceDown(new Error("refused"), replica), new Error("broken")])
+    observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause });
+  expect(failures).toEqual([
+    { service: "things", replica, reason: "BAD_GATEWAY" },
+    { service: "things", replica: undefined, reason: "REFRESH_FAILED" },
+  ]);
 });

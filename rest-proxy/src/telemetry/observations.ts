@@ -1,6 +1,7 @@
 import type { Log } from "@tributary/kit/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { PassageObservation } from "../passage/passage.ts";
+import { ServiceFailure } from "../problems.ts";
 import type { UsageCount } from "../usage.ts";
 
 export interface About {
@@ -27,8 +28,8 @@ export type Observation =
     } & About)
   /** Without a service when it was the client that did not read. */
   | ({ readonly kind: "answer-cut"; readonly service?: string; readonly reason: string } & About)
-  /** What is stored could not be renewed in the background; it is used until it is too old. */
-  | { readonly kind: "refresh-failed"; readonly key: string; readonly cause: unknown }
+  /** A cached response could not be refreshed in the background; it is used until it is too old. */
+  | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
   | ({ readonly kind: "bug"; readonly cause: unknown } & About)
   /** Who called versions older than the newest since the process began. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
@@ -85,9 +86,9 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       return failures.report(failure, details, message);
     }
     case "refresh-failed": {
-      const failure = { service: "cache", replica: undefined, reason: "REFRESH_FAILED" };
+      const { code: reason = "REFRESH_FAILED", replica } = cause instanceof ServiceFailure ? cause : {};
       return failures.report(
-        failure,
+        { service: observation.service, replica, reason },
         details,
         "a cached response could not be refreshed; further failures are counted",
       );
