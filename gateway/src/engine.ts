@@ -15,6 +15,7 @@ import { deriveFrom } from "./run/take.ts";
 import type { SubgraphClient } from "./run/subgraph-client.ts";
 import { createTellPath } from "./run/told-path.ts";
 import { isDataNullSoFar, writeAnswerBody } from "./shape/answer.ts";
+import type { FieldProblem } from "./shape/write-data.ts";
 import type { EngineTimings } from "./shape/developer.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 import type { Observe } from "./telemetry/observations.ts";
@@ -103,8 +104,22 @@ export function createEngine(o: EngineOptions): Engine {
     onEvicted: () => o.observe({ kind: "cache-evicted", cache: "introspection" }),
   });
 
+  function reportRefusedValues(
+    problems: readonly FieldProblem[],
+    { identity }: AdmittedOperation,
+    { record, requestId, trace: { traceId } }: RequestScope,
+  ): void {
+    const [first] = problems;
+    if (!first) return;
+    const { service = "gateway", code } = first;
+    record?.noteFailure({ service, replica: undefined, reason: code });
+    const redacted = problems.map((problem) => ({ path: tellPath(problem.path), code: problem.code }));
+    const about = { requestId, traceId, ...identity, service, code };
+    o.observe({ kind: "values-refused", ...about, problems: redacted });
+  }
+
   async function execute(admitted: AdmittedOperation, variables: Variables, scope: RequestScope) {
-    const { record, requestId, trace } = scope;
+    const { record, trace } = scope;
     record?.enter("plan");
     const startedMs = scope.isTimed ? performance.now() : 0;
     const planned = planning.plan(admitted, variables, trace.traceId);
@@ -117,10 +132,7 @@ export function createEngine(o: EngineOptions): Engine {
     const ranMs = scope.isTimed ? performance.now() : 0;
     record?.enter("shape");
     const { body, problems, told } = writeResult(compiled, result);
-    if (problems.length > 0) {
-      const told = problems.map(({ path, code }) => ({ path: tellPath(path), code }));
-      o.observe({ kind: "values-refused", requestId, traceId: trace.traceId, ...admitted.identity, problems: told });
-    }
+    if (problems.length > 0) reportRefusedValues(problems, admitted, scope);
     if (!scope.isTimed) return { status: 200, body, told };
     const timings = { planMs: plannedMs - startedMs, runMs: ranMs - plannedMs, shapeMs: performance.now() - ranMs };
     return { status: 200, body, told, timings };

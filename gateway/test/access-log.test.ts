@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
+import { answerJson } from "./helpers/subgraphs.ts";
 
 const lines: Readonly<Record<string, unknown>>[] = [];
 let library: Library;
@@ -41,6 +42,19 @@ test("a failure is written by the trace that its caller named and the subgraph w
   const failed = gateway.observations.find(({ kind }) => kind === "subgraph-fetch-failed");
   expect(failed).toMatchObject({ traceId, replica, documentHash: lines[0]?.["documentHash"] });
   expect(library.ratings.requests.at(-1)?.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-`));
+});
+
+test("a response that does not fit the schema is written with its service, replica and reason", async () => {
+  lines.length = 0;
+  library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[]}}');
+  await gateway.ask("{ books { stars } }");
+  library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"bestBook":"none"}}');
+  await gateway.ask("{ bestBook { stars } }");
+  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  expect(lines.map(({ failures }) => failures)).toEqual([
+    [{ service: "ratings", replica: library.ratings.url, reason: "MISSHAPEN" }],
+    [{ service: "ratings", replica: undefined, reason: "SUBGRAPH_BAD_ANSWER" }],
+  ]);
 });
 
 test("a failure of a request without a trace is written by the one that it was given", async () => {

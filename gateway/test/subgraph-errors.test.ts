@@ -134,6 +134,21 @@ test("a service that brings the way to further fields is told at the first field
   ]);
 });
 
+test("responses that do not fit the schema are reported with their service, and with the replica of a fetch", async () => {
+  const { url: replica } = library.ratings;
+  library.ratings.fault = answer({ data: { _entities: [{ stars: 1 }] } });
+  await gateway.ask("{ books { title stars } }");
+  library.people.fault = answer({ data: { people: "none" } });
+  await gateway.ask("{ people { name } }");
+  library.people.fault = answer({ data: { people: [{ name: { first: "Ada" } }] } });
+  await gateway.ask("{ people { name } }");
+  expect(gateway.observations).toMatchObject([
+    { kind: "subgraph-answer-misshapen", service: "ratings", replica },
+    { kind: "values-refused", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
+    { kind: "values-refused", service: "people", code: "INVALID_FIELD_VALUE" },
+  ]);
+});
+
 test("entities that are too few, too many or of another type cost their fields only", async () => {
   const wrong = [[{ stars: 1 }], Array.from({ length: 9 }, () => ({ stars: 1 })), "none", {}];
   for (const _entities of wrong) {

@@ -30,10 +30,11 @@ export function createReport(
       const some = errors.slice(0, reportedMax).map((error) => tellError(error, tellPath));
       observe({ kind: "subgraph-errors", ...ofRequest, service, replica, code, count: errors.length, errors: some });
     },
-    misshapen(paths: readonly Path[]): void {
+    misshapen(paths: readonly Path[], replica: string): void {
       if (paths.length === 0) return;
+      record?.noteFailure({ service, replica, reason: "MISSHAPEN" });
       const some = paths.slice(0, reportedMax).map(tellPath);
-      observe({ kind: "subgraph-answer-misshapen", ...ofRequest, service, count: paths.length, paths: some });
+      observe({ kind: "subgraph-answer-misshapen", ...ofRequest, service, replica, count: paths.length, paths: some });
     },
     failure(answer: FailedAnswer): void {
       if (answer.kind === "abandoned" || signal.reason === "gone") return;

@@ -74,7 +74,8 @@ function takeInPart(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOp
   if (answer.kind === "graphql") {
     recordErrors(answer, fetched, losses);
     const report = createReport(o, fetch.service, run.scope);
-    const rest = answer.data && readRest(answer.data, fetched, run.joins, losses, report);
+    const onMisshapen = (paths: readonly Path[]) => report.misshapen(paths, answer.replica);
+    const rest = answer.data && readRest(answer.data, fetched, run.joins, losses, onMisshapen);
     if (rest) place(rest, fetch, run, o);
   } else losses.loseAll({ kind: "fetch-failed", code: answer.code });
   run.losses.push(...losses.finish());
@@ -86,18 +87,18 @@ function readRest(
   { fetch, representations }: Fetched,
   joins: Joins,
   losses: LossRecorder,
-  report: ReturnType<typeof createReport>,
+  onMisshapen: (paths: readonly Path[]) => void,
 ): SourceJoin | undefined {
   if (!representations) return joinToAll(data);
   const refused: number[] = [];
   const entities = readEntities(fetch, representations, data, joins, (index) => void refused.push(index));
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
   if (!entities) {
-    report.misshapen([["_entities"]]);
+    onMisshapen([["_entities"]]);
     losses.loseAll(reason);
     return undefined;
   }
-  report.misshapen(refused.map((index) => ["_entities", index]));
+  onMisshapen(refused.map((index) => ["_entities", index]));
   for (const index of refused) losses.lose(["_entities", index], reason);
   return joinEntities(representations, entities);
 }

@@ -59,10 +59,12 @@ function isNull(body: Buffer): boolean {
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
   const { message } = codes[code];
+  // A response of the subgraph that lacks a field is its fault; of a value that does not fit, the cause may be the schema.
+  const isNamed = service !== undefined && code === "SUBGRAPH_BAD_ANSWER";
   return {
     message,
     ...(path.length > 0 ? { path } : {}),
-    extensions: { code, ...(service === undefined ? {} : { service }) },
+    extensions: { code, ...(isNamed ? { service } : {}) },
   };
 }
 

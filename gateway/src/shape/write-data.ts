@@ -112,14 +112,14 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 
 /** A field that is read by rules of its own, or that no fetch provides. */
 function writeField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
-  if (access === undefined) return refuse("FIELD_NOT_PROVIDED", undefined, shape, writer);
+  if (access === undefined) return refuse("FIELD_NOT_PROVIDED", shape, writer);
   const holder = access.slot < 0 ? object : writer.joins[access.slot]?.find(object);
   return writeHeld(holder, access.read(object, writer.joins), shape, writer);
 }
 
 /** What a subgraph was asked for and left out is no null: its answer is wrong. Where nothing came at all, that was told before. */
 function writeHeld(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
+  if (value === undefined && holder) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
   return writeValue(value, shape, writer);
 }
 
@@ -127,10 +127,10 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
   if (value === null || value === undefined) return writeNull(shape, writer);
   switch (shape.kind) {
     case "leaf":
-      return writeLeaf(value, shape.leaf, writer.out) || refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
+      return writeLeaf(value, shape.leaf, writer.out) || refuse("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
       if (shape.hidden.has(value)) return writeNull(shape, writer);
-      if (!shape.values.has(value)) return refuse("INVALID_FIELD_VALUE", undefined, shape, writer);
+      if (!shape.values.has(value)) return refuse("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
     case "json":
@@ -153,7 +153,7 @@ function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "o
 }
 
 function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer: Writer): boolean {
-  if (!Array.isArray(value)) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
+  if (!Array.isArray(value)) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
   const entries = value as readonly unknown[];
   const { depth, path, service, out } = writer;
   writer.depth = depth + 1;
@@ -171,17 +171,17 @@ function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer
 
 function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, writer: Writer): boolean {
   if (typeof value !== "object" || Array.isArray(value)) {
-    return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
+    return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
-  if (!layout) return refuse("SUBGRAPH_BAD_ANSWER", writer.service, shape, writer);
+  if (!layout) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
   if (!layout.isVisible) return writeNull(shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
 /** Also for what is right, but not for clients to know: an error would tell that it is there. */
 function writeNull(shape: OutputShape, writer: Writer): boolean {
-  return shape.isNonNull ? refuse("INVALID_FIELD_VALUE", undefined, shape, writer) : nullOf(shape, writer);
+  return shape.isNonNull ? refuse("INVALID_FIELD_VALUE", shape, writer) : nullOf(shape, writer);
 }
 
 /** Null where it may be. */
@@ -190,10 +190,10 @@ function nullOf({ isNonNull }: OutputShape, { out }: Writer): boolean {
   return !isNonNull;
 }
 
-function refuse(code: FieldProblem["code"], service: string | undefined, shape: OutputShape, writer: Writer): boolean {
+function refuse(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   writer.problemCount++;
   if (writer.problems.length < problemsMax) {
-    writer.problems.push({ path: writer.path.slice(0, writer.depth), code, service });
+    writer.problems.push({ path: writer.path.slice(0, writer.depth), code, service: writer.service });
   }
   return nullOf(shape, writer);
 }

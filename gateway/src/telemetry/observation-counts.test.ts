@@ -30,6 +30,7 @@ test("what rooms report is counted by what it is about", async () => {
     requestId: "r",
     traceId: "t",
     service: "users",
+    replica,
     count: 2,
     paths: ["_entities.0"],
   });

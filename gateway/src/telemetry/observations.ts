@@ -73,10 +73,11 @@ export interface ToldSubgraphError {
   readonly messageCharacters: number;
 }
 
-/** Values of a subgraph's answer that do not fit the schema, or are missing, by their path in that answer; each became null. */
+/** Values of a subgraph's response that do not fit the schema, or are missing, by their path in that response; each became null. */
 interface SubgraphAnswerMisshapen extends OfRequest {
   readonly kind: "subgraph-answer-misshapen";
   readonly service: string;
+  readonly replica: string;
   readonly count: number;
   readonly paths: readonly string[];
 }
@@ -105,9 +106,13 @@ interface PlanCompiled {
   readonly fetchCount: number;
 }
 
-/** Values of an answer that do not fit the schema, by their paths in it; each became null. */
+/** Values that do not fit the schema, by their paths in the response to the client; each became null. */
 interface ValuesRefused extends OfRequest {
   readonly kind: "values-refused";
+  /** The subgraph of the first of them; `gateway` if it is not known. */
+  readonly service: string;
+  /** Of the first of them. */
+  readonly code: string;
   readonly problems: readonly { readonly path: string; readonly code: string }[];
 }
 
@@ -119,6 +124,8 @@ type Level = "debug" | "info" | "warn" | "error";
 const failureTexts = {
   "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
   "subgraph-errors": "a subgraph reported errors of its own; further responses with such errors are counted",
+  "subgraph-answer-misshapen": "a subgraph's response does not fit the schema; further such responses are counted",
+  "values-refused": "values of a subgraph do not fit the schema; further such responses are counted",
   "lookup-failed": "the name of a subgraph's host cannot be looked up; its last addresses keep serving",
 } as const;
 
@@ -150,7 +157,6 @@ const levels: Record<
   "replica-gone": ["info", "a replica of a subgraph that was left out is not asked any more"],
   retried: ["debug", "a fetch was tried once more"],
   "retry-refused": ["debug", "a fetch was not tried once more: the budget of retries is used up"],
-  "subgraph-answer-misshapen": ["warn", "a subgraph's answer does not fit the schema"],
   "plan-built": ["debug", "an operation was planned"],
   "plan-failed": ["warn", "an operation could not be planned"],
   "planner-replaced": ["warn", "a thread that plans operations was replaced"],
@@ -159,7 +165,6 @@ const levels: Record<
   "plan-cache-hit": ["debug", "a plan was kept from before"],
   "plan-cache-miss": ["debug", "a plan was not kept, or never made"],
   "plan-compiled": ["debug", "a query plan was made ready to run"],
-  "values-refused": ["warn", "values of subgraphs do not fit the schema"],
   "request-refused": ["debug", "a request was refused"],
   "client-gone": ["debug", "a client went away; its fetches were aborted"],
   "answer-cut": ["debug", "a client did not read its answer in time"],
@@ -172,6 +177,9 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "library-said") return log[observation.level](observation.text);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
+    if (observation.kind === "subgraph-answer-misshapen") return reportFailure(failures, observation, "MISSHAPEN");
+    if (observation.kind === "values-refused")
+      return reportFailure(failures, { ...observation, replica: undefined }, observation.code);
     if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);
     if (observation.kind === "subgraph-errors" && observation.code !== undefined)
       return reportFailure(failures, observation, observation.code);
