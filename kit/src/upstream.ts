@@ -25,7 +25,7 @@ export interface Upstream {
    * @throws Error when the request itself cannot be sent, such as a header with a line break: a bug of the caller.
    */
   send(request: UpstreamRequest): Promise<UpstreamResult>;
-  /** Ends the connections once nothing is under way. */
+  /** Closes the connections once no request is in flight. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export type UpstreamResult =
  * - `reset`: the connection broke, or what came is no HTTP; the request may have arrived.
  * - `timeout`, `aborted`: `timeoutMs` passed, `signal` was aborted.
  * - `too-large`: the answer has more than `bodyBytesMax` bytes.
- * - `overloaded`: `requestsMax` are under way; nothing was sent.
+ * - `overloaded`: `requestsMax` are in flight; nothing was sent.
  */
 export type FailureReason = "refused" | "reset" | "timeout" | "aborted" | "too-large" | "overloaded";
 
@@ -73,7 +73,7 @@ export interface UpstreamOptions {
   readonly urls: readonly string[];
   /** A longer answer is cut. */
   readonly bodyBytesMax: number;
-  /** Requests under way at once, over all replicas; more fail at once, none waits. Default 1,024. */
+  /** Requests in flight at once, over all replicas; more fail at once, none waits. Default 1,024. */
   readonly requestsMax?: number;
   /** Until a connection stands, TLS included. Rounded up to the next half second. Default 1,000. */
   readonly connectTimeoutMs?: number;
@@ -109,19 +109,19 @@ export function createUpstream(o: UpstreamOptions): Upstream {
     close: (pool) => pool.close(),
   });
   const sender: Sender = { picker, bodyBytesMax: o.bodyBytesMax };
-  let underWay = 0;
+  let inFlight = 0;
 
   async function send(request: UpstreamRequest): Promise<UpstreamResult> {
-    if (underWay >= requestsMax)
-      return failed("overloaded", undefined, new Error(`${requestsMax} requests are under way`));
-    underWay++;
+    if (inFlight >= requestsMax)
+      return failed("overloaded", undefined, new Error(`${requestsMax} requests are in flight`));
+    inFlight++;
     const deadline = createDeadline(request.timeoutMs, request.signal);
     try {
       const lookup = picker.refresh();
       if (lookup && !deadline.ended) await endOf(lookup, deadline);
       return await sendWithRetries(request, deadline, sender);
     } finally {
-      underWay--;
+      inFlight--;
       deadline.clear();
     }
   }

@@ -57,12 +57,12 @@ export function refuse(error: unknown, exchange: Exchange, observe: Observe): vo
   if (!known) observe({ kind: "bug", cause: error, ...aboutExchange(exchange) });
   if (!isOpen(response)) return void response.destroy();
   abandonBody(request, response);
-  const told = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-  record.code = told.code;
-  if (told instanceof ServiceFailure) record.failedReplica = told.replica;
-  if (told.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
+  const reported = known ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  record.code = reported.code;
+  if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
+  if (reported.code === "NOT_ACCEPTABLE") own.vary.push("Accept");
   setOwnHead(response, own);
-  writeProblem(response, told, { instance: instanceOf(url), requestId });
+  writeProblem(response, reported, { instance: instanceOf(url), requestId });
 }
 
 /** The path; but for one that begins with two slashes, which as a reference would name another host (RFC 3986, 4.2). */

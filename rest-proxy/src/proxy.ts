@@ -104,11 +104,11 @@ export function createProxy(o: ProxyOptions): Proxy {
         await o.cache.answer(lookup, response, { headers, passThrough: way, aside: way }, complete);
       } catch (error) {
         if (error instanceof ClientGone || !isOpen(response)) return;
-        const told = toServiceError(error);
-        if (told.code === "INTERNAL_SERVER_ERROR") throw error;
-        const replica = told instanceof ServiceFailure ? told.replica : undefined;
-        o.observe({ kind: "service-failed", service, replica, code: told.code, cause: told.cause, ...about });
-        throw told;
+        const failure = toServiceError(error);
+        if (failure.code === "INTERNAL_SERVER_ERROR") throw error;
+        const replica = failure instanceof ServiceFailure ? failure.replica : undefined;
+        o.observe({ kind: "service-failed", service, replica, code: failure.code, cause: failure.cause, ...about });
+        throw failure;
       }
     },
     close: async () => void (await Promise.all([...passages.values()].map((passage) => passage.close()))),

@@ -30,7 +30,7 @@ export interface LearnedValuesOptions {
   readonly occurrencesMin: number;
 }
 
-/** Values counted at once that have no label yet. The one that was not seen for longest makes room. */
+/** Values without a label that are counted at once. The least recently seen one is evicted. */
 const candidatesMax = 1_000;
 /** A longer value is never a label. */
 const labelCharactersMax = 100;

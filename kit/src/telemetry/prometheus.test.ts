@@ -109,7 +109,7 @@ test("the first event of a label value exports its other outcomes as 0", async (
   ]);
 });
 
-test("series without events take at most half of a metric's room", async () => {
+test("series without events are at most half of the series of a metric", async () => {
   const metrics = await createPrometheus(attempts);
   for (let number = 0; number < 3_000; number++) metrics.announce({ target: `target ${number}` });
   metrics.counter("tries_total").add({ target: "late", result: "bad" });

@@ -39,7 +39,7 @@ export function createHistograms(name: string, declaration: MetricDeclaration): 
 
 /** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
 const seriesMax = 2_000;
-/** Series of one metric that exist before their first event. Beyond this none is created early, so that half of the room is left for events. */
+/** Series of one metric that exist before their first event. Beyond this none is created early, so that half of `seriesMax` is left for events. */
 const earlySeriesMax = 1_000;
 
 /** Every set of labels that has the given values, and one of the expected values of each other label; empty if a label has neither. */
