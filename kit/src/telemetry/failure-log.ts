@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "../log.ts";
 
 /** What failures are counted by. All three are for the log, never for a client. */
@@ -73,6 +74,9 @@ export function createFailureLog(log: Log): FailureLog {
     if (outages.size === 0) stop();
   }
 
+  /** In the context of no request: its log lines would have the id of the request that starts the timer. */
+  const tickOutsideRequests = AsyncLocalStorage.bind(tick);
+
   function stop(): void {
     clearInterval(timer);
     timer = undefined;
@@ -84,7 +88,7 @@ export function createFailureLog(log: Log): FailureLog {
       const nowMs = performance.now();
       const outage = outages.get(failure.service) ?? startOutage(nowMs);
       outages.set(failure.service, outage);
-      timer ??= setInterval(tick, intervalMs).unref();
+      timer ??= setInterval(tickOutsideRequests, intervalMs).unref();
       outage.lastMs = nowMs;
       outage.count++;
       const isFirst = !countInGroup(outage, failure);

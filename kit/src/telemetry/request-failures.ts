@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { AppError, statusOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { createFailureLog } from "./failure-log.ts";
@@ -24,18 +23,17 @@ export interface RequestFailuresOptions {
 
 export function createRequestFailures({ service, log, observer }: RequestFailuresOptions): RequestFailures {
   const failures = createFailureLog(log);
-  // The failure log's timer must not inherit the request that starts it: lines with counts would have its request id.
-  const runOutsideRequests = AsyncLocalStorage.snapshot();
 
   return {
     report(error, details = {}) {
       const code = error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR";
       if (statusOf[code] < 500) return;
-      const fields = { ...observer?.failRequest(code), ...details, err: error };
+      observer?.failRequest(code);
+      const fields = { ...details, err: error };
       if (!(error instanceof AppError) || code === "INTERNAL_SERVER_ERROR")
         return log.error(fields, "a request failed: a bug in the service");
       const failure = { service: error.dependency ?? service, replica: undefined, reason: code };
-      runOutsideRequests(() => failures.report(failure, fields, "a request failed; further failures are counted"));
+      failures.report(failure, fields, "a request failed; further failures are counted");
     },
     close: () => failures.close(),
   };

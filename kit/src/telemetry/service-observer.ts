@@ -20,8 +20,8 @@ export interface ServiceObserver {
   announceRoute(door: RequestRecord["door"], route: string, methods: readonly string[]): void;
   /** An entry of `errors[]` in the answer to the request under way. */
   countGraphqlError(code: string): void;
-  /** The current request fails with this code. Returns the fields by which its log lines are found. */
-  failRequest(code: string): object;
+  /** The current request fails with this code. */
+  failRequest(code: string): void;
 }
 
 export interface ServiceObserverOptions {
@@ -72,7 +72,6 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
     failRequest(code) {
       const record = records.current();
       if (record) fail(record, code);
-      return recordFields(record);
     },
   };
 }
