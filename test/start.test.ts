@@ -98,6 +98,13 @@ test("parts without data need no PostgreSQL", async () => {
   expect(await takenPorts()).toEqual(["gateway"]);
 });
 
+test("an unexpected error in database preparation is printed once, and the start ends", async () => {
+  const platform = startWithSeeding(`Promise.reject(new Error("does not load"))`);
+  expect(await platform.exited()).toBe(1);
+  expect(platform.output().match(/^Error: .*/gm)).toEqual(["Error: does not load"]);
+  expect(await takenPorts()).toEqual([]);
+});
+
 test("a taken port is named with its variable, and nothing is started", async () => {
   const other = createServer().listen(ports.orders, "127.0.0.1");
   await once(other, "listening");
@@ -289,6 +296,17 @@ function keepAsking(query: string) {
 function start(args: readonly string[]): Started {
   const platform = startScript(join(root, "start.ts"), args, join(root, ".data"), portVariables(ports));
   started.push(platform);
+  return platform;
+}
+
+/** Starts with another seeding, on the data of the tests before. Killed if it does not end by itself. */
+function startWithSeeding(seeding: string): Started {
+  const script = readFileSync(join(root, "start.ts"), "utf8");
+  write(root, "other-start.ts", script.replace("({ findOtherScale, seedEmpty })", seeding));
+  const platform = startScript(join(root, "other-start.ts"), [], join(root, ".data"), portVariables(ports));
+  started.push(platform);
+  const timer = setTimeout(() => platform.child.kill("SIGKILL"), timeout / 2);
+  cleanups.push(() => clearTimeout(timer));
   return platform;
 }
 

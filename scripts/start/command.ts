@@ -20,10 +20,16 @@ export async function runCommand(o: CommandOptions): Promise<never> {
   const ending = new AbortController();
   let kill = () => {};
   let firstSignalMs: number | undefined;
+  let isKilling = false;
   const endHard = async () => {
-    kill();
-    await sleep(killedExitMs);
-    process.exit(1);
+    if (isKilling) return;
+    isKilling = true;
+    try {
+      kill();
+      await sleep(killedExitMs);
+    } finally {
+      process.exit(1); // Also if kill throws: the rejection would be an uncaught exception and call endHard again.
+    }
   };
   const onSignal = () => {
     const nowMs = performance.now();

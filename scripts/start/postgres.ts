@@ -29,6 +29,7 @@ export async function supervisePostgres(options: PostgresOptions): Promise<Super
 
   async function keep(failures: number): Promise<void> {
     await current?.exited;
+    current = undefined;
     if (isStopped) return;
     const delayMs = backoffMs(failures);
     say(`PostgreSQL ended; starting it again in ${delayMs} ms`);
@@ -49,12 +50,22 @@ export async function supervisePostgres(options: PostgresOptions): Promise<Super
       isStopped = true;
       await current?.stop();
       await kept;
+      current = undefined;
     },
     kill() {
       isStopped = true;
-      if (current) process.kill(current.pid, "SIGQUIT"); // Immediate: SIGKILL would leave its children behind.
+      if (current) shutDownAtOnce(current.pid);
     },
   };
+}
+
+// Immediate shutdown: SIGKILL would leave its child processes behind.
+function shutDownAtOnce(pid: number): void {
+  try {
+    process.kill(pid, "SIGQUIT");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error; // ESRCH: it has ended.
+  }
 }
 
 // While it starts, our own question whether it is ready is refused.
