@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all(Object.values(databases).map((database) => database.close())));
 
 test("the population has the size of its scale", async () => {
-  expect(await findOtherScale(urls, 1)).toEqual([]);
-  expect(await findOtherScale(urls, 2)).toEqual(services);
+  expect(await findOtherScale(urls, 1)).toEqual({ outdated: [], unmarked: [] });
+  expect(await findOtherScale(urls, 2)).toEqual({ outdated: services, unmarked: [] });
   expect(lines.sort()[0]).toMatch(/^comments: 50,000 comments in \d+\.\d s$/);
   const counts = await Promise.all(
     Object.entries(countsAt(1)).map(async ([table, count]) => {
@@ -114,7 +114,7 @@ test("existing rows stay, seeded or not, and a seeded table that was emptied sta
   expect(seeded).toEqual([]);
   expect(await number("users", "select count(*)::int as n from users where name = 'Developer'")).toBe(1);
   expect(await number("comments", "select count(*)::int as n from (select from comments) as kept")).toBe(0);
-  expect(await findOtherScale(urls, 1)).toEqual(["posts"]);
+  expect(await findOtherScale(urls, 2)).toEqual({ outdated: ["users", "comments", "orders"], unmarked: ["posts"] });
 });
 
 test("a new service is seeded at the scale of the others, which stay as they are", async () => {
@@ -125,6 +125,24 @@ test("a new service is seeded at the scale of the others, which stay as they are
   const seeded: string[] = [];
   await seedEmpty({ urls: { ...urls, users: users.url }, progress: (line) => seeded.push(line) });
   expect(seeded).toEqual([expect.stringMatching(/^users: 2,000 users in /)]);
+});
+
+test("a service without a URL is left out, and an empty URL opens no database", async () => {
+  const { orders: _, ...others } = urls;
+  expect(await seedEmpty({ urls: others, progress: () => {} })).toEqual([]);
+  expect(await findOtherScale(others, 2)).toEqual({ outdated: [], unmarked: [] });
+  const seeding = seedEmpty({ urls: { ...urls, orders: "" }, progress: () => {} });
+  await expect(seeding).rejects.toThrow("Seeding orders failed: Error: its database has no URL");
+});
+
+test("a table that was renamed matters only to a database without a seed mark", async () => {
+  await execute("comments", "alter table comments rename to remarks");
+  expect(await seedEmpty({ urls, progress: () => {} })).toEqual([]);
+  await execute("comments", "comment on schema public is null");
+  const seeding = seedEmpty({ urls, progress: () => {} });
+  await expect(seeding).rejects.toThrow(
+    /^Seeding comments failed: .*"comments" does not exist.*scripts\/seed\/population.ts/s,
+  );
 });
 
 test("a field of COPY holds any text", () => {

@@ -47,12 +47,15 @@ test(
     expect(databasePasswords).toEqual({ ...secrets.databasePasswords, reviews: expect.stringMatching(/^\w{48}$/) });
     expect(cursorKey).toBe(secrets.cursorKey);
     expect(statSync(join(clone, ".data/secrets.json")).mode & 0o777).toBe(0o600);
-
+    await query("comments", "comment on schema public is null");
     await stop(pulled);
 
-    const scaled = await start("reviews", "--scale", "2");
-    expect(scaled.output()).toContain("scale 2 replaces the data of users, posts, comments, orders");
+    const scaled = await start("users,comments,reviews", "--scale", "2");
+    expect(scaled.output()).toMatch(/scale 2 replaces the seeded databases users$/m);
+    expect(scaled.output()).toMatch(/comments .*--fresh/);
     expect(await query("users", "select count(*)::int as n from users")).toEqual([{ n: 2_000 }]);
+    expect(await query("posts", "select count(*)::int as n from posts")).toEqual([{ n: 0 }]);
+    expect(await query("comments", "select count(*)::int as n from comments")).toEqual([{ n: 50_000 }]);
     expect(await query("reviews", "select count(*)::int as n from things")).toEqual([{ n: 1 }]);
   },
 );

@@ -70,7 +70,7 @@ test("what is there is neither migrated nor seeded again, until another scale is
   await end(again);
   const other = start(["--scale", "2"]);
   await other.ready();
-  expect(other.output()).toContain("scale 2 replaces the data of users, posts, comments, orders");
+  expect(other.output()).toContain("scale 2 replaces the seeded databases users, posts, comments, orders");
   expect(other.output()).toContain("seeding orders at scale 2");
 });
 
@@ -96,6 +96,14 @@ test("each part is told its own database, its neighbours' addresses and nobody e
 test("parts without data need no PostgreSQL", async () => {
   await start(["--only", "gateway"]).ready();
   expect(await takenPorts()).toEqual(["gateway"]);
+});
+
+test("an error of seeding is one message, and the start ends", async () => {
+  const platform = startWithSeeding(`({ seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`);
+  expect(await platform.exited()).toBe(1);
+  expect(platform.output()).toMatch(/^Seeding users failed\.$/m);
+  expect(platform.output()).not.toContain("    at ");
+  expect(await takenPorts()).toEqual([]);
 });
 
 test("an unexpected error in database preparation is printed once, and the start ends", async () => {

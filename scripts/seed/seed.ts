@@ -14,7 +14,8 @@ import {
 
 export type SeededService = "users" | "posts" | "comments" | "orders";
 
-type DatabaseUrls = Readonly<Record<SeededService, string>>;
+/** A service without a URL is not part of the platform, and is not seeded. */
+type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
 
 export interface SeedOptions {
   /** The databases, migrated, each under a role that owns its tables. */
@@ -36,7 +37,7 @@ export const seededServices = Object.keys(tablesOf) as readonly SeededService[];
 
 /** Replaces every row of the services' tables by the demo users and the data around them. Each database changes as a whole or not at all. */
 export async function seed(o: SeedOptions): Promise<void> {
-  await fillAll(seededServices, o, truncate);
+  await fillAll(servicesIn(o.urls), o, truncate);
 }
 
 /**
@@ -49,34 +50,43 @@ export async function seedEmpty(
 ): Promise<readonly SeededService[]> {
   const contents = await readAllContents(o.urls);
   const presentScale = contents.find(({ scale }) => scale !== undefined)?.scale;
-  const empty = contents.filter(({ scale, hasRows }) => scale === undefined && !hasRows).map(({ service }) => service);
+  const empty = contents
+    .filter((found) => found.scale === undefined && !found.hasUnmarkedRows)
+    .map(({ service }) => service);
   await fillAll(empty, { ...o, scale: o.scale ?? presentScale ?? 1 });
   return empty;
 }
 
-/** The services whose data is not that of this scale: seeded at another one, or not by us. */
-export async function findOtherScale(urls: DatabaseUrls, scale: number): Promise<readonly SeededService[]> {
+/** The services that were seeded at another scale, and those that have rows without the mark of a seed. */
+export async function findOtherScale(
+  urls: DatabaseUrls,
+  scale: number,
+): Promise<{ readonly outdated: readonly SeededService[]; readonly unmarked: readonly SeededService[] }> {
   const contents = await readAllContents(urls);
-  return contents
-    .filter((found) => found.scale !== scale && (found.scale !== undefined || found.hasRows))
-    .map(({ service }) => service);
+  const outdated = contents.filter((found) => found.scale !== undefined && found.scale !== scale);
+  const unmarked = contents.filter((found) => found.hasUnmarkedRows);
+  return { outdated: outdated.map(({ service }) => service), unmarked: unmarked.map(({ service }) => service) };
 }
 
 interface Contents {
   readonly service: SeededService;
   /** Undefined if seeding never filled this database. */
   readonly scale: number | undefined;
-  readonly hasRows: boolean;
+  /** False if it was seeded: its tables are not read then, because a migration may have renamed or dropped them. */
+  readonly hasUnmarkedRows: boolean;
+}
+
+function servicesIn(urls: DatabaseUrls): readonly SeededService[] {
+  return seededServices.filter((service) => urls[service] !== undefined);
 }
 
 function readAllContents(urls: DatabaseUrls): Promise<readonly Contents[]> {
   return Promise.all(
-    seededServices.map((service) =>
-      withClient(urls[service], async (client) => ({
-        service,
-        scale: await readMark(client),
-        hasRows: await hasRows(client, service),
-      })),
+    servicesIn(urls).map((service) =>
+      withClient(urls, service, async (client) => {
+        const scale = await readMark(client);
+        return { service, scale, hasUnmarkedRows: scale === undefined && (await hasRows(client, service)) };
+      }),
     ),
   );
 }
@@ -99,7 +109,7 @@ async function fillAll(
     services.map(async (service) => {
       const startMs = performance.now();
       const tables = tablesOf[service](counts);
-      await withClient(urls[service], (client) => fill(client, tables, scale, prepare));
+      await withClient(urls, service, (client) => fill(client, tables, scale, prepare));
       progress(`${service}: ${describe(tables, counts)} in ${seconds(performance.now() - startMs)}`);
     }),
   );
@@ -133,8 +143,25 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** @throws an Error that names the service and what to do. */
+async function withClient<T>(
+  urls: DatabaseUrls,
+  service: SeededService,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  try {
+    return await connected(urls[service], work);
+  } catch (cause) {
+    const hint = "If its tables have changed, change scripts/seed/population.ts to match its migrations.";
+    throw new Error(`Seeding ${service} failed: ${String(cause)}\n${hint}`, { cause });
+  }
+}
+
+// Without a URL, pg would connect to PGHOST or localhost:5432: a database that is not ours.
+async function connected<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  if (!url) throw new Error("its database has no URL");
   const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {}); // A lost connection fails the query.
   await client.connect();
   try {
     return await work(client);

@@ -8,11 +8,14 @@ import { StartError } from "./start-error.ts";
 
 type DatabaseUrls = Readonly<Record<ServiceName, string>>;
 
-/** The part of scripts/seed/seed.ts that a start uses. Services without seed data are not its concern. */
+/** The part of scripts/seed/seed.ts that a start uses. It ignores services without seed data. */
 export interface Seeding {
-  /** The services whose data is of another scale, or was not seeded. */
-  findOtherScale(urls: DatabaseUrls, scale: number): Promise<readonly ServiceName[]>;
-  /** Fills databases that are empty and were never seeded; killed half way it counts as not done. */
+  /** The services with seed data of another scale, and those whose rows are not seed data. */
+  findOtherScale(
+    urls: Partial<DatabaseUrls>,
+    scale: number,
+  ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
+  /** Fills databases that are empty and were never seeded, each in one transaction. */
   seedEmpty(options: {
     readonly urls: DatabaseUrls;
     readonly scale: number | undefined;
@@ -25,23 +28,45 @@ export interface DatabasesOptions {
   readonly superuserUrl: string;
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Replaces data of another scale. Undefined replaces nothing. */
+  /** Replaces seeded databases of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
+  /** The services whose databases `scale` may replace. */
+  readonly replaceable: readonly ServiceName[];
   say(name: string, line: string): void;
 }
 
 /** Creates missing roles and databases, migrates them, and seeds the empty ones. Only `scale` replaces existing data. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
   const { say, scale } = options;
-  let urls = await makeDatabases(options);
+  const urls = await makeDatabases(options);
   const seeding = await options.loadSeeding();
-  const outdated = scale === undefined ? [] : await seeding.findOtherScale(urls, scale);
-  if (outdated.length > 0) {
-    say("seed", `scale ${scale} replaces the data of ${outdated.join(", ")}`);
-    await dropDatabases(options.superuserUrl, outdated);
-    urls = await makeDatabases(options);
+  if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
+  await asStartError(seeding.seedEmpty({ urls, scale, progress: (line) => say("seed", line) }));
+}
+
+async function replaceOtherScale(
+  seeding: Seeding,
+  urls: DatabaseUrls,
+  scale: number,
+  options: DatabasesOptions,
+): Promise<void> {
+  const chosen = Object.fromEntries(options.replaceable.map((name) => [name, urls[name]]));
+  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(chosen, scale));
+  for (const name of unmarked)
+    options.say("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
+  if (outdated.length === 0) return;
+  options.say("seed", `scale ${scale} replaces the seeded databases ${outdated.join(", ")}`);
+  await dropDatabases(options.superuserUrl, outdated);
+  await makeDatabases(options); // The same URLs: name and password have not changed.
+}
+
+/** Errors of seeding name the service and what to do. */
+async function asStartError<T>(seeding: Promise<T>): Promise<T> {
+  try {
+    return await seeding;
+  } catch (cause) {
+    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
-  await seeding.seedEmpty({ urls, scale, progress: (line) => say("seed", line) });
 }
 
 /** Applies one service's new migrations. Throws StartError with the reason. */
@@ -70,8 +95,9 @@ async function makeDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   return Object.fromEntries(entries) as Record<ServiceName, string>;
 }
 
-async function dropDatabases(superuserUrl: string, names: readonly ServiceName[]): Promise<void> {
+async function dropDatabases(superuserUrl: string, names: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
+  client.on("error", () => {}); // A lost connection fails the query.
   await client.connect();
   try {
     for (const name of names) await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);

@@ -6,7 +6,7 @@ export interface StartOptions {
   readonly help: boolean;
   /** Delete all data before the start. */
   readonly fresh: boolean;
-  /** How much data to seed, 1 to 100, in place of data of another scale. Undefined replaces nothing. */
+  /** How much data to seed, 1 to 100. Replaces seeded databases of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
   /** The parts to start, in the order of the parts list. */
   readonly only: readonly PartName[];
@@ -21,7 +21,9 @@ Starts the whole platform on this machine: PostgreSQL, the local issuer, the ser
 A service whose tables are empty, and were never seeded, is seeded. Existing data stays, but for these options:
 
   --fresh              delete all data, then seed every service
-  --scale N            replace seeded data by N times the usual amount, 1 to ${scaleMax}; does nothing if it is there already
+  --scale N            seed N times the usual amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
+                       scale: edits in it are lost. With --only it replaces only databases of these parts. A database
+                       whose rows are not seed data stays as it is: --fresh deletes it.
   --only a,b           only these parts: ${partNames.join(", ")}
   --help               this text
 

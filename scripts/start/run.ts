@@ -103,6 +103,7 @@ async function startDatabases(
     secrets: context.secrets,
     loadSeeding: o.loadSeeding,
     scale: options.scale,
+    replaceable: options.only.filter(isService),
     say,
   });
   preparing.catch(() => {}); // When we are to end nobody waits for it: PostgreSQL ends, and it with PostgreSQL.

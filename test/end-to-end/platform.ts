@@ -80,7 +80,7 @@ export async function startPlatform(
   );
   const services = Object.fromEntries(started) as Record<ServiceName, TestService>;
   const urls = Object.fromEntries(started.map(([name, { database }]) => [name, database.url]));
-  await seed({ urls: urls as Record<ServiceName, string>, scale: 1, progress: () => {} });
+  await seed({ urls, scale: 1, progress: () => {} });
   const gateway = await startGateway({
     supergraphSdl: readFileSync(new URL("../../supergraph/supergraph.graphql", import.meta.url), "utf8"),
     environment: Object.fromEntries(

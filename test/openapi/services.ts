@@ -50,7 +50,7 @@ export async function startServices(postgresUrl: string): Promise<Services> {
     ),
   );
   const databases = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
-  await seed({ urls: databases as Parameters<typeof seed>[0]["urls"], scale: 1, progress: () => {} });
+  await seed({ urls: databases, scale: 1, progress: () => {} });
 
   const tokenOf = (member: CastMember, scopes: readonly string[] = [], only = false) =>
     issuer.token(userIds[member], only ? scopes : [...usual, ...scopes]);

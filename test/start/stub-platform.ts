@@ -69,8 +69,10 @@ async function query(url: string, text: string) {
 }
 const scalesOf = async (urls) =>
   Promise.all(Object.entries(urls).map(async ([name, url]) => [name, (await query(url, "select scale from things"))[0]?.scale]));
-const findOtherScale = async (urls, scale) =>
-  (await scalesOf(urls)).filter(([, found]) => found !== undefined && found !== scale).map(([name]) => name);
+const findOtherScale = async (urls, scale) => {
+  const other = (await scalesOf(urls)).filter(([, found]) => found !== undefined && found !== scale);
+  return { outdated: other.map(([name]) => name), unmarked: [] };
+};
 const seedEmpty = async ({ urls, scale = 1, progress }) => {
   for (const [name, found] of await scalesOf(urls)) {
     if (found !== undefined) continue;
