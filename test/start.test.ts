@@ -98,6 +98,16 @@ test("parts without data need no PostgreSQL", async () => {
   expect(await takenPorts()).toEqual(["gateway"]);
 });
 
+test("--fresh keeps the databases when no part that starts has one, and says so", async () => {
+  const gateway = start(["--fresh", "--only", "gateway"]);
+  await gateway.ready();
+  expect(gateway.output()).toContain("--fresh deletes nothing: none of gateway has a database");
+  await end(gateway);
+  const users = start(["--only", "users"]);
+  await users.ready();
+  expect(users.output()).not.toMatch(/seeding|migrations applied/);
+});
+
 test("an error of seeding is one message, and the start ends", async () => {
   const platform = startWithSeeding(`({ seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`);
   expect(await platform.exited()).toBe(1);

@@ -48,7 +48,9 @@ export async function takeGround(o: GroundOptions, options: StartOptions): Promi
     const hasDatabases = options.only.some(isService);
     const taken = await findTakenPorts([...options.only, ...(hasDatabases ? (["postgres"] as const) : [])], ports);
     if (taken.length > 0) throw new StartError(taken.join("\n"));
-    if (options.fresh) removeLocalPostgres(folder);
+    if (options.fresh && hasDatabases) removeLocalPostgres(folder);
+    else if (options.fresh)
+      output.line("start", `--fresh deletes nothing: none of ${options.only.join(", ")} has a database`);
     const ambient = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
     const context = { ports, dataDir, secrets: loadSecrets(dataDir), ambient };
     return { context, output, runFile, postgresFolder: hasDatabases ? folder : undefined };

@@ -4,7 +4,7 @@ import { StartError } from "./start-error.ts";
 
 export interface StartOptions {
   readonly help: boolean;
-  /** Delete all data before the start. */
+  /** Delete all databases before the start, if a part that starts has one. */
   readonly fresh: boolean;
   /** How much data to seed, 1 to 100. Replaces seeded databases of another scale. Undefined replaces nothing. */
   readonly scale: number | undefined;
@@ -20,7 +20,7 @@ export const usage = `Usage: npm start -- [options]
 Starts the whole platform on this machine: PostgreSQL, the local issuer, the services, the gateway, the REST proxy.
 A service whose tables are empty, and were never seeded, is seeded. Existing data stays, but for these options:
 
-  --fresh              delete all data, then seed every service
+  --fresh              delete all databases, then seed every service; deletes nothing if no part that starts has one
   --scale N            seed N times the usual amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
                        scale: edits in it are lost. With --only it replaces only databases of these parts. A database
                        whose rows are not seed data stays as it is: --fresh deletes it.
