@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { environmentOf, type PartContext } from "./environments.ts";
-import { partNames, parts } from "./parts.ts";
+import { partNames, parts, serviceNames } from "./parts.ts";
 import { readPorts } from "./ports.ts";
+import type { Secrets } from "./secrets.ts";
 
 test("on the usual ports the gateway takes the addresses of the supergraph", () => {
   const names = Object.keys(environmentOf("gateway", context({})));
@@ -29,6 +30,7 @@ test("the list has every part once", () => {
 });
 
 function context(ambient: Record<string, string>): PartContext {
-  const databasePasswords = { users: "u", posts: "p", comments: "c", orders: "o" };
+  const passwords = serviceNames.map((name) => [name, `password-of-${name}`]);
+  const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
   return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, cursorKey: "k" }, ambient };
 }
