@@ -40,13 +40,17 @@ export function readDocuments(
   );
 }
 
+const documentsMissing =
+  "This file has no documents. Export documents = { tag: { name, description }, operations: { … } }, with an operation for each REST " +
+  "route and version; a service without routes exports operations: {}.";
+
 /** Everything that keeps the services' words from becoming one document for each version. */
 export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
     const problem = (code: string, message: string) => ({ message, code, subgraph: name, owner, file });
     if (documents === undefined) {
-      return [problem("DOCUMENTS_MISSING", failure ?? "Each service says here what its REST routes take and answer.")];
+      return [problem("DOCUMENTS_MISSING", failure ?? documentsMissing)];
     }
     return source.routes.flatMap((route) =>
       problemsOfRoute(route, documents).map((message) => problem("DOCUMENTS_INVALID", `Route ${route.id}: ${message}`)),
@@ -56,16 +60,19 @@ export function describeDocumentProblems(sources: readonly DocumentSource[]): Co
 
 function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocuments): string[] {
   const documented = { ...operations[route.id] };
-  return route.versions.flatMap((version) => {
+  const problems = route.versions.flatMap((version) => {
     const document = documented[version];
-    if (document === undefined) return [`it is served in v${version}, and has no document there.`];
+    if (document === undefined) return [{ version, problem: "it has no document" }];
     const { path = {}, query = {} } = document;
     const inPath = [...route.path.matchAll(/:([A-Za-z0-9]+)/g)].map(([, name]) => name ?? "");
     return [
       ...differencesOf("path", inPath, Object.keys(path)),
       ...differencesOf("query", route.query ?? [], Object.keys(query)),
-    ].map((difference) => `its document in v${version} ${difference}.`);
+    ].map((difference) => ({ version, problem: `its document ${difference}` }));
   });
+  return [...Map.groupBy(problems, ({ problem }) => problem)].map(
+    ([problem, same]) => `${problem} (${same.map(({ version }) => `v${version}`).join(", ")}).`,
+  );
 }
 
 function differencesOf(what: string, declared: readonly string[], documented: readonly string[]): string[] {

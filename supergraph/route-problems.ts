@@ -43,10 +43,13 @@ export function findRouteLine(
   return index < 0 ? undefined : { line: index + 1, column: (lines[index]?.indexOf(spelled) ?? 0) + 1 };
 }
 
+const routesMissing =
+  "This file is missing. Restore it, or remove the service from supergraph/subgraphs.ts; a service without routes exports an empty list.";
+
 function describeShapeProblems(source: RouteSource): CompositionError[] {
   const { text, declarations, failure } = source;
   if (text === undefined) {
-    return [problemIn(source, "ROUTES_MISSING", "This file is missing: each service declares its REST routes.")];
+    return [problemIn(source, "ROUTES_MISSING", routesMissing)];
   }
   if (!Array.isArray(declarations)) {
     return [problemIn(source, "ROUTES_INVALID", failure ?? "This file does not export a list called routes.")];

@@ -118,7 +118,15 @@ test("a file without a list of routes is refused, and says why it could not be i
 
 test("a missing file is refused, naming its owner", () => {
   const merged = mergeRoutes([{ ...routesOf("users"), text: undefined, declarations: undefined }]);
-  expect(merged).toMatchObject({ errors: [{ code: "ROUTES_MISSING", owner: "@tributary/users-team" }] });
+  expect(merged).toMatchObject({
+    errors: [
+      {
+        code: "ROUTES_MISSING",
+        owner: "@tributary/users-team",
+        message: expect.stringContaining("Restore it, or remove the service"),
+      },
+    ],
+  });
 });
 
 function routesOf(name: string, ...routes: readonly object[]): RouteSource {

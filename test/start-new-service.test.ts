@@ -66,7 +66,7 @@ test("a listed service without its files is one error, and nothing starts", asyn
   const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), variables());
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(
-    /^supergraph\/subgraphs\.ts lists the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\nAdd them .*\n$/,
+    /^supergraph\/subgraphs\.ts lists the service reviews .*\n {2}services\/reviews\/src\/main\.ts: .*\n.*\n.*\nAdd them .*\n$/,
   );
 });
 
@@ -76,7 +76,10 @@ function addReviews(): void {
   write("services/reviews/migrations/0001-things.sql", "create table things (scale int not null);\n");
   write("services/reviews/schema.graphql", stubSchema("reviews", ["name"]));
   write("services/reviews/src/rest/routes.ts", "export const routes = [];\n");
+  write("services/reviews/src/rest/openapi.ts", "export const documents = { tag: {}, operations: {} };\n");
   write("services/reviews/src/main.ts", stubPart("reviews"));
+  const lock = JSON.parse(readFileSync(join(clone, "package-lock.json"), "utf8")) as { packages: object };
+  write("package-lock.json", JSON.stringify({ ...lock, packages: { ...lock.packages, "services/reviews": {} } }));
   const list = readFileSync(join(clone, "supergraph/subgraphs.ts"), "utf8");
   const orders = '  serviceAt("orders", 4004),\n';
   if (!list.includes("reviews"))

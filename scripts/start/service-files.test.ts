@@ -13,9 +13,17 @@ beforeEach(() => {
   const folder = root;
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const name of ["users", "reviews"]) {
-    for (const file of ["package.json", "schema.graphql", "src/main.ts", "src/rest/routes.ts", "migrations/0001-a.sql"])
+    for (const file of [
+      "package.json",
+      "schema.graphql",
+      "src/main.ts",
+      "src/rest/routes.ts",
+      "src/rest/openapi.ts",
+      "migrations/0001-a.sql",
+    ])
       write(`services/${name}/${file}`);
   }
+  write("package-lock.json", JSON.stringify({ packages: { "services/users": {}, "services/reviews": {} } }));
   write("supergraph/routes.json", JSON.stringify({ routes: [{ service: "users" }] }));
 });
 
@@ -31,9 +39,17 @@ test("every file that a listed service lacks is named, with its owner and what t
       "supergraph/subgraphs.ts lists the service reviews (@tributary/reviews-team), but these files are missing:",
       "  services/reviews/src/main.ts: its process",
       "  services/reviews/src/rest/routes.ts: its REST routes; a service without any exports an empty list",
+      "  services/reviews/src/rest/openapi.ts: the OpenAPI documents of its REST routes; a service without any exports documents without operations",
       "  services/reviews/migrations: the folder of its database's migrations",
       'Add them (CONTRIBUTING.md, "Adding a service"), or remove reviews from supergraph/subgraphs.ts.',
     ].join("\n"),
+  );
+});
+
+test("a service whose workspace package-lock.json lacks is reported, as npm ci fails then", () => {
+  write("package-lock.json", JSON.stringify({ packages: { "services/users": {} } }));
+  expect(() => requireServiceFiles(root, list)).toThrow(
+    "package-lock.json lacks the workspace services/reviews. Add it: npm install",
   );
 });
 

@@ -9,6 +9,10 @@ const requiredFiles = [
   { path: "schema.graphql", why: "its part of the supergraph" },
   { path: "src/main.ts", why: "its process" },
   { path: "src/rest/routes.ts", why: "its REST routes; a service without any exports an empty list" },
+  {
+    path: "src/rest/openapi.ts",
+    why: "the OpenAPI documents of its REST routes; a service without any exports documents without operations",
+  },
   { path: "migrations", why: "the folder of its database's migrations" },
 ] as const;
 
@@ -17,7 +21,11 @@ const requiredFiles = [
  * @throws StartError with everything that is missing, and where to add it.
  */
 export function requireServiceFiles(root: string, list: readonly Subgraph[]): void {
-  const problems = [...list.flatMap((service) => findMissingFiles(root, service)), ...findUnknownServices(root, list)];
+  const problems = [
+    ...list.flatMap((service) => findMissingFiles(root, service)),
+    ...findUnlockedServices(root, list),
+    ...findUnknownServices(root, list),
+  ];
   if (problems.length > 0) throw new StartError(problems.join("\n"));
 }
 
@@ -29,6 +37,17 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
     ...missing.map(({ path, why }) => `  ${folder}/${path}: ${why}`),
     `Add them (CONTRIBUTING.md, "Adding a service"), or remove ${name} from supergraph/subgraphs.ts.`,
   ];
+}
+
+/** A workspace that the lock file lacks makes `npm ci` fail in every fresh clone. */
+function findUnlockedServices(root: string, list: readonly Subgraph[]): string[] {
+  const { packages = {} } = readJson<{ readonly packages?: Readonly<Record<string, unknown>> }>(
+    join(root, "package-lock.json"),
+    "package-lock.json is missing or not valid JSON. Write it anew: npm install",
+  );
+  return list
+    .filter(({ folder }) => existsSync(join(root, folder, "package.json")) && !Object.hasOwn(packages, folder))
+    .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
 }
 
 // The REST proxy would not start: it needs an address for each service of its route table.
@@ -46,10 +65,14 @@ function findUnknownServices(root: string, list: readonly Subgraph[]): string[] 
 }
 
 function readRoutes(file: string): readonly { readonly service: string }[] {
+  const problem = "supergraph/routes.json is not valid JSON. Write it anew: npm run generate";
+  return readJson<{ readonly routes: readonly { readonly service: string }[] }>(file, problem).routes;
+}
+
+function readJson<T>(file: string, problem: string): T {
   try {
-    return (JSON.parse(readFileSync(file, "utf8")) as { readonly routes: readonly { readonly service: string }[] })
-      .routes;
+    return JSON.parse(readFileSync(file, "utf8")) as T;
   } catch (cause) {
-    throw new StartError("supergraph/routes.json is not valid JSON. Write it anew: npm run generate", { cause });
+    throw new StartError(problem, { cause });
   }
 }

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { generateRepository } from "../../scripts/generate.ts";
 import { runCheck } from "../../supergraph/check.ts";
 import { writeGenerated } from "../../supergraph/generated-files.ts";
+import { describeDocumentProblems } from "../../supergraph/openapi-sources.ts";
 import { type Files, house, withChange, writeFiles, writeRepository } from "../supergraph/house.ts";
 
 const users = "services/users/src/rest/openapi.ts";
@@ -38,7 +39,7 @@ test("a service that does not describe its routes while others do does not compo
   const { [users]: _, ...others } = described;
   expect(await generateRepository(repositoryOf(others), { partial: false })).toMatchObject({
     ok: false,
-    errors: [{ code: "DOCUMENTS_MISSING", file: users, owner: "@tributary/users-team" }],
+    errors: [{ code: "DOCUMENTS_MISSING", file: users, message: expect.stringContaining("Export documents =") }],
   });
 });
 
@@ -46,9 +47,25 @@ test("a route without its document, or with other parameters than it declares, d
   const files = withChange(withChange(described, users, "getUser:", "findUser:"), users, "role:", "rank:");
   const generation = await generateRepository(repositoryOf(files), { partial: false });
   expect(generation.ok ? [] : generation.errors.map(({ message }) => message)).toEqual([
-    "Route listUsers: its document in v1 lacks the query parameter role.",
-    "Route listUsers: its document in v1 has a query parameter rank that the route does not know.",
-    "Route getUser: it is served in v1, and has no document there.",
+    "Route listUsers: its document lacks the query parameter role (v1).",
+    "Route listUsers: its document has a query parameter rank that the route does not know (v1).",
+    "Route getUser: it has no document (v1).",
+  ]);
+});
+
+test("a route without documents in several versions is one problem", () => {
+  const route = {
+    id: "listUsers",
+    method: "GET",
+    path: "/users",
+    versions: [1, 2],
+    cache: "none",
+    summary: "Users.",
+  } as const;
+  const documents = { tag: { name: "Users", description: "Users." }, operations: {} };
+  const source = { name: "users", owner: "@tributary/users-team", file: users, routes: [route], documents };
+  expect(describeDocumentProblems([source]).map(({ message }) => message)).toEqual([
+    "Route listUsers: it has no document (v1, v2).",
   ]);
 });
 

@@ -13,7 +13,7 @@ export function cloneRepository(): string {
   chmodSync(clone, 0o755); // PostgreSQL runs as somebody else when we are root.
   const filter = (path: string) => basename(path) !== "node_modules";
   for (const folder of folders) cpSync(join(repository, folder), join(clone, folder), { recursive: true, filter });
-  cpSync(join(repository, "package.json"), join(clone, "package.json"));
+  for (const file of ["package.json", "package-lock.json"]) cpSync(join(repository, file), join(clone, file));
   symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
   return clone;
 }

@@ -16,7 +16,10 @@ export function makeStubPlatform(): string {
     write(root, `services/${name}/migrations/0001-things.sql`, "create table things (scale int not null);\n");
     write(root, `services/${name}/schema.graphql`, stubSchema(name, ["name"]));
     write(root, `services/${name}/src/rest/routes.ts`, "export const routes = [];\n");
+    write(root, `services/${name}/src/rest/openapi.ts`, "export const documents = { tag: {}, operations: {} };\n");
   }
+  const packages = Object.fromEntries(serviceNames.map((name) => [`services/${name}`, {}]));
+  write(root, "package-lock.json", JSON.stringify({ packages }));
   mkdirSync(join(root, "kit/src"), { recursive: true });
   write(root, "supergraph/supergraph.graphql", "# committed\n");
   write(root, "supergraph/routes.json", `${JSON.stringify({ routes: [] }, null, 2)}\n`);
