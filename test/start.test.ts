@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "nod
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { isPortFree } from "@tributary/kit/free-port";
 import { identifyProcess } from "@tributary/kit/process-identity";
@@ -174,6 +175,18 @@ test("what crashes is started again, and says so: a part, and PostgreSQL", async
   await expect.poll(takenPorts, { timeout }).toEqual(["postgres", "users"]);
 });
 
+test("a failure at start is printed once while each attempt fails in the same way", async () => {
+  const fails = (text: string) => `console.error("${text}"); process.exit(1);\n`;
+  write(root, "services/users/src/main.ts", fails("no handler"));
+  const platform = start(["--only", "users"]);
+  await platform.line(/^users .*failed again in the same way/);
+  await sleep(2_000); // Two more attempts, after 500 and 1,000 ms.
+  write(root, "services/users/src/main.ts", stubPart("users"));
+  await platform.ready();
+  expect(platform.output().match(/^users .*no handler/gm)).toHaveLength(1);
+  expect(platform.output().match(/^users .*failed again/gm)).toHaveLength(1);
+});
+
 test("a part that does not listen to SIGTERM is killed, with what it has started itself", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const platform = start(["--only", "gateway"]);
@@ -211,6 +224,13 @@ test("saving a file restarts its service alone; saving a test, nothing", async (
   expect(await ask("posts")).toBe(posts);
 });
 
+test("saving the list of services asks for a restart", async () => {
+  const platform = start(["--only", "users"]);
+  await platform.ready();
+  write(root, "supergraph/subgraphs.ts", "");
+  await platform.line(/^start .*supergraph\/subgraphs\.ts changed: restart npm start/);
+});
+
 test("code that does not load never replaces what runs", async () => {
   write(root, "services/users/src/app.ts", "export const one = 1;");
   write(root, "services/users/src/main.ts", `import { one } from "./app.ts";\n${stubPart("users")}void one;`);
@@ -242,6 +262,7 @@ test("saving a schema publishes a new supergraph; one that does not compose name
   expect(await ask("users")).toBe(serving);
   expect(published()).toContain("nickname: String");
   write(root, "services/users/schema.graphql", stubSchema("users", ["name"]));
+  await platform.line(/^start .*the supergraph composes again/);
   await expect.poll(published, { timeout }).not.toContain("nickname");
   await expect.poll(() => ask("users").catch(() => serving), { timeout }).not.toBe(serving);
 });

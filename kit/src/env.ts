@@ -44,12 +44,12 @@ export interface EnvironmentReader {
   problem(text: string): void;
 }
 
-/** The configuration cannot be used. `problems` names every variable that is wrong, not only the first. */
+/** The process cannot start as it is configured. `problems` names everything that is wrong, not only the first; `headline` what it concerns. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(`The configuration cannot be used:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  constructor(problems: readonly string[], headline = "The configuration cannot be used:") {
+    super(`${headline}\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     this.name = "ConfigError";
     this.problems = problems;
   }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { createCursors, type Cursors } from "./cursor.ts";
+import { ConfigError } from "./env.ts";
 import { AppError } from "./errors.ts";
 import { type Authenticate, createAuthenticator, type Identity } from "./identity.ts";
 import { type RunningServer, startServer, stopOnSignals } from "./lifecycle.ts";
@@ -52,7 +53,7 @@ export interface ServiceDoors<Context extends object, R extends readonly RouteDe
 
 /**
  * The two endpoints of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem.
- * @throws Error naming each declared route without a handler, and each handler without a route.
+ * @throws ConfigError naming each declared route without a handler, and each handler without a route.
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
   { name, authenticate, log, observer }: Pick<ServiceParts, "name" | "authenticate" | "log" | "observer">,
@@ -100,25 +101,29 @@ type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown
 
 /** `npm start` runs the code without its types, so the compiler's check is not enough. */
 function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
-  const missing = routes.flatMap(({ id, method, path, versions }) =>
-    versions
-      .filter((version) => typeof handlers[version]?.[id] !== "function")
-      .map(
-        (version) =>
-          `${method} /v${version}${path} is declared (${id}), but version ${version} has no handler with this name. Add it to the handlers of version ${version}.`,
-      ),
-  );
-  const unused = Object.entries(handlers).flatMap(([version, ofVersion]) =>
-    Object.keys(ofVersion)
-      .filter((id) => !routes.some((route) => route.id === id))
-      .map(
-        (id) =>
-          `Version ${version} has the handler ${id}, but no route has this id. Declare the route, or remove the handler.`,
-      ),
-  );
-  const problems = [...missing, ...unused].map((problem) => `\n  - ${problem}`);
+  const served = Object.keys(handlers).map(Number);
+  const missing = routes.flatMap(({ id, method, path, versions }) => {
+    const without = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
+    return without.length === 0
+      ? []
+      : [
+          `${method} ${path} (${id}) has no handler in ${nameVersions(without)}. Add one, or remove the route or version.`,
+        ];
+  });
+  const ids = [...new Set(Object.values(handlers).flatMap((ofVersion) => Object.keys(ofVersion)))];
+  const unused = ids
+    .filter((id) => !routes.some((route) => route.id === id))
+    .map((id) => {
+      const versions = served.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
+      return `The handler ${id} in ${nameVersions(versions)} has no route with this id. Declare the route, or remove the handler.`;
+    });
+  const problems = [...missing, ...unused];
   if (problems.length > 0)
-    throw new Error(`The REST routes and handlers of this service do not match:${problems.join("")}`);
+    throw new ConfigError(problems, "The REST routes and handlers of this service do not match:");
+}
+
+function nameVersions(versions: readonly number[]): string {
+  return `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
 }
 
 function toPathError(error: unknown): unknown {

@@ -97,9 +97,9 @@ test("routes and handlers that do not match keep a service from starting, each n
   await expect(start({ 1: { list: handler, one: handler, ehco: handler } })).rejects.toThrow(
     [
       "The REST routes and handlers of this service do not match:",
-      "  - POST /v1/things is declared (echo), but version 1 has no handler with this name. Add it to the handlers of version 1.",
-      "  - GET /v2/next is declared (next), but version 2 has no handler with this name. Add it to the handlers of version 2.",
-      "  - Version 1 has the handler ehco, but no route has this id. Declare the route, or remove the handler.",
+      "  - POST /things (echo) has no handler in version 1. Add one, or remove the route or version.",
+      "  - GET /next (next) has no handler in version 2. Add one, or remove the route or version.",
+      "  - The handler ehco in version 1 has no route with this id. Declare the route, or remove the handler.",
     ].join("\n"),
   );
 });

@@ -51,10 +51,16 @@ test("trouble that repeats itself does not push everything else away, other line
   say("warn", "a fetch failed", 50);
   say("info", "answered", 50);
   say("warn", "another trouble", 1);
-  expect(text().match(/a fetch failed/g)).toHaveLength(3);
-  expect(text()).toContain("of these, three a second are shown");
+  expect(text().match(/warn {2}a fetch failed/g)).toHaveLength(3);
+  expect(text().match(/more lines "a fetch failed": at most 3 a second are shown/g)).toHaveLength(1);
   expect(text().match(/answered/g)).toHaveLength(50);
   expect(text()).toContain("another trouble");
+});
+
+test("trouble of which every line was shown has no note on omitted lines", () => {
+  const { line, text } = setUp();
+  for (let i = 0; i < 3; i++) line("users", JSON.stringify({ level: "warn", msg: "a fetch failed" }));
+  expect(text()).not.toContain("are shown");
 });
 
 test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is shown as it is", (said) => {

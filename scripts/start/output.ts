@@ -1,6 +1,9 @@
 import { styleText } from "node:util";
 import { createRepetition } from "./repetition.ts";
 
+/** Warnings and errors of one kind that are shown in a second. */
+const perSecondMax = 3;
+
 type Style = Parameters<typeof styleText>[0];
 
 export interface OutputOptions {
@@ -50,15 +53,19 @@ export function createOutput({
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
-  const showing = createRepetition({ now, perSecondMax: 3 });
+  const showing = createRepetition({ now, perSecondMax });
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
       const show = record !== undefined && isTrouble(record) ? showing(kindOf(name, record)) : "show";
       if (show === "omit") return;
+      if (show === "omit-first" && record) {
+        const note = `  (more lines "${renderText(record["msg"])}": at most ${perSecondMax} a second are shown)`;
+        write(`${prefix} ${paint("gray", note)}\n`);
+        return;
+      }
       for (const part of renderLine(record ?? text, paint)) write(`${prefix} ${part}\n`);
-      if (show === "show-last") write(`${prefix} ${paint("gray", "  (of these, three a second are shown)")}\n`);
     },
     raw: write,
   };

@@ -15,7 +15,7 @@ export interface PartProcessOptions {
 /** A part's process. */
 export interface PartProcess {
   readonly pid: number | undefined;
-  /** Resolves, in words, to how it ended; by then its whole group has. */
+  /** Resolves to a description of how it ended, when its whole group has ended and its output was read. */
   readonly gone: Promise<string>;
   /** Asks it to end. */
   terminate(): void;
@@ -37,6 +37,7 @@ export const portsAreShared = process.platform === "linux";
 
 const host = fileURLToPath(new URL("part-host.ts", import.meta.url));
 const readyAnswerMs = 1_000;
+const outputGraceMs = 200;
 
 export function startProcess(options: PartProcessOptions): PartProcess {
   return toPartProcess(spawnHost([options.entry], options));
@@ -80,7 +81,9 @@ function toPartProcess(child: ChildProcess): PartProcess {
   const gone = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       kill(); // What it may have started itself.
-      resolve(signal ? `ended by ${signal}` : `ended with exit code ${code}`);
+      const how = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
+      child.once("close", () => resolve(how));
+      setTimeout(() => resolve(how), outputGraceMs).unref(); // A process that left the group may keep the output open.
     });
     child.once("error", (error) => resolve(`could not be started (${error.message})`));
   });

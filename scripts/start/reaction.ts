@@ -38,8 +38,12 @@ export function planReaction(paths: Iterable<string>): Reaction {
   return reaction;
 }
 
+/** The list of services: read once, at the start. */
+export const serviceList = "supergraph/subgraphs.ts";
+
 /** The folders whose files matter, from the repository's root. What else lies in a service's is told apart by its path. */
 export const watchedFolders: readonly string[] = [
   "kit/src",
+  "supergraph",
   ...parts.map(({ name, folder }) => (isService(name) ? folder : `${folder}/src`)),
 ];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClientBreakWarner } from "./client-breaks.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
 import { type PartName, publishedFiles, type ServiceName, serviceNames } from "./parts.ts";
-import { planReaction } from "./reaction.ts";
+import { planReaction, serviceList } from "./reaction.ts";
 import { createRestarter, type RestarterOptions } from "./restarter.ts";
 import { publish, takesSomethingAway } from "./supergraph.ts";
 
@@ -25,6 +25,7 @@ export function createReactor(options: ReactorOptions): (paths: readonly string[
   const warnOfClientBreaks = createClientBreakWarner(options);
 
   return async (paths) => {
+    if (paths.includes(serviceList)) say("start", `${serviceList} changed: restart npm start`);
     const reaction = planReaction(paths);
     const isFirst = paths.length === 0;
     const restarts = new Set([...reaction.code].filter((name) => parts.has(name)));
@@ -66,6 +67,7 @@ function createSchemaKeeper({ root, dataDir, gatewaySwapMs, say }: ReactorOption
     composed: () => composed,
     /** Returns the services that have to be restarted because of their schemas. */
     take(next: Composed): readonly ServiceName[] {
+      if (next.ok && latest?.ok === false) say("start", "the supergraph composes again");
       const waited = changed(); // One that was held, and has its old schema again, may still have other code.
       latest = next;
       if (next.ok) composed = next.schemas;

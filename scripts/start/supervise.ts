@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
+import { createRetryOutputs, type RetryOutput } from "./repetition.ts";
 import {
   isAnswering,
   type PartProcess,
@@ -43,26 +44,37 @@ const readyPollMs = 30;
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { name, say } = options;
+  const outputs = createRetryOutputs(say);
   const roster = createRoster(options);
   let current: PartProcess | undefined;
   let again: NodeJS.Timeout | undefined;
   let failures = 0;
+  let repeats = 0;
   let isStopped = false;
 
   function launch(): void {
-    if (!isStopped) void keep(roster.add(startProcess(options)));
+    if (isStopped) return;
+    const output = outputs.begin();
+    void keep(roster.add(startProcess({ ...options, say: output.line })), output);
   }
 
-  /** From now on this is the part's process: when it ends by itself another one is started. */
-  async function keep(process_: PartProcess): Promise<void> {
+  /** Makes this the part's process: when it ends by itself another one is started. */
+  async function keep(process_: PartProcess, output: RetryOutput): Promise<void> {
     const startedMs = performance.now();
     current = process_;
     const how = await process_.gone;
     if (current !== process_) return; // We ended it.
     current = undefined;
     const upMs = performance.now() - startedMs;
-    failures = upMs >= options.stableMs ? 1 : failures + 1;
-    say(`${how}; starting it again in ${backoffMs(failures)} ms`);
+    const isStable = upMs >= options.stableMs;
+    failures = isStable ? 1 : failures + 1;
+    repeats = output.fail() ? repeats + 1 : 0;
+    if (isStable) outputs.reset();
+    if (repeats === 0) say(`${how}; starting it again in ${backoffMs(failures)} ms`);
+    if (repeats === 1)
+      say(
+        "failed again in the same way; starting it again at most every 8 s, without further lines while that repeats",
+      );
     again = setTimeout(launch, backoffMs(failures));
   }
 
@@ -82,7 +94,9 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     name,
     start: launch,
     async restart() {
-      const next = roster.add(startStandby(options));
+      outputs.reset();
+      const output = outputs.begin();
+      const next = roster.add(startStandby({ ...options, say: output.line }));
       if (!(await next.loaded) || isStopped) return false;
       if (!portsAreShared) await endCurrent();
       next.begin();
@@ -90,7 +104,7 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
       await endCurrent();
       if (isStopped) return false;
       failures = 0;
-      void keep(next);
+      void keep(next, output);
       return true;
     },
     async stop() {
