@@ -9,10 +9,13 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies what has not been applied yet, forward only, under an advisory lock: any number of processes may call it at once.
+ * Applies pending migrations, forward only, under an advisory lock: any number of processes may call it at once.
  * @returns the names of the migrations that were applied now.
+ * @throws Error that names the migration that failed.
  */
 export async function migrate({ databaseUrl, directory, log }: MigrateOptions): Promise<readonly string[]> {
+  let current: string | undefined;
+  let hasFailed = false;
   const applied = await runner({
     databaseUrl,
     dir: directory,
@@ -23,10 +26,18 @@ export async function migrate({ databaseUrl, directory, log }: MigrateOptions): 
     log: () => {},
     logger: {
       debug: () => {},
-      info: () => {},
-      warn: (text: string) => log.warn(text),
-      error: (text: string) => log.error(text),
+      info: (text: string) => {
+        current = /^### MIGRATION (.+) \(UP\) ###$/.exec(text)?.[1] ?? current;
+      },
+      // The first error is thrown. Later ones and warnings only follow from it: the transaction is aborted.
+      warn: (text: string) => hasFailed || log.warn(text),
+      error: () => {
+        hasFailed = true;
+      },
     },
+  }).catch((cause: unknown) => {
+    if (current === undefined) throw cause;
+    throw new Error(`${current}.sql: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
   const names = applied.map((migration) => migration.name);
   log.info({ applied: names }, names.length === 0 ? "the database is up to date" : "migrations applied");

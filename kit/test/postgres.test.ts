@@ -1,8 +1,12 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { silentLog } from "../src/log.ts";
+import { createLog, silentLog } from "../src/log.ts";
 import { migrate } from "../src/migrate.ts";
 import { createDatabase, type Database, requireDurability, violates } from "../src/postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
@@ -20,6 +24,19 @@ afterAll(() => test_.close());
 test("migrations are applied once, however many processes begin at once", async () => {
   const run = () => migrate({ databaseUrl: test_.url, directory: migrations, log: silentLog });
   expect(await Promise.all([run(), run(), run()])).toEqual([[], [], []]);
+});
+
+test("a migration that fails is named with the first error, and the errors that follow from it are not logged", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tributary-migrations-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  cpSync(migrations, directory, { recursive: true });
+  writeFileSync(join(directory, "0002-broken.sql"), "creat table others (id int);\n");
+  const lines: string[] = [];
+  const log = createLog({ name: "test", level: "info", destination: toLines(lines) });
+  await expect(migrate({ databaseUrl: test_.url, directory, log })).rejects.toThrow(
+    '0002-broken.sql: syntax error at or near "creat"',
+  );
+  expect(lines).toEqual([]);
 });
 
 test("rows come typed, ids as texts", async () => {
@@ -181,3 +198,12 @@ const limits = (url: string) => ({
   lockTimeoutMs: 5_000,
   acquireTimeoutMs: 5_000,
 });
+
+function toLines(lines: string[]): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+}
