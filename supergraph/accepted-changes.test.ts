@@ -29,7 +29,11 @@ test.each(["", "# Nothing is accepted.\n", "[]\n"])("a file without entries is v
 test.each([
   ["an unknown key", `${entry}  ticket: 7\n`, "5: ticket is not known. The keys are change, owner, reason, until."],
   ["a missing key", entry.replace(/ {2}reason.*\n/, ""), "1: reason is missing."],
-  ["an empty reason", entry.replace(/reason: .*/, "reason:"), "3: reason has to be text."],
+  [
+    "an empty reason",
+    entry.replace(/reason: .*/, "reason:"),
+    "3: reason is empty: write why no client uses it (FIELD_REMOVED User.nickname).",
+  ],
   ["a number", entry.replace("FIELD_REMOVED User.nickname", "7"), "1: change has to be text."],
   ["a date that does not exist", entry.replace("12-31", "02-30"), "4: until has to be a date such as 2026-01-31."],
   [

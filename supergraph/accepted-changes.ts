@@ -107,6 +107,8 @@ function problemsOf(entry: WrittenEntry): readonly Problem[] {
   const wrong = keys.flatMap((key) => {
     const value = entry[key];
     if (value === undefined || (value.text !== undefined && rules[key].isValid(value.text))) return [];
+    if (value.text === undefined && key === "reason")
+      return [{ line: value.line, message: `reason is empty: write why no client uses it (${entry.change?.text}).` }];
     const expected = value.text === undefined ? "text" : rules[key].expected;
     return [{ line: value.line, message: `${key} has to be ${expected}.` }];
   });

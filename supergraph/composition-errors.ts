@@ -15,12 +15,15 @@ export interface CompositionError extends Partial<Place> {
   readonly advice?: string;
 }
 
+const syntaxAdvice =
+  "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";
+
 /** A schema.graphql that cannot be parsed. */
 export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
   if (!(error instanceof GraphQLError)) throw error;
   const { line = 1, column = 1 } = error.locations?.[0] ?? {};
   const place = { subgraph: source.name, owner: source.owner, file: source.file, line, column };
-  return { message: error.message, code: "SYNTAX_ERROR", ...place };
+  return { message: error.message, code: "SYNTAX_ERROR", ...place, advice: syntaxAdvice };
 }
 
 /** A subgraph of the list whose schema.graphql is not there. */

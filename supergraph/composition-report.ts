@@ -57,8 +57,9 @@ function groupByCause(
     .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
   const causes = new Map<unknown, Cause>();
   for (const error of errors) {
-    // Composition's own errors have advice, and name coordinates. Each other error is a cause of its own.
-    const quoted = error.advice === undefined ? [] : coordinatesIn(error.message);
+    // Composition's own errors have advice, and name coordinates; a syntax error quotes tokens. Each other error is a cause of its own.
+    const namesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
+    const quoted = namesCoordinates ? coordinatesIn(error.message) : [];
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
     const edit = edits.find((one) => concerns(one, mentioned));
     const coordinate = edit?.coordinate ?? mentioned[0];
@@ -152,9 +153,21 @@ function summarize(causes: readonly Cause[], errors: readonly CompositionError[]
   if (errors.length === 1) return [];
   const more = causes.length - causesMax;
   const left = more > 0 ? `and ${count(more, "more cause")}. ` : "";
-  return [
-    `${left}${count(causes.length, "cause")}, ${count(errors.length, "error")}. All of them in full: ${allCommand}`,
-  ];
+  const isComplete = causes.length <= causesMax && causes.every(isPrintedInFull);
+  const hint = isComplete ? "" : ` All of them in full: ${allCommand}`;
+  return [`${left}${count(causes.length, "cause")}, ${count(errors.length, "error")}.${hint}`];
+}
+
+/** Whether a cause's group contains all that `--all` prints of it. */
+function isPrintedInFull({ edit, errors }: Cause): boolean {
+  const [{ message }, ...others] = errors;
+  const places = distinctPlaces(errors.flatMap(placesOf));
+  return (
+    edit === undefined &&
+    others.length === 0 &&
+    places.length <= placesMax + 1 &&
+    shorten(message).join("\n") === message
+  );
 }
 
 function count(number: number, noun: string): string {

@@ -36,6 +36,7 @@ test("a syntax error names the team's file, line and column", () => {
       file: posts,
       line: lineOf(broken, posts, "title String!"),
       column: 9,
+      advice: expect.stringContaining("correct this line or the one before it"),
     },
   ]);
 });

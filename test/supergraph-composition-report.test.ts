@@ -105,6 +105,13 @@ test("errors with one cause are one group, five groups are printed, and --all pr
   expect(all.filter((line) => line.includes("INVALID_FIELD_SHARING"))).toHaveLength(14);
 });
 
+test("errors that are all printed in full are counted without a hint at --all", async () => {
+  const broken = withChange(withChange(house, posts, "title: String!", "title String!"), users, "enum Role", "enum");
+  const lines = await report(await commit(house), broken);
+  expect(lines.filter((line) => line.endsWith(" SYNTAX_ERROR"))).toHaveLength(2);
+  expect(lines.at(-1)).toBe("2 causes, 2 errors.");
+});
+
 /** Edits the repository, and returns what `npm run check` prints of it, without the last line break. */
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
