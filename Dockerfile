@@ -116,7 +116,7 @@ ENV BUILD_VERSION=${VERSION} BUILD_REVISION=${REVISION} PORT=4010
 EXPOSE 4010
 CMD ["node", "rest-proxy/src/main.ts"]
 
-# For development only: it hands a token to anybody who asks.
+# For development only: it issues tokens to any client without authentication.
 FROM process AS issuer
 COPY --from=issuer-files /app/node_modules node_modules
 COPY --from=issuer-files /app/kit kit

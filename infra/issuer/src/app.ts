@@ -51,7 +51,7 @@ function createTokenHandler({ issuer, audience, key, log, now = Date.now }: AppO
   return async (request, response) => {
     const wanted = readTokenRequest(request.body);
     const token = await sign(wanted);
-    log.info({ userId: wanted.userId, scopes: wanted.scopes, ttlSeconds: wanted.ttlSeconds }, "token handed out");
+    log.info({ userId: wanted.userId, scopes: wanted.scopes, ttlSeconds: wanted.ttlSeconds }, "token issued");
     const scope = wanted.scopes.join(" ");
     answer(response, 200, {
       access_token: token,

@@ -11,7 +11,7 @@ test("everything has a default", () => {
 
 test("PROFILE=production is refused", () => {
   expect(() => readConfig({ PROFILE: "production" })).toThrow(ConfigError);
-  expect(() => readConfig({ PROFILE: "production" })).toThrow("hands a token to anybody who asks");
+  expect(() => readConfig({ PROFILE: "production" })).toThrow("issues tokens to any client without authentication");
 });
 
 test("the README's table lists every variable with its default and range", () => {

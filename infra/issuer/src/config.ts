@@ -15,7 +15,9 @@ export function readConfig(environment: Environment) {
       why: "with production it does not start",
     });
     if (profile === "production") {
-      env.problem("PROFILE=production: this issuer hands a token to anybody who asks. Use a real OpenID provider");
+      env.problem(
+        "PROFILE=production: this issuer issues tokens to any client without authentication. Use a real OpenID provider",
+      );
     }
     return {
       ...readListenerConfig(env, { port: 4020, shutdownGraceMs: 2_000 }),

@@ -22,5 +22,5 @@ async function serve({ issuer, audience, keyFile, logLevel, ...listener }: Confi
   });
   stopOnSignals([server], log);
   const about = { url: server.url, issuer, kid: key.publicJwk.kid };
-  log.warn(about, "for development only: hands a token to anybody who asks");
+  log.warn(about, "for development only: issues tokens to any client without authentication");
 }

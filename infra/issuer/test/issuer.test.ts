@@ -156,7 +156,7 @@ test.each(["https://evil.example", "http://localhost.evil.example", "http://127.
 test("the process does not start with PROFILE=production, and says why", async () => {
   const { code, stderr } = await runMain({ PROFILE: "production", PORT: "0" });
   expect(code).toBe(1);
-  expect(stderr).toContain("PROFILE=production: this issuer hands a token to anybody who asks");
+  expect(stderr).toContain("PROFILE=production: this issuer issues tokens to any client without authentication");
 });
 
 async function runMain(environment: Record<string, string>): Promise<{ code: number; stderr: string }> {
