@@ -41,10 +41,10 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
 
 /** A workspace that the lock file lacks makes `npm ci` fail in every fresh clone. */
 function findUnlockedServices(root: string, list: readonly Subgraph[]): string[] {
-  const { packages = {} } = readJson<{ readonly packages?: Readonly<Record<string, unknown>> }>(
-    join(root, "package-lock.json"),
-    "package-lock.json is missing or not valid JSON. Write it anew: npm install",
-  );
+  const problem = "package-lock.json is missing or not valid JSON. Write it anew: npm install";
+  const { packages = {} } = readJson(join(root, "package-lock.json"), problem) as {
+    readonly packages?: Readonly<Record<string, unknown>>;
+  };
   return list
     .filter(({ folder }) => existsSync(join(root, folder, "package.json")) && !Object.hasOwn(packages, folder))
     .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
@@ -66,12 +66,12 @@ function findUnknownServices(root: string, list: readonly Subgraph[]): string[] 
 
 function readRoutes(file: string): readonly { readonly service: string }[] {
   const problem = "supergraph/routes.json is not valid JSON. Write it anew: npm run generate";
-  return readJson<{ readonly routes: readonly { readonly service: string }[] }>(file, problem).routes;
+  return (readJson(file, problem) as { readonly routes: readonly { readonly service: string }[] }).routes;
 }
 
-function readJson<T>(file: string, problem: string): T {
+function readJson(file: string, problem: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as T;
+    return JSON.parse(readFileSync(file, "utf8")) as unknown;
   } catch (cause) {
     throw new StartError(problem, { cause });
   }

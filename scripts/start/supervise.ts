@@ -41,6 +41,8 @@ export interface SupervisedPart {
 }
 
 const readyPollMs = 30;
+const failedAgain =
+  "failed again in the same way; starting it again after a change and at least every 8 s, without further lines while that repeats";
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
   const { name, say } = options;
@@ -65,16 +67,12 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     const how = await process_.gone;
     if (current !== process_) return; // We ended it.
     current = undefined;
-    const upMs = performance.now() - startedMs;
-    const isStable = upMs >= options.stableMs;
+    const isStable = performance.now() - startedMs >= options.stableMs;
     failures = isStable ? 1 : failures + 1;
     repeats = output.fail() ? repeats + 1 : 0;
     if (isStable) outputs.reset();
     if (repeats === 0) say(`${how}; starting it again in ${backoffMs(failures)} ms`);
-    if (repeats === 1)
-      say(
-        "failed again in the same way; starting it again at most every 8 s, without further lines while that repeats",
-      );
+    if (repeats === 1) say(failedAgain);
     again = setTimeout(launch, backoffMs(failures));
   }
 
@@ -117,14 +115,16 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
       giveUpCurrent();
       roster.killAll();
     },
-    async waitUntilReady(timeoutMs) {
-      for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(readyPollMs)) {
-        if (isStopped) return false;
-        if (await isAnswering(options.readyUrl)) return true;
-      }
-      return false;
-    },
+    waitUntilReady: (timeoutMs) => pollReady(options.readyUrl, timeoutMs, () => isStopped),
   };
+}
+
+async function pollReady(url: string, timeoutMs: number, isStopped: () => boolean): Promise<boolean> {
+  for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(readyPollMs)) {
+    if (isStopped()) return false;
+    if (await isAnswering(url)) return true;
+  }
+  return false;
 }
 
 /** The part's processes that are alive: one as a rule, two while one replaces the other. */
