@@ -7,7 +7,7 @@ import {
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
-import { type GraphQLError, type GraphQLFormattedError, parse } from "graphql";
+import { GraphQLError, type GraphQLFormattedError, Kind, parse } from "graphql";
 import { separateEntities } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "./errors.ts";
 import { hasInexactNumber } from "./exact-json.ts";
@@ -122,8 +122,14 @@ function toClientError(
   if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
     return { message: formatted.message, ...place, extensions: { code } };
   }
-  failures.report(original);
+  failures.report(original, { field: findFieldName(error) });
   return { message: "Something went wrong on our side.", ...place, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+}
+
+/** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
+function findFieldName(error: unknown): string | undefined {
+  const node = error instanceof GraphQLError ? error.nodes?.[0] : undefined;
+  return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
 /** Errors of the body parser and of authentication. They precede the execution of GraphQL, so the response has their status. */

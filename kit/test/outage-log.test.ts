@@ -96,6 +96,7 @@ test("a bug is logged whole each time", async () => {
   const errors = lines.filter(({ level }) => level === "error");
   expect(errors).toHaveLength(6);
   for (const line of errors) expect(line["err"]).toMatchObject({ type: "TypeError" });
+  expect(errors.filter(({ field }) => field === "late")).toHaveLength(3);
 });
 
 function createApp(): Promise<ServiceApp> {
