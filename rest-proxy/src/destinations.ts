@@ -17,27 +17,34 @@ export interface Destinations {
   remember(method: string, url: string, accept: string | undefined, destination: Destination): void;
 }
 
-/** So many are remembered, of so many characters at most: some 3 MB. */
-const destinationsMax = 4_096;
+/** At most some 6 MB: as many URLs, each with the values of `Accept` that came last, of at most so many characters together. */
+const urlsMax = 4_096;
+const formsMax = 2;
 const keyLengthMax = 256;
 
-/** Anybody can ask for as many as they like, so the oldest goes. */
-export function createDestinations(): Destinations {
-  const known = new Map<string, Destination>();
-
-  return {
-    find: (method, url, accept) => (method === "GET" ? known.get(toKey(url, accept)) : undefined),
-    remember(method, url, accept, destination) {
-      const key = toKey(url, accept);
-      if (method !== "GET" || key.length > keyLengthMax) return;
-      const [oldest] = known.size >= destinationsMax ? known.keys() : [];
-      if (oldest !== undefined) known.delete(oldest);
-      known.set(key, destination);
-    },
-  };
+/** What one value of `Accept` selects at a URL. */
+interface Form {
+  readonly accept: string | undefined;
+  readonly destination: Destination;
 }
 
-/** A target has no space. */
-function toKey(url: string, accept = ""): string {
-  return `${url} ${accept}`;
+/** Clients choose what is remembered, so the oldest is dropped. */
+export function createDestinations(): Destinations {
+  // By URL alone: joining it with `Accept` for one key would cost more than the look-up.
+  const known = new Map<string, readonly Form[]>();
+
+  return {
+    find(method, url, accept) {
+      if (method !== "GET") return undefined;
+      for (const form of known.get(url) ?? []) if (form.accept === accept) return form.destination;
+      return undefined;
+    },
+    remember(method, url, accept, destination) {
+      if (method !== "GET" || url.length + (accept?.length ?? 0) > keyLengthMax) return;
+      const forms = known.get(url) ?? [];
+      const [oldest] = known.size >= urlsMax && forms.length === 0 ? known.keys() : [];
+      if (oldest !== undefined) known.delete(oldest);
+      known.set(url, [{ accept, destination }, ...forms].slice(0, formsMax));
+    },
+  };
 }
