@@ -30,7 +30,7 @@ const removals: ReadonlySet<string> = new Set([
   ChangeType.EnumValueRemoved,
 ]);
 
-/** Completes "Instead: …". `deprecation` is the reason for which clients of the base are told not to use it any more. */
+/** Completes "Instead: …". `deprecation` is the reason of its `@deprecated` in the base. */
 export function adviceFor(type: string, deprecation?: string): string {
   if (deprecation !== undefined && removals.has(type))
     return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it any more, accept its removal in supergraph/accepted-changes.yaml.`;

@@ -9,7 +9,7 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies pending migrations, forward only, under an advisory lock: any number of processes may call it at once.
+ * Applies pending migrations, forward only, under an advisory lock, so that processes may call it concurrently.
  * @returns the names of the migrations that were applied now.
  * @throws Error that names the migration that failed.
  */

@@ -24,7 +24,7 @@ export interface TextLimits {
   readonly what: string;
   /** Spaces at the ends belong to the text, as in Markdown; otherwise they are cut off. */
   readonly keepsEnds?: boolean;
-  /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: any number. */
+  /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: no limit. */
   readonly jsonBytesMax?: number;
 }
 

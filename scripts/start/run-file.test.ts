@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { identifyProcess } from "@tributary/kit/process-identity";
 import { findRunningIssuer, takeRunFile } from "./run-file.ts";
 
-const nobody = { pid: 2 ** 22 + 1, startedAt: "1" };
+const endedProcess = { pid: 2 ** 22 + 1, startedAt: "1" };
 
 test("only one runs on a folder, until it lets go", () => {
   const folder = newFolder();
@@ -23,9 +23,9 @@ test("what a killed supervisor left is ended; a process that only has its pid is
   const parts = [
     { name: "users", ...identifyProcess(ours.pid!) },
     { name: "posts", pid: others.pid, startedAt: "long ago" },
-    { name: "orders", ...nobody },
+    { name: "orders", ...endedProcess },
   ];
-  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts }));
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
   const run = takeRunFile(folder);
   expect(await run.endLeftovers()).toEqual(["users"]);
   expect(identifyProcess(ours.pid!)).toBe(undefined);
@@ -36,7 +36,7 @@ test("what a killed supervisor left is ended; a process that only has its pid is
 test("leftovers are known until they are ended, even when the one that ends them is killed", () => {
   const folder = newFolder();
   const parts = [{ name: "users", ...identifyProcess(sleeper().pid!) }];
-  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts }));
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
   takeRunFile(folder);
   expect(partsOf(folder)).toEqual(parts);
 });
@@ -59,7 +59,7 @@ test("the issuer of a running start is found by its folder, and forgotten when i
   expect(findRunningIssuer(folder)).toBe(issuerUrl);
   run.release();
   expect(findRunningIssuer(folder)).toBe(undefined);
-  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: nobody, parts: [], issuerUrl }));
+  writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts: [], issuerUrl }));
   expect(findRunningIssuer(folder)).toBe(undefined);
 });
 

@@ -41,11 +41,11 @@ export const dashboards: readonly (readonly [string, Dashboard])[] = listFiles(
   "infra/observability/grafana/dashboards/*.json",
 ).map((path) => [basename(path), JSON.parse(readText(path)) as Dashboard]);
 
-/** A query, by where it stands, and the labels that the words beside it name. */
-export interface Asked {
+/** A PromQL query, the place of its definition, and the labels that the text beside it uses. */
+export interface Query {
   readonly where: string;
   readonly expr: string;
-  readonly told: readonly string[];
+  readonly labels: readonly string[];
 }
 
 /** The queries of the documentation to paste, each in a block of its own that says `promql`. */
@@ -55,21 +55,21 @@ export const promqlBlocks: readonly { readonly path: string; readonly expr: stri
   [...readText(path).matchAll(/^ *```promql\n([^]*?)^ *```$/gm)].map(([, expr = ""]) => ({ path, expr })),
 );
 
-/** Every query that there is. */
-export const asked: readonly Asked[] = [
-  ...recordings.map(({ record, expr }) => ({ where: record, expr, told: [] })),
+/** The queries of the rules, the documentation and the dashboards. */
+export const queries: readonly Query[] = [
+  ...recordings.map(({ record, expr }) => ({ where: record, expr, labels: [] })),
   ...alerts.map(({ alert, expr, annotations = {} }) => ({
     where: alert,
     expr,
-    told: namesIn(Object.values(annotations).join(), /\$labels\.(\w+)/g),
+    labels: namesIn(Object.values(annotations).join(), /\$labels\.(\w+)/g),
   })),
-  ...promqlBlocks.map(({ path, expr }) => ({ where: path, expr, told: [] })),
+  ...promqlBlocks.map(({ path, expr }) => ({ where: path, expr, labels: [] })),
   ...dashboards.flatMap(([file, { panels }]) =>
     panels.flatMap(({ title, targets = [] }) =>
       targets.map(({ expr, legendFormat }) => ({
         where: `${file}, ${title}`,
         expr,
-        told: namesIn(legendFormat, /\{\{(\w+)\}\}/g),
+        labels: namesIn(legendFormat, /\{\{(\w+)\}\}/g),
       })),
     ),
   ),

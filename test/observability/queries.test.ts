@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { type Exposition, seriesOf } from "./exposition.ts";
-import { asked, recordings } from "./files.ts";
+import { queries as queryTexts, recordings } from "./files.ts";
 import { type KnownSeries, listKnownSeries, valuesOf } from "./known-series.ts";
 import { matches, readQuery, type Selector, splitAlternatives } from "./promql.ts";
 import { type RunningUnits, startUnits } from "./running-units.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-const queries = asked.map(({ where, expr, told }) => ({ where, told, ...readQuery(expr) }));
+const queries = queryTexts.map(({ where, expr, labels }) => ({ where, labels, ...readQuery(expr) }));
 
 test("every metric that is asked for is exported by a running process", () => {
   const unknown = queries.flatMap(({ where, selectors }) =>
@@ -64,8 +64,8 @@ test("every label that a query groups or joins by is one of each metric that it 
 });
 
 test("every label that a legend or an alert's text names is one of the query's", () => {
-  const wrong = queries.flatMap(({ where, told, selectors }) =>
-    told.filter((label) => !selectors.some(({ metric }) => has(metric, label))).map((label) => `${where}: ${label}`),
+  const wrong = queries.flatMap(({ where, labels, selectors }) =>
+    labels.filter((label) => !selectors.some(({ metric }) => has(metric, label))).map((label) => `${where}: ${label}`),
   );
   expect(wrong).toEqual([]);
 });

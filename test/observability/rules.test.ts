@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { expect, test } from "vitest";
-import { alerts, asked, groupNames, listFiles, promqlBlocks, readText, readYaml, recordings } from "./files.ts";
+import { alerts, groupNames, listFiles, promqlBlocks, queries, readText, readYaml, recordings } from "./files.ts";
 
 test("no two alerts and no two groups have one name", () => {
   expect(alerts.length).toBeGreaterThan(20);
@@ -142,7 +142,7 @@ test.each(["prometheus.yml", "prometheus-kubernetes.yml"])(
 
 test("a bucket is asked for by a limit that Prometheus 2 and 3 write alike", () => {
   // Version 3 makes 1.0 of 1.
-  const limits = asked.flatMap(({ expr }) => [...expr.matchAll(/\ble="([^"]*)"/g)].map(([, limit]) => limit));
+  const limits = queries.flatMap(({ expr }) => [...expr.matchAll(/\ble="([^"]*)"/g)].map(([, limit]) => limit));
   expect(limits).toContain("0.5");
   for (const limit of limits) expect(limit).toMatch(/^\d+\.\d+$|^\+Inf$/);
 });

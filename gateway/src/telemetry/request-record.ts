@@ -24,7 +24,7 @@ const failuresMax = 5;
 export class RequestRecord {
   /** Undefined for what is not asked of /graphql. */
   lane: "fast" | "full" | undefined;
-  /** The request's parameter `operationName`, until an operation is admitted: any text, never for a label, a span or a log line. */
+  /** The request's parameter `operationName`, until an operation is admitted: unvalidated client text, so never a label, a span attribute or a log field. */
   requestedName: string | undefined;
   /** Undefined until an operation is admitted. */
   admitted: Pick<AdmittedOperation, "operation" | "identity"> | undefined;
