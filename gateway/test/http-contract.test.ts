@@ -355,6 +355,18 @@ describe("HTTP that is broken or means two things", () => {
     expect(answer).toContain("HEADERS_TOO_LARGE");
   });
 
+  test("requests before a broken one on the same connection get their responses in order, then comes a 400", async () => {
+    const request = (name: string) => {
+      const body = JSON.stringify({ query: `{ ${name}: whoAmI }` });
+      const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+      return `${head}\r\n\r\n${body}`;
+    };
+    const answer = await sendRaw(gateway.url, `${["a", "b", "c"].map(request).join("")}BROKEN\r\n\r\n`);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)|"data":\{"(\w)"/g)].map(([, status, name]) => status ?? name)).toEqual(
+      [...["200", "a", "200", "b", "200", "c"], "400"],
+    );
+  });
+
   test("an expectation that nobody can meet is 417 in JSON", async () => {
     expect(await sendRaw(gateway.url, "GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n")).toMatch(
       /^HTTP\/1\.1 417 [^]*"errors"/,

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { rejectBrokenRequests } from "@tributary/kit/broken-requests";
 import type { PendingResponses } from "@tributary/kit/lifecycle";
 import type { Admission } from "./admit/admission.ts";
 import { codeOfParserError, rawProblem } from "./problems.ts";
@@ -18,31 +19,13 @@ export interface ConnectionOptions {
 
 /** Handles what never becomes a request: malformed bytes, `Expect`, `CONNECT`. Call it before the server listens. */
 export function prepareServer(server: Server, { observe, admission, pendingResponses }: ConnectionOptions): void {
-  const broken = new WeakSet<Duplex>();
   // Node would answer a missing Host by itself, without a problem document; readHost rejects it.
   Object.assign(server, { requireHostHeader: false });
   // Node would send 100 (Continue) before the request was checked; readBody sends it.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  server.on("connect", (_request, socket) => refuseInOrder(socket, undefined));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // The parser reports the same error again with each chunk that follows.
-    if (broken.has(socket)) return;
-    broken.add(socket);
-    if (error.code === "ECONNRESET") socket.destroy();
-    else refuseInOrder(socket, error.code);
-  });
-
-  /** Sends the rejection after the pending responses to the requests before it (RFC 9112, 9.3.2). */
-  function refuseInOrder(socket: Duplex, code: string | undefined): void {
-    // A request that broke off in its body has a response too; until its head is sent, the rejection takes its place.
-    const isBefore = ({ req, headersSent }: ServerResponse) => req.complete || headersSent;
-    const last = pendingResponses(socket).findLast(isBefore);
-    if (last) last.once("close", () => refuseInOrder(socket, code));
-    else if (socket.writable) refuse(socket, code);
-    else socket.destroy();
-  }
+  rejectBrokenRequests(server, pendingResponses, refuse);
 
   function refuse(socket: Duplex, code: string | undefined): void {
     const requestId = randomUUID();

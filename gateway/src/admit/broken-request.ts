@@ -1,6 +1,8 @@
 // Stage 1 of 5: may you come in? What Node's parser refuses before there is a request.
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { rejectBrokenRequests } from "@tributary/kit/broken-requests";
+import type { PendingResponses } from "@tributary/kit/lifecycle";
 import { type ClientCode, codes, refusalBody } from "../errors.ts";
 
 const reasons: Partial<Record<ClientCode, string>> = {
@@ -10,13 +12,10 @@ const reasons: Partial<Record<ClientCode, string>> = {
 };
 
 /** Broken or ambiguous HTTP (two lengths, a length beside chunks), too large headers, too slow clients: JSON, and the connection is closed. */
-export function answerBrokenRequests(server: Server): void {
+export function answerBrokenRequests(server: Server, pendingResponses: PendingResponses): void {
   // Node would respond to a missing Host without a body; server.ts checks it.
   Object.assign(server, { requireHostHeader: false });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0) return void socket.destroy();
-    refuse(socket, toCode(error.code));
-  });
+  rejectBrokenRequests(server, pendingResponses, (socket, code) => refuse(socket, toCode(code)));
   server.on("checkExpectation", (_request, response) => {
     const body = refusalBody("MALFORMED_REQUEST", "This expectation cannot be met.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
