@@ -17,7 +17,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
-import { identifyProcess, isRunning } from "@tributary/kit/process-identity";
+import { identifyProcess, isRunning } from "@tributary/kit/process/process-identity";
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {

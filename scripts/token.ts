@@ -1,7 +1,7 @@
 // npm run -s token -- ada: prints a token of the local issuer and nothing else.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { ConfigError, type Environment } from "@tributary/kit/env";
+import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import { dataFolder, urlOf } from "./start/parts.ts";
 import { readPorts } from "./start/ports.ts";
 import { findRunningIssuer } from "./start/run-file.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "@tributary/kit/openapi-book";
+import type { Json } from "@tributary/kit/openapi/schema-book";
 import { expect, test } from "vitest";
 import { findDocumentChanges } from "./openapi-changes.ts";
 

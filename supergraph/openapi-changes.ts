@@ -1,4 +1,4 @@
-import type { Json } from "@tributary/kit/openapi-book";
+import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 

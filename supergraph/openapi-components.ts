@@ -1,8 +1,8 @@
-import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
-import type { HeaderName } from "@tributary/kit/openapi";
-import { explanations, slugOf } from "@tributary/kit/openapi-problems";
-import { toProblemDocument } from "@tributary/kit/problem";
-import type { Json } from "@tributary/kit/openapi-book";
+import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
+import type { HeaderName } from "@tributary/kit/openapi/openapi";
+import { explanations, slugOf } from "@tributary/kit/openapi/problems";
+import { toProblemDocument } from "@tributary/kit/http/problem";
+import type { Json } from "@tributary/kit/openapi/schema-book";
 
 type SharedHeader =
   | HeaderName

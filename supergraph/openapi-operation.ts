@@ -1,8 +1,8 @@
-import { type ErrorCode, statusOf } from "@tributary/kit/errors";
-import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi";
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
+import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi/openapi";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { type Components, headersOfEveryAnswer } from "./openapi-components.ts";
-import type { Json, SchemaBook } from "@tributary/kit/openapi-book";
+import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
 
 export interface OperationSource {
   readonly route: RouteDeclaration;

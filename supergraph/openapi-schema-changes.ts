@@ -1,4 +1,4 @@
-import type { Json } from "@tributary/kit/openapi-book";
+import type { Json } from "@tributary/kit/openapi/schema-book";
 
 /** A difference that a client can feel, in words that begin with the place: `the body's /lines/quantity …`. */
 export interface SchemaChange {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ServiceDocuments } from "@tributary/kit/openapi";
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { ServiceDocuments } from "@tributary/kit/openapi/openapi";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "./composition-errors.ts";
 import type { RouteSource } from "./route-sources.ts";
 import type { Subgraph } from "./subgraphs.ts";

@@ -1,6 +1,6 @@
 import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
-import { createSchemaBook, type Json } from "@tributary/kit/openapi-book";
+import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
 import type { Generation, GenerationOptions } from "./generated-files.ts";
 import { readRoutes } from "./route-sources.ts";

@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import type { CompositionError } from "./composition-errors.ts";
 import type { Place } from "./places.ts";
 import type { RouteSource } from "./route-sources.ts";

@@ -57,5 +57,5 @@ test("a violation on disk is found, with path, line and the rule's sentence", ()
 });
 
 test("a file that cannot be parsed fails with its name", () => {
-  expect(() => createHouse({ "kit/src/log.ts": "export const = 1" })).toThrow("kit/src/log.ts");
+  expect(() => createHouse({ "kit/src/process/log.ts": "export const = 1" })).toThrow("kit/src/process/log.ts");
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { describeEnvironment, type Environment } from "../kit/src/env.ts";
+import { describeEnvironment, type Environment } from "../kit/src/process/env.ts";
 import { issuer, units } from "./kubernetes/units.ts";
 
 test.each([

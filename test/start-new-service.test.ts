@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { cloneRepository, removeClone } from "./start/clone.ts";
 import { pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
 import { stubPart, stubSchema } from "./start/stub-platform.ts";

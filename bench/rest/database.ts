@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pickFreePort } from "@tributary/kit/free-port";
-import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 
 export interface PostsDatabase {

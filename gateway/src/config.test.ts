@@ -1,4 +1,4 @@
-import { ConfigError, type Environment } from "@tributary/kit/env";
+import { ConfigError, type Environment } from "@tributary/kit/process/env";
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 

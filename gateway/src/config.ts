@@ -1,6 +1,6 @@
-import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/env";
-import { readListenerConfig } from "@tributary/kit/listener-config";
-import { readTelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import { type Environment, type EnvironmentReader, readEnvironment } from "@tributary/kit/process/env";
+import { readListenerConfig } from "@tributary/kit/process/listener-config";
+import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;

@@ -1,9 +1,9 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
-import { warnOfMisspeltVariables } from "@tributary/kit/misspelt-variables";
-import { runMain } from "@tributary/kit/run-main";
+import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
+import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
+import { runMain } from "@tributary/kit/process/main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createPlanner } from "./plan/planner/planner.ts";

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
-import { isPreflight } from "@tributary/kit/cors";
-import { hasOneHost } from "@tributary/kit/host";
+import { isPreflight } from "@tributary/kit/http/cors";
+import { hasOneHost } from "@tributary/kit/http/host";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
 import { createIntroduction, type Exchange, setHeaders } from "./admit/exchange.ts";
@@ -11,7 +11,7 @@ import { Refusal } from "./errors.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import { createFastLane } from "./lanes/fast.ts";
 import { createFullLane, type FullLane, type Received } from "./lanes/full.ts";
-import { createBoundedMap } from "@tributary/kit/bounded-map";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { createPipeline } from "./pipeline.ts";
 import type { Planner } from "./plan/planner/planner.ts";
 import { createWriteCounts } from "./run/write-counts.ts";

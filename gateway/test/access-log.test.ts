@@ -1,7 +1,7 @@
-import type { Log } from "@tributary/kit/log";
-import type { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
-import { noTrace } from "@tributary/kit/telemetry/trace";
+import type { Log } from "@tributary/kit/process/log";
+import type { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";

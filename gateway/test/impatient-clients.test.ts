@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { silentLog } from "@tributary/kit/log";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { silentLog } from "@tributary/kit/process/log";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createFetchObserver } from "../src/telemetry/fetch-observer.ts";

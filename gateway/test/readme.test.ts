@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeEnvironment } from "@tributary/kit/env";
+import { describeEnvironment } from "@tributary/kit/process/env";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { codes } from "../src/errors.ts";

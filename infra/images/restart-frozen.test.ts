@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 
 /** With room for one connection that is not accepted yet. */
 const server = `

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { readConnectionRequest, readFirst, toConnection } from "./connection.ts";
-import { createCursors } from "./cursor.ts";
-import { AppError } from "./errors.ts";
-import { anyVersion, createProjection, isMet, readPrecondition, requireVersion, writeEtag } from "./etag.ts";
-import { isRowId, onlyRowIds } from "./ids.ts";
-import { keyset, toPage } from "./keyset.ts";
-import { createLog } from "./log.ts";
-import { readRequestId } from "./request-id.ts";
-import { readShape, text, toPointer } from "./validate.ts";
-import { toWordPrefixQuery } from "./word-search.ts";
+import { readConnectionRequest, readFirst, toConnection } from "./lists/connection.ts";
+import { createCursors } from "./lists/cursor.ts";
+import { AppError } from "./errors/app-error.ts";
+import { anyVersion, createProjection, isMet, readPrecondition, requireVersion, writeEtag } from "./http/etag.ts";
+import { isRowId, onlyRowIds } from "./postgres/row-id.ts";
+import { keyset, toPage } from "./lists/keyset.ts";
+import { createLog } from "./process/log.ts";
+import { readRequestId } from "./http/request-id.ts";
+import { readShape, text, toPointer } from "./errors/validate.ts";
+import { toWordPrefixQuery } from "./postgres/word-search.ts";
 import { Writable } from "node:stream";
 
 test("a row's id is a bigint above zero, spelt one way", () => {

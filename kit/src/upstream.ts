@@ -1,5 +1,5 @@
 import type { Pool } from "undici";
-import type { Span } from "./telemetry/trace.ts";
+import type { Span } from "./telemetry/tracing/trace.ts";
 import type { Lookup } from "./upstream/address-book.ts";
 import { beginAttempt, endAttempt, type TracedRequest } from "./upstream/attempt-span.ts";
 import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";

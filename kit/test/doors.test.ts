@@ -2,13 +2,13 @@ import { request as httpRequest } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AppError } from "../src/errors.ts";
-import type { Log } from "../src/log.ts";
-import { type Handlers, pageBytesMax } from "../src/rest.ts";
-import { readPageRequest, writeList } from "../src/rest-lists.ts";
-import type { RouteDeclaration } from "../src/routes.ts";
-import { createServiceApp, type ServiceApp } from "../src/service.ts";
-import { createCursors } from "../src/cursor.ts";
+import { AppError } from "../src/errors/app-error.ts";
+import type { Log } from "../src/process/log.ts";
+import { type Handlers, pageBytesMax } from "../src/rest/rest-endpoint.ts";
+import { readPageRequest, writeList } from "../src/rest/lists.ts";
+import type { RouteDeclaration } from "../src/rest/routes.ts";
+import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
+import { createCursors } from "../src/lists/cursor.ts";
 
 const routes = [
   {

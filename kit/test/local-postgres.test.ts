@@ -17,8 +17,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
-import { pickFreePort } from "../src/free-port.ts";
-import { ensureDatabase, type LocalPostgres, removeLocalPostgres, startLocalPostgres } from "../src/local-postgres.ts";
+import { pickFreePort } from "../src/process/free-port.ts";
+import {
+  ensureDatabase,
+  type LocalPostgres,
+  removeLocalPostgres,
+  startLocalPostgres,
+} from "../src/local-postgres/local-postgres.ts";
 import setup from "../src/testing/postgres-global-setup.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -227,7 +232,7 @@ async function start(
 
 async function startInOtherProcess(directory: string, port: number) {
   const text = `
-    import { startLocalPostgres } from ${JSON.stringify(new URL("../src/local-postgres.ts", import.meta.url).href)};
+    import { startLocalPostgres } from ${JSON.stringify(new URL("../src/local-postgres/local-postgres.ts", import.meta.url).href)};
     const { pid, superuserUrl } = await startLocalPostgres({ directory: ${JSON.stringify(directory)}, port: ${port}, log() {} });
     console.log(JSON.stringify({ pid, superuserUrl }));`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", text], { stdio: ["ignore", "pipe", "inherit"] });

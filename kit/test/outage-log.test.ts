@@ -3,14 +3,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AppError } from "../src/errors.ts";
-import { createLog } from "../src/log.ts";
-import type { RouteDeclaration } from "../src/routes.ts";
-import { createServiceApp, type ServiceApp } from "../src/service.ts";
-import { createNoMetrics } from "../src/telemetry/metrics.ts";
+import { AppError } from "../src/errors/app-error.ts";
+import { createLog } from "../src/process/log.ts";
+import type { RouteDeclaration } from "../src/rest/routes.ts";
+import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
+import { createNoMetrics } from "../src/telemetry/metrics/metrics.ts";
 import { createRequestRecords, recordFields } from "../src/telemetry/request-record.ts";
 import { createServiceObserver } from "../src/telemetry/service-observer.ts";
-import { noTrace } from "../src/telemetry/trace.ts";
+import { noTrace } from "../src/telemetry/tracing/trace.ts";
 
 const routes = [
   { id: "one", method: "GET", path: "/things/:id", versions: [1], cache: "public", summary: "One thing" },

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
-import { createDatabase, type DatabaseOptions } from "../src/postgres.ts";
+import { createDatabase, type DatabaseOptions } from "../src/postgres/postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
 
 let test_: TestDatabase;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { createLog, silentLog } from "../src/log.ts";
-import { migrate } from "../src/migrate.ts";
-import { createDatabase, type Database, requireDurability, violates } from "../src/postgres.ts";
+import { createLog, silentLog } from "../src/process/log.ts";
+import { migrate } from "../src/postgres/migrate.ts";
+import { createDatabase, type Database, requireDurability, violates } from "../src/postgres/postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../src/testing/database.ts";
 
 const migrations = fileURLToPath(new URL("migrations", import.meta.url));

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { createInFlightLimit } from "./in-flight.ts";
 
 /** How much of a body that nobody wants is read away so that its sender can read the answer; then the connection goes. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describeEnvironment } from "@tributary/kit/env";
+import { describeEnvironment } from "@tributary/kit/process/env";
 import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
 import { readConfig, readRoutesFile } from "./config.ts";

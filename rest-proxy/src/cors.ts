@@ -1,4 +1,4 @@
-import { type Cors, createCors } from "@tributary/kit/cors";
+import { type Cors, createCors } from "@tributary/kit/http/cors";
 import { clientNameHeaders } from "./usage.ts";
 
 /** What pages of the allowed origins may send to the resources, and read of their answers. */

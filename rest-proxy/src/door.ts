@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError } from "@tributary/kit/errors";
-import { hasOneHost } from "@tributary/kit/host";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { hasOneHost } from "@tributary/kit/http/host";
 import { isHost, readTarget, type Target } from "./target.ts";
 import type { Place } from "./route-table.ts";
 import type { Route } from "./routes.ts";

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { AppError } from "@tributary/kit/errors";
-import { writeProblem } from "@tributary/kit/problem";
-import { readRequestId } from "@tributary/kit/request-id";
-import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/trace-context";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { writeProblem } from "@tributary/kit/http/problem";
+import { readRequestId } from "@tributary/kit/http/request-id";
+import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
 import { abandonBody, ClientGone } from "./body.ts";
 import { createOwnHead, type OwnHead, setOwnHead } from "./own-head.ts";
 import { isOpen, ServiceFailure } from "./problems.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 
 /** Node reads heads of at most 16 KiB, in services too. The rest is for what is still added: conditions, host, deadline. */
 const passedOnBytesMax = 15_360;

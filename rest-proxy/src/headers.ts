@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isTraceParent } from "@tributary/kit/trace-context";
+import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { Client } from "./admit/clients.ts";
 
 /** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */

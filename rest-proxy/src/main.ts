@@ -1,6 +1,6 @@
-import { startServer, stopOnSignals } from "@tributary/kit/lifecycle";
-import { warnOfMisspeltVariables } from "@tributary/kit/misspelt-variables";
-import { runMain } from "@tributary/kit/run-main";
+import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
+import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
+import { runMain } from "@tributary/kit/process/main";
 import { readConfig, readRoutesFile } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
 import { createRouteTable } from "./route-table.ts";

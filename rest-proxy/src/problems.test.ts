@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
 import { codeOfParserError, rawProblem, toServiceError } from "./problems.ts";
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from "node:http";
-import { AppError, type AppErrorOptions, type ErrorCode, statusOf } from "@tributary/kit/errors";
-import { toProblemDocument } from "@tributary/kit/problem";
+import { AppError, type AppErrorOptions, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
+import { toProblemDocument } from "@tributary/kit/http/problem";
 
 /** Errors of a connection that mean: the service is not there, or does not speak HTTP. All else is a bug of ours. */
 const connectionCodes = /^(?:E[A-Z_]+|HPE_\w+|UND_ERR_SOCKET)$/;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { ClientGone } from "./body.ts";
 import type { AskOrigin } from "./cache/origin.ts";
 import type { CacheLookup, CompleteHead, SharedCache } from "./cache/shared-cache.ts";

@@ -1,4 +1,4 @@
-import { invalidQuery, parseQuery } from "@tributary/kit/rest-query";
+import { invalidQuery, parseQuery } from "@tributary/kit/rest/query";
 
 /**
  * Checks a query against the names that a route knows and writes it in one spelling, sorted by name: the service reads what the proxy read, and

@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { createKeysOf } from "./cache-keys.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "./cache/shared-cache.ts";
 import type { RouteTable } from "./route-table.ts";

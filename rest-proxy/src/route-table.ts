@@ -1,4 +1,4 @@
-import { ConfigError } from "@tributary/kit/env";
+import { ConfigError } from "@tributary/kit/process/env";
 import type { Route } from "./routes.ts";
 import { readSegment, writeSegment } from "./segment.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ConfigError } from "@tributary/kit/env";
+import { ConfigError } from "@tributary/kit/process/env";
 import { z } from "zod";
 
 /** One route of supergraph/routes.json: what a team declared, and which service answers it. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
-import type { Cors } from "@tributary/kit/cors";
-import type { PendingResponses } from "@tributary/kit/lifecycle";
+import type { Cors } from "@tributary/kit/http/cors";
+import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { type Chosen, createVersionChooser, isPlain, type Media } from "./accept.ts";
 import type { Place, RouteTable } from "./route-table.ts";
 

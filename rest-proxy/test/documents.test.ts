@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { statusOf } from "@tributary/kit/errors";
+import { statusOf } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
 import { createDocuments, type OwnAnswer, type OwnRequest } from "../src/documents/documents.ts";
 import { html, markdown } from "../src/documents/html.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { startServer } from "@tributary/kit/lifecycle";
-import { silentLog } from "@tributary/kit/log";
+import { startServer } from "@tributary/kit/process/lifecycle";
+import { silentLog } from "@tributary/kit/process/log";
 import { createProxyMiddleware, type Options } from "http-proxy-middleware";
 import { onTestFinished } from "vitest";
 import type { AdmissionLimits } from "../src/admit/admission.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Environment } from "@tributary/kit/env";
+import type { Environment } from "@tributary/kit/process/env";
 import type { Seeding } from "./databases.ts";
 import { runPlatform } from "./run.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ensureDatabase } from "@tributary/kit/local-postgres";
+import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 import { applyMigrations } from "./migrations.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";

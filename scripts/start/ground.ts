@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "@tributary/kit/env";
-import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres";
+import type { Environment } from "@tributary/kit/process/env";
+import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { Writable } from "node:stream";
-import { createLog } from "@tributary/kit/log";
+import { createLog } from "@tributary/kit/process/log";
 import pg from "pg";
 
 export interface MigrationsOptions {
@@ -19,7 +19,7 @@ export interface MigrationsOptions {
  */
 export async function applyMigrations({ name, databaseUrl, folder, say }: MigrationsOptions): Promise<void> {
   if (!(await hasPending(databaseUrl, folder))) return;
-  const { migrate } = await import("@tributary/kit/migrate");
+  const { migrate } = await import("@tributary/kit/postgres/migrate");
   const log = createLog({ name, level: "info", destination: toLines(say) });
   await migrate({ databaseUrl, directory: folder, log });
 }

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { createLog } from "@tributary/kit/log";
+import { createLog } from "@tributary/kit/process/log";
 import { expect, test } from "vitest";
 import { createOutput } from "./output.ts";
 

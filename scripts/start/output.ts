@@ -85,7 +85,7 @@ function renderLine(line: string | Record<string, unknown>, paint: (style: Style
   return [sentence.filter((word) => word !== "").join(" "), ...below.map((line) => `  ${line}`)];
 }
 
-/** An error as kit/src/telemetry/describe-error.ts logs it: type and message first, then the frames, then its causes. */
+/** An error as kit/src/errors/describe-error.ts logs it: type and message first, then the frames, then its causes. */
 function renderError(error: unknown, label = ""): string[] {
   if (!isRecord(error)) return `${label}${renderText(error)}`.split("\n");
   const { type, message, stack, cause, errors, ...known } = error;

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { Environment } from "@tributary/kit/env";
+import type { Environment } from "@tributary/kit/process/env";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 
 export type ServiceName = (typeof subgraphs)[number]["name"];

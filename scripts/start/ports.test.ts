@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { findTakenPorts, readPorts } from "./ports.ts";
 
 test("every part has its usual port, and a variable to move it", () => {

@@ -1,5 +1,5 @@
-import { type Environment, readEnvironment } from "@tributary/kit/env";
-import { isPortFree } from "@tributary/kit/free-port";
+import { type Environment, readEnvironment } from "@tributary/kit/process/env";
+import { isPortFree } from "@tributary/kit/process/free-port";
 import { type PartName, parts, type Ports, postgresPort } from "./parts.ts";
 
 interface PortChoice {

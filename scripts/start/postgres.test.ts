@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeLocalPostgres } from "@tributary/kit/local-postgres";
+import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { supervisePostgres } from "./postgres.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { backoffMs } from "./backoff.ts";
 
 export interface PostgresOptions {

@@ -6,7 +6,7 @@ test.each([
   ["services/users/src/store.ts", { code: ["users"] }],
   ["gateway/src/plan/planner.ts", { code: ["gateway"] }],
   ["infra/issuer/src/app.ts", { code: ["issuer"] }],
-  ["kit/src/log.ts", { code: [...partNames] }],
+  ["kit/src/process/log.ts", { code: [...partNames] }],
   ["services/orders/schema.graphql", { schemas: ["orders"] }],
   ["services/posts/src/rest/routes.ts", { code: ["posts"], routes: ["posts"] }],
   ["services/posts/migrations/0002-more.sql", { code: ["posts"], migrations: ["posts"] }],

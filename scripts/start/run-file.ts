@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process-identity";
+import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { StartError } from "./start-error.ts";
 
 /** A start that uses a data folder: the supervisor, and the processes it started. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ConfigError } from "@tributary/kit/env";
+import { ConfigError } from "@tributary/kit/process/env";
 import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";

@@ -1,8 +1,8 @@
 import { appendFileSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "@tributary/kit/free-port";
-import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";

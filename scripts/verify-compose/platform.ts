@@ -1,4 +1,4 @@
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";
 import { type Balancer, startBalancer } from "../processes/balancer.ts";

@@ -1,5 +1,5 @@
-import { pickFreePort } from "@tributary/kit/free-port";
-import { ensureDatabase, type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { ensureDatabase, type LocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import pg from "pg";
 import { killTree } from "./process-tree.ts";
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { identifyProcess } from "@tributary/kit/process-identity";
+import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { expect, test } from "vitest";
 import { childrenOf, killTree } from "./process-tree.ts";
 

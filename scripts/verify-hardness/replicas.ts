@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { Check, Scene } from "./check.ts";
 import { within } from "./gateway-process.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "@tributary/kit/free-port";
-import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { startProcess, startService } from "../processes/service.ts";
 

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import { type Service, type ServiceFolder, startProcess } from "../processes/service.ts";
 import { hasLoopbackNetwork, type Names } from "./names.ts";
 

@@ -170,14 +170,14 @@ export const planted: readonly Planted[] = [
     files: {
       "kit/src/index.ts": other,
       "kit/src/all.ts": 'export { other } from "./index.ts";\nexport type { Log } from "./log.ts";',
-      "kit/src/log.ts": "export type Log = object;",
+      "kit/src/process/log.ts": "export type Log = object;",
     },
     at: ["kit/src/index.ts:1", "kit/src/all.ts:1"],
   },
   {
     rule: "no-barrels",
     what: "a file that passes on everything of another beside its own",
-    files: { "kit/src/all.ts": 'export const own = 1;\nexport * from "./log.ts";', "kit/src/log.ts": other },
+    files: { "kit/src/all.ts": 'export const own = 1;\nexport * from "./log.ts";', "kit/src/process/log.ts": other },
     at: ["kit/src/all.ts:2"],
   },
   {
@@ -237,16 +237,16 @@ export const planted: readonly Planted[] = [
 
 /** A small house that keeps every rule, though it comes near to breaking several. */
 export const upright: Readonly<Record<string, string>> = {
-  "kit/src/log.ts": 'import pino from "pino";\nexport const createLog = pino;',
+  "kit/src/process/log.ts": 'import pino from "pino";\nexport const createLog = pino;',
   "kit/src/telemetry/counting.ts": 'import type * as Client from "prom-client";\nexport type Gauge = Client.Gauge;',
-  "kit/src/rest.ts":
+  "kit/src/rest/rest-endpoint.ts":
     'export const methods = ["POST"]; // users, posts and orders in a comment are nobody\'s dependency\nexport const userId = "user";',
   "kit/src/testing/cast.ts": 'export const order = "orders";',
-  "kit/src/postgres.ts":
+  "kit/src/postgres/postgres.ts":
     'import pg from "pg";\nexport const ping = "select 1 from pg_database";\nexport const pool = pg;',
   "services/users/package.json": '{ "exports": {} }',
   "services/users/src/main.ts":
-    'import { createApp } from "./app.ts";\nimport { createLog } from "@tributary/kit/log";\ncreateApp(process.env, createLog);',
+    'import { createApp } from "./app.ts";\nimport { createLog } from "@tributary/kit/process/log";\ncreateApp(process.env, createLog);',
   "services/users/src/app.ts":
     'import { find } from "./actions.ts";\nimport { resolvers } from "./graphql/resolvers.ts";\nimport { store } from "./store.ts";\nexport const createApp = (...all: unknown[]) => [all, find, resolvers, store];',
   "services/users/src/graphql/resolvers.ts":

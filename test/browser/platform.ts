@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 
 export interface Platform {
   /** The gateway's address, without a path. */

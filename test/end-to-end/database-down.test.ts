@@ -2,7 +2,11 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type LocalPostgres, removeLocalPostgres, startLocalPostgres } from "../../kit/src/local-postgres.ts";
+import {
+  type LocalPostgres,
+  removeLocalPostgres,
+  startLocalPostgres,
+} from "../../kit/src/local-postgres/local-postgres.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 let folder: string;

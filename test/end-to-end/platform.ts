@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { startServer } from "../../kit/src/lifecycle.ts";
-import { silentLog } from "../../kit/src/log.ts";
-import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
+import { startServer } from "../../kit/src/process/lifecycle.ts";
+import { silentLog } from "../../kit/src/process/log.ts";
+import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";

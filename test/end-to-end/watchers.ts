@@ -1,6 +1,6 @@
-import { silentLog } from "../../kit/src/log.ts";
-import { metricsOf } from "../../kit/src/telemetry/metric-declarations.ts";
-import { createPrometheus } from "../../kit/src/telemetry/prometheus.ts";
+import { silentLog } from "../../kit/src/process/log.ts";
+import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
+import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
 import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";

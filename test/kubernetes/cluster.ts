@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Environment } from "../../kit/src/env.ts";
+import type { Environment } from "../../kit/src/process/env.ts";
 import type { Gateway, HTTPRoute } from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
 import type { IDeployment } from "kubernetes-models/apps/v1";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeEnvironment } from "../../kit/src/env.ts";
+import { describeEnvironment } from "../../kit/src/process/env.ts";
 import { environmentOf, getPod, listPods, renderOverlay } from "./cluster.ts";
 import { issuer, serviceNames, type Unit, units } from "./units.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readServiceConfig } from "../../kit/src/service-config.ts";
+import { readServiceConfig } from "../../kit/src/service/service-config.ts";
 import { environmentOf, getPod, renderOverlay, selectPods } from "./cluster.ts";
 import { serviceNames, units } from "./units.ts";
 

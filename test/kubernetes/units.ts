@@ -5,7 +5,7 @@ import { readConfig as readUsers } from "../../services/users/src/config.ts";
 import { readConfig as readGateway } from "../../gateway/src/config.ts";
 import { readConfig as readIssuer } from "../../infra/issuer/src/config.ts";
 import { readConfig as readRestProxy } from "../../rest-proxy/src/config.ts";
-import type { Environment } from "../../kit/src/env.ts";
+import type { Environment } from "../../kit/src/process/env.ts";
 
 /** What every process of ours is told. */
 interface UnitConfig {

@@ -1,6 +1,6 @@
 import { codes } from "../../gateway/src/errors.ts";
-import { statusOf } from "../../kit/src/errors.ts";
-import { metricsOf } from "../../kit/src/telemetry/metric-declarations.ts";
+import { statusOf } from "../../kit/src/errors/app-error.ts";
+import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
 import { recordings } from "./files.ts";
 import type { Exposition } from "./exposition.ts";
 import { seriesOf } from "./exposition.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pickFreePort } from "../../kit/src/free-port.ts";
+import { pickFreePort } from "../../kit/src/process/free-port.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { type Service, type ServiceFolder, startProcess } from "../../scripts/processes/service.ts";
 import { startObservedService } from "../telemetry/observed-process.ts";

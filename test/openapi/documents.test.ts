@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statusOf } from "../../kit/src/errors.ts";
+import { statusOf } from "../../kit/src/errors/app-error.ts";
 import { operationsOf, readExamples, readOpenApi } from "./documents.ts";
 import { findMisfits } from "./json-schema.ts";
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Example, OperationDocument } from "../../kit/src/openapi.ts";
+import type { Example, OperationDocument } from "../../kit/src/openapi/openapi.ts";
 import { mergeDocuments, versionsOf } from "../../supergraph/openapi.ts";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "../../supergraph/openapi-sources.ts";
 import { readRoutes } from "../../supergraph/route-sources.ts";

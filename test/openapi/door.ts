@@ -1,5 +1,5 @@
-import { startServer } from "../../kit/src/lifecycle.ts";
-import { silentLog } from "../../kit/src/log.ts";
+import { startServer } from "../../kit/src/process/lifecycle.ts";
+import { silentLog } from "../../kit/src/process/log.ts";
 import { readConfig } from "../../rest-proxy/src/config.ts";
 import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
 import { loadRoutes } from "../../rest-proxy/src/routes.ts";

@@ -1,6 +1,6 @@
 import { Client } from "pg";
-import type { CastMember } from "../../kit/src/openapi.ts";
-import type { ServiceApp, ServiceParts } from "../../kit/src/service.ts";
+import type { CastMember } from "../../kit/src/openapi/openapi.ts";
+import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService } from "../../kit/src/testing/service.ts";
 import { seed } from "../../scripts/seed/seed.ts";

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } fro
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { removeLocalPostgres } from "@tributary/kit/local-postgres";
+import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const folders = ["kit", "services", "gateway", "rest-proxy", "infra", "supergraph", "scripts"];

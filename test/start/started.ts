@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pickFreePort } from "@tributary/kit/free-port";
-import { isRunning, type ProcessIdentity } from "@tributary/kit/process-identity";
+import { pickFreePort } from "@tributary/kit/process/free-port";
+import { isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { type PartName, parts } from "../../scripts/start/parts.ts";
 
 export type TestPorts = Readonly<Record<PartName | "postgres", number>>;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { expect, vi } from "vitest";
-import { ensureDatabase } from "../../kit/src/local-postgres.ts";
+import { ensureDatabase } from "../../kit/src/local-postgres/local-postgres.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
 
 /** A process of ours with everything on that shows what it does. */

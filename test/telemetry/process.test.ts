@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { metricsOf, runtimeMetricNames } from "../../kit/src/telemetry/metric-declarations.ts";
+import { metricsOf, runtimeMetricNames } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { type FakeCollector, startCollector } from "./collector.ts";
 import { startObservedService } from "./observed-process.ts";

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { parseExactJson } from "@tributary/kit/exact-json";
-import { decodeJson, isJsonType, JsonError } from "@tributary/kit/json-body";
+import { parseExactJson } from "@tributary/kit/json/exact-json";
+import { decodeJson, isJsonType, JsonError } from "@tributary/kit/http/json-body";
 import { Refusal } from "../errors.ts";
 
 /** What of a refused body we read and throw away so that the client sees our answer; then the connection is cut. */

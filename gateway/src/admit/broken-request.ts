@@ -1,8 +1,8 @@
 // Stage 1 of 5: may you come in? What Node's parser refuses before there is a request.
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { rejectBrokenRequests } from "@tributary/kit/broken-requests";
-import type { PendingResponses } from "@tributary/kit/lifecycle";
+import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import type { PendingResponses } from "@tributary/kit/process/lifecycle";
 import { type ClientCode, codes, refusalBody } from "../errors.ts";
 
 const reasons: Partial<Record<ClientCode, string>> = {

@@ -1,5 +1,5 @@
 // Stage 1 of 5: may you come in? Which pages may send operations, and read answers.
-import { type Cors, createCors } from "@tributary/kit/cors";
+import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 export function createOperationCors(origins: readonly string[]): Cors {
   return createCors({

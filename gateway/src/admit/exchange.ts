@@ -1,8 +1,8 @@
 // Stage 1 of 5: may you come in? One request and its answer to be, introduced once, before a lane is chosen.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Cors } from "@tributary/kit/cors";
-import { readRequestId } from "@tributary/kit/request-id";
-import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/trace-context";
+import type { Cors } from "@tributary/kit/http/cors";
+import { readRequestId } from "@tributary/kit/http/request-id";
+import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 

@@ -1,5 +1,5 @@
 // Stage 1 of 5: may you come in? In which form the client wants its answer.
-import { preferMediaType } from "@tributary/kit/negotiation";
+import { preferMediaType } from "@tributary/kit/http/accept";
 
 /** The media types of an answer: the first is what `any` and a missing header mean (GraphQL over HTTP, "Accept"). */
 const answerTypes = ["application/json", "application/graphql-response+json"] as const;

@@ -24,7 +24,7 @@ import {
 } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { isClientCode, Refusal } from "../errors.ts";
-import type { BoundedMap } from "@tributary/kit/bounded-map";
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { checkDocument } from "../parse/document-check.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";

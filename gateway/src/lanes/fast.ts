@@ -1,10 +1,10 @@
 // The fast lane of /graphql: operations that the full lane has admitted, without Express and Apollo Server. It refuses nobody at the door: what
 // it does not recognise goes on to the full lane, with all that was read of it. The hottest code of the house.
 import type { IncomingMessage } from "node:http";
-import { hasOneHost } from "@tributary/kit/host";
+import { hasOneHost } from "@tributary/kit/http/host";
 import type { Exchange } from "../admit/exchange.ts";
 import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
-import type { BoundedMap } from "@tributary/kit/bounded-map";
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
 import type { Asked, Pipeline } from "../pipeline.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";

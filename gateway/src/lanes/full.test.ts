@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createCors } from "@tributary/kit/cors";
+import { createCors } from "@tributary/kit/http/cors";
 import { buildSchema } from "graphql";
 import { afterEach, expect, test } from "vitest";
 import { createIntroduction } from "../admit/exchange.ts";

@@ -1,6 +1,6 @@
 // What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
 import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
-import { createBoundedMap, type KeptSize } from "@tributary/kit/bounded-map";
+import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import { type AdmittedOperation, identifyOperation } from "../parse/admitted-operation.ts";
 
 export interface Operations {

@@ -1,9 +1,9 @@
 // Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
-import { parseExactJson } from "@tributary/kit/exact-json";
-import { JsonError } from "@tributary/kit/json-body";
+import { parseExactJson } from "@tributary/kit/json/exact-json";
+import { JsonError } from "@tributary/kit/http/json-body";
 import { Refusal } from "../errors.ts";
-import type { BoundedMap } from "@tributary/kit/bounded-map";
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface GraphqlRequest {
   /** Missing only when an automatic persisted query is asked for by its hash. */

@@ -2,7 +2,7 @@
 import { getVariableValues, type GraphQLSchema } from "graphql";
 import { Refusal } from "../errors.ts";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
-import { createBoundedMap, type KeptSize } from "@tributary/kit/bounded-map";
+import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import {
   type IntrospectionEntry,

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
-import { createTraceParent } from "@tributary/kit/trace-context";
+import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Sharing } from "./in-flight.ts";

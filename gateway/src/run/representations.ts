@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
-import { stringifyJson } from "@tributary/kit/deep-json";
+import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type {
   FieldsOf,
   Joins,

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
-import type { TraceContext } from "@tributary/kit/trace-context";
+import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
 import type { OperationIdentity } from "../parse/admitted-operation.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";

@@ -1,6 +1,6 @@
 // Stage 5 of 5: say it. Packs an answer when the client can unpack it and it pays.
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { type AnswerEncoding, preferEncoding } from "@tributary/kit/negotiation";
+import { type AnswerEncoding, preferEncoding } from "@tributary/kit/http/accept";
 
 /** Below this, packing costs more than it saves. */
 const packedBytesMin = 1_024;

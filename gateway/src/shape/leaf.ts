@@ -1,5 +1,5 @@
 // Stage 5 of 5: say it. Leaf values as JSON, held against their type (GraphQL spec, "Scalars", result coercion).
-import { stringifyJson } from "@tributary/kit/deep-json";
+import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 

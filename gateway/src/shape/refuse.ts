@@ -1,5 +1,5 @@
 // Stage 5 of 5: say it. What a client reads when its whole request is refused.
-import type { TraceContext } from "@tributary/kit/trace-context";
+import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLError } from "graphql";
 import type { AnswerType } from "../admit/negotiation.ts";
 import { type ClientCode, codes, Refusal, refusalBody } from "../errors.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Admission } from "../lanes/admission.ts";
 import type { Operations } from "../lanes/operations.ts";
 import type { Engine } from "../engine.ts";
-import type { KeptSize } from "@tributary/kit/bounded-map";
+import type { KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { Observe } from "../telemetry/observations.ts";
 
 /** All that is derived from one supergraph. Immutable, but for what it keeps. */

@@ -1,5 +1,5 @@
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { expect, test } from "vitest";
 import { createFetchObserver } from "./fetch-observer.ts";

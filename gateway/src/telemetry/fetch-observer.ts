@@ -1,6 +1,6 @@
-import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
-import type { Trace } from "@tributary/kit/telemetry/trace";
+import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
+import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
 import { isClientFacingCode, toClientCode } from "../errors.ts";
 import type { RequestRecord } from "./request-record.ts";

@@ -1,9 +1,9 @@
-import type { RunningServer } from "@tributary/kit/lifecycle";
-import type { Log } from "@tributary/kit/log";
+import type { RunningServer } from "@tributary/kit/process/lifecycle";
+import type { Log } from "@tributary/kit/process/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
-import { listKnownValues } from "@tributary/kit/telemetry/known-values";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
+import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
 import { codes } from "../errors.ts";

@@ -1,6 +1,6 @@
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
-import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Observation, Observe } from "./observations.ts";
 
 /** Counts what rooms report; requests and fetches have observers of their own. */

@@ -1,4 +1,4 @@
-import type { Log } from "@tributary/kit/log";
+import type { Log } from "@tributary/kit/process/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { UpstreamObservation } from "@tributary/kit/upstream";
 import type { OperationIdentity } from "../parse/admitted-operation.ts";

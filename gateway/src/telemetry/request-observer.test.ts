@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "@tributary/kit/log";
-import { createNoMetrics, type Metrics } from "@tributary/kit/telemetry/metrics";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
-import { noTrace } from "@tributary/kit/telemetry/trace";
+import type { Log } from "@tributary/kit/process/log";
+import { createNoMetrics, type Metrics } from "@tributary/kit/telemetry/metrics/metrics";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { Kind, type OperationDefinitionNode } from "graphql";
 import { expect, test } from "vitest";
 import { createRequestObserver } from "./request-observer.ts";

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "@tributary/kit/log";
-import { createKnownValues, createLearnedValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
-import type { gatewayMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { Metrics } from "@tributary/kit/telemetry/metrics";
-import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
-import type { Span, Trace } from "@tributary/kit/telemetry/trace";
+import type { Log } from "@tributary/kit/process/log";
+import {
+  createKnownValues,
+  createLearnedValues,
+  type KnownValues,
+} from "@tributary/kit/telemetry/metrics/known-values";
+import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
+import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
+import type { Span, Trace } from "@tributary/kit/telemetry/tracing/trace";
 import { operationLabelsMax } from "../config.ts";
 import { RequestRecord } from "./request-record.ts";
 

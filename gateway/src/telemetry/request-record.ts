@@ -1,4 +1,4 @@
-import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
 import type { AdmittedOperation } from "../parse/admitted-operation.ts";
 

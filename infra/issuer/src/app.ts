@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Log } from "@tributary/kit/log";
+import type { Log } from "@tributary/kit/process/log";
 import express, { type ErrorRequestHandler, type RequestHandler, type Response } from "express";
 import { SignJWT } from "jose";
 import { cast, knownScopes } from "./cast.ts";

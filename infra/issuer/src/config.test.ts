@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ConfigError, describeEnvironment } from "@tributary/kit/env";
+import { ConfigError, describeEnvironment } from "@tributary/kit/process/env";
 import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";

@@ -1,5 +1,5 @@
-import { type Environment, readEnvironment } from "@tributary/kit/env";
-import { readListenerConfig } from "@tributary/kit/listener-config";
+import { type Environment, readEnvironment } from "@tributary/kit/process/env";
+import { readListenerConfig } from "@tributary/kit/process/listener-config";
 
 export type Config = ReturnType<typeof readConfig>;
 

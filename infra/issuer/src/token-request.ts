@@ -1,4 +1,4 @@
-import { isRowId } from "@tributary/kit/ids";
+import { isRowId } from "@tributary/kit/postgres/row-id";
 import { cast, findCastMember, usualScopes } from "./cast.ts";
 
 export interface TokenRequest {

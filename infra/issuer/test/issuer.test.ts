@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createAuthenticator } from "@tributary/kit/identity";
-import { type RunningServer, startServer } from "@tributary/kit/lifecycle";
-import { silentLog } from "@tributary/kit/log";
+import { createAuthenticator } from "@tributary/kit/identity/tokens";
+import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
+import { silentLog } from "@tributary/kit/process/log";
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp } from "../src/app.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess, isRunning, type ProcessIdentity } from "../process-identity.ts";
+import { identifyProcess, isRunning, type ProcessIdentity } from "../process/process-identity.ts";
 
 const pollMs = 20;
 const fastStopMs = 5_000;

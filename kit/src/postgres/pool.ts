@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Roster } from "../roster.ts";
+import { Roster } from "../collections/in-flight-list.ts";
 import { createConnecting, NoConnection } from "./connecting.ts";
 
 export interface PoolOptions {

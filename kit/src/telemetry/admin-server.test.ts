@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { ConfigError } from "../env.ts";
-import { type Log, silentLog } from "../log.ts";
+import { ConfigError } from "../process/env.ts";
+import { type Log, silentLog } from "../process/log.ts";
 import { showMetrics, startAdminServer } from "./admin-server.ts";
-import { createPrometheus } from "./prometheus.ts";
+import { createPrometheus } from "./metrics/prometheus.ts";
 
 async function setUp(write: () => Promise<string>) {
   const server = await startAdminServer({ host: "127.0.0.1", port: 0, write, isReady: () => true });

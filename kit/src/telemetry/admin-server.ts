@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type RunningServer, startServer } from "../lifecycle.ts";
-import { type Log, silentLog } from "../log.ts";
-import type { Metrics } from "./metrics.ts";
-import type { TelemetryConfig } from "./telemetry-config.ts";
+import { type RunningServer, startServer } from "../process/lifecycle.ts";
+import { type Log, silentLog } from "../process/log.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
 
 export interface AdminServerOptions {
   readonly host: string;

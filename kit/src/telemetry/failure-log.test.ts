@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Log, silentLog } from "../log.ts";
+import { type Log, silentLog } from "../process/log.ts";
 import { createFailureLog } from "./failure-log.ts";
 
 beforeEach(() => void vi.useFakeTimers());

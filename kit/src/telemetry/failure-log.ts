@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Log } from "../log.ts";
+import type { Log } from "../process/log.ts";
 
 /** What failures are counted by. All three are for the log, never for a client. */
 export interface Failure {

@@ -1,5 +1,5 @@
-import { AppError, statusOf } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { AppError, statusOf } from "../errors/app-error.ts";
+import type { Log } from "../process/log.ts";
 import { createFailureLog } from "./failure-log.ts";
 import type { ServiceObserver } from "./service-observer.ts";
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Span } from "./trace.ts";
+import type { Span } from "./tracing/trace.ts";
 
 /** What is known of a request under way, for its log lines and for what is counted at its end. */
 export interface RequestRecord {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { statusOf } from "../errors.ts";
-import type { Log } from "../log.ts";
-import { readRequestId } from "../request-id.ts";
-import { readCallerContext } from "../trace-context.ts";
-import { createKnownValues } from "./known-values.ts";
-import type { serviceMetrics } from "./metric-declarations.ts";
-import type { Metrics } from "./metrics.ts";
+import { statusOf } from "../errors/app-error.ts";
+import type { Log } from "../process/log.ts";
+import { readRequestId } from "../http/request-id.ts";
+import { readCallerContext } from "../http/trace-context.ts";
+import { createKnownValues } from "./metrics/known-values.ts";
+import type { serviceMetrics } from "./metrics/metric-declarations.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { recordFields, type RequestRecord, type RequestRecords } from "./request-record.ts";
-import type { TelemetryConfig } from "./telemetry-config.ts";
-import type { Trace } from "./trace.ts";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
+import type { Trace } from "./tracing/trace.ts";
 
 /** What the doors of a service tell of the requests that they answer. */
 export interface ServiceObserver {

@@ -1,14 +1,14 @@
-import type { RunningServer } from "../lifecycle.ts";
-import type { Log } from "../log.ts";
-import type { PooledDatabase } from "../postgres.ts";
+import type { RunningServer } from "../process/lifecycle.ts";
+import type { Log } from "../process/log.ts";
+import type { PooledDatabase } from "../postgres/postgres.ts";
 import { showMetrics } from "./admin-server.ts";
-import { metricsOf } from "./metric-declarations.ts";
+import { metricsOf } from "./metrics/metric-declarations.ts";
 import { createRequestRecords, recordFields } from "./request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "./service-observer.ts";
 import { type AroundStatement, createStatementObserver } from "./statement-observer.ts";
 import { createTelemetry } from "./telemetry.ts";
-import type { TelemetryConfig } from "./telemetry-config.ts";
-import type { Trace } from "./trace.ts";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
+import type { Trace } from "./tracing/trace.ts";
 
 /** What a service's process shows of itself, put together from its configuration. */
 export interface ServiceTelemetry {

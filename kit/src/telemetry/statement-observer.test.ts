@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { metricsOf } from "./metric-declarations.ts";
-import { createPrometheus } from "./prometheus.ts";
+import { metricsOf } from "./metrics/metric-declarations.ts";
+import { createPrometheus } from "./metrics/prometheus.ts";
 import { createStatementObserver } from "./statement-observer.ts";
-import { noTrace } from "./trace.ts";
+import { noTrace } from "./tracing/trace.ts";
 
 test("what a constraint refuses is counted apart from what fails", async () => {
   const metrics = await createPrometheus(metricsOf.service);

@@ -1,7 +1,7 @@
-import { errorTypeOf } from "./error-type.ts";
-import type { serviceMetrics } from "./metric-declarations.ts";
-import type { Metrics } from "./metrics.ts";
-import type { Trace } from "./trace.ts";
+import { errorTypeOf } from "./tracing/error-type.ts";
+import type { serviceMetrics } from "./metrics/metric-declarations.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { Trace } from "./tracing/trace.ts";
 
 /** Surrounds each statement that a database is sent. @param name as its store calls it. */
 export type AroundStatement = <T>(name: string, run: () => Promise<T>) => Promise<T>;

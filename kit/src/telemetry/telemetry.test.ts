@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { metricsOf } from "./metric-declarations.ts";
+import { metricsOf } from "./metrics/metric-declarations.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 const config = {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { createLog, type Log } from "../log.ts";
-import type { MetricDeclarations, processMetrics } from "./metric-declarations.ts";
-import { createNoMetrics, type Metrics } from "./metrics.ts";
-import { createPrometheus } from "./prometheus.ts";
-import { createSpanExport } from "./span-export.ts";
-import type { TelemetryConfig } from "./telemetry-config.ts";
-import { noTrace, type Trace } from "./trace.ts";
-import { createTracing } from "./tracing.ts";
+import { createLog, type Log } from "../process/log.ts";
+import type { MetricDeclarations, processMetrics } from "./metrics/metric-declarations.ts";
+import { createNoMetrics, type Metrics } from "./metrics/metrics.ts";
+import { createPrometheus } from "./metrics/prometheus.ts";
+import { createSpanExport } from "./tracing/span-export.ts";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
+import { noTrace, type Trace } from "./tracing/trace.ts";
+import { createTracing } from "./tracing/tracing.ts";
 
 /** What a process shows of itself. */
 export interface Telemetry<D extends MetricDeclarations> {

@@ -1,5 +1,5 @@
 // A process in which things come and go, sixteen at a time, on a roster or in a set. For the test of rosters; needs --expose-gc.
-import { Roster } from "../roster.ts";
+import { Roster } from "../collections/in-flight-list.ts";
 
 const things = 1_000_000;
 const atOnce = 16;

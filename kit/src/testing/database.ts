@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createDatabase, type Database, type DatabaseOptions } from "../postgres.ts";
-import { ensureDatabase } from "../local-postgres.ts";
-import { silentLog } from "../log.ts";
-import { migrate } from "../migrate.ts";
+import { createDatabase, type Database, type DatabaseOptions } from "../postgres/postgres.ts";
+import { ensureDatabase } from "../local-postgres/local-postgres.ts";
+import { silentLog } from "../process/log.ts";
+import { migrate } from "../postgres/migrate.ts";
 
 export interface TestDatabase {
   readonly url: string;

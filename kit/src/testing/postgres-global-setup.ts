@@ -7,7 +7,7 @@ import {
   isAbandonedPostgres,
   removeLocalPostgres,
   startLocalPostgres,
-} from "../local-postgres.ts";
+} from "../local-postgres/local-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

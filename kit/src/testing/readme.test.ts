@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeEnvironment, type Environment, readEnvironment } from "../env.ts";
+import { describeEnvironment, type Environment, readEnvironment } from "../process/env.ts";
 import { expectReadmeTable } from "./readme.ts";
 
 const descriptions = describeEnvironment((environment: Environment) =>

@@ -1,4 +1,4 @@
-import type { VariableDescription } from "../env.ts";
+import type { VariableDescription } from "../process/env.ts";
 
 /**
  * Holds a README's table of variables (`| Variable | Default | Range | Why |`) against what the configuration asks for.

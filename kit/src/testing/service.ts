@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createCursors } from "../cursor.ts";
-import { createAuthenticator } from "../identity.ts";
-import { silentLog } from "../log.ts";
-import type { ServiceApp, ServiceParts } from "../service.ts";
+import { createCursors } from "../lists/cursor.ts";
+import { createAuthenticator } from "../identity/tokens.ts";
+import { silentLog } from "../process/log.ts";
+import type { ServiceApp, ServiceParts } from "../service/service.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startTestIssuer, type TestIssuer } from "./issuer.ts";
 import type { TestTelemetry } from "./telemetry.ts";

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
-import { createLog, type Log } from "../log.ts";
-import { metricsOf } from "../telemetry/metric-declarations.ts";
-import { createPrometheus } from "../telemetry/prometheus.ts";
+import { createLog, type Log } from "../process/log.ts";
+import { metricsOf } from "../telemetry/metrics/metric-declarations.ts";
+import { createPrometheus } from "../telemetry/metrics/prometheus.ts";
 import { createRequestRecords, recordFields } from "../telemetry/request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "../telemetry/service-observer.ts";
 import { type AroundStatement, createStatementObserver } from "../telemetry/statement-observer.ts";

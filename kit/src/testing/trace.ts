@@ -1,6 +1,6 @@
-import type { SpanRecord } from "../telemetry/span-record.ts";
-import type { Trace } from "../telemetry/trace.ts";
-import { createTracing } from "../telemetry/tracing.ts";
+import type { SpanRecord } from "../telemetry/tracing/span-record.ts";
+import type { Trace } from "../telemetry/tracing/trace.ts";
+import { createTracing } from "../telemetry/tracing/tracing.ts";
 
 /** A span that has ended, as a test looks at it. */
 export interface RecordedSpan {

@@ -1,4 +1,4 @@
-import type { Span, SpanOptions } from "../telemetry/trace.ts";
+import type { Span, SpanOptions } from "../telemetry/tracing/trace.ts";
 import type { Replica } from "./replica-set.ts";
 
 /** What the spans of a request's attempts hang on and are called. */

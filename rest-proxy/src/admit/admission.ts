@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { addressOf, type Client, createClientFinder, toCaller } from "./clients.ts";
 import { createNetworks } from "./networks.ts";
 import { createRateLimit, type RateLimit, type RateVerdict } from "./rate-limit.ts";

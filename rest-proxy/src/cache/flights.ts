@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Roster } from "@tributary/kit/roster";
+import { Roster } from "@tributary/kit/collections/in-flight-list";
 import type { Entry } from "./entry.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup } from "./lookup.ts";

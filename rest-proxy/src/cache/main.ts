@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Environment, readEnvironment } from "@tributary/kit/env";
-import { runMain } from "@tributary/kit/run-main";
+import { type Environment, readEnvironment } from "@tributary/kit/process/env";
+import { runMain } from "@tributary/kit/process/main";
 import { createStandalone } from "./standalone.ts";
 
 /** The cache alone, in front of any origin: `ORIGIN=http://127.0.0.1:8000 PORT=8001 node rest-proxy/src/cache/main.ts`. */

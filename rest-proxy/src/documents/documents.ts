@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { AppError } from "@tributary/kit/errors";
-import { toProblemDocument } from "@tributary/kit/problem";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { toProblemDocument } from "@tributary/kit/http/problem";
 import type { Retirement } from "../retirement.ts";
 import { createCatalog } from "./catalog.ts";
 import { readAssets } from "./assets.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "@tributary/kit/env";
+import { ConfigError } from "@tributary/kit/process/env";
 
 /**
  * Reads the documents that composition made, `v1.json` and so on, by version; none where there is no such folder.

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { isListed } from "@tributary/kit/etag";
-import { preferEncoding, preferMediaType } from "@tributary/kit/negotiation";
+import { isListed } from "@tributary/kit/http/etag";
+import { preferEncoding, preferMediaType } from "@tributary/kit/http/accept";
 
 export interface PageSource {
   readonly path: string;

@@ -1,6 +1,6 @@
-import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors";
-import { explanations, slugOf } from "@tributary/kit/openapi-problems";
-import { toProblemDocument } from "@tributary/kit/problem";
+import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
+import { explanations, slugOf } from "@tributary/kit/openapi/problems";
+import { toProblemDocument } from "@tributary/kit/http/problem";
 import { html, layout, markdown } from "./html.ts";
 import type { PageSource } from "./pages.ts";
 

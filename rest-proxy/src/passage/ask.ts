@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { CallerSignal } from "@tributary/kit/upstream";
 
 /** A request for the service. */

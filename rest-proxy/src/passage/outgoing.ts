@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type { Span } from "@tributary/kit/telemetry/trace";
-import { deadlineHeader } from "@tributary/kit/deadline";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
+import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { isHopByHop, namesInConnection } from "../headers.ts";
 import type { PassageRequest } from "./ask.ts";
 import type { AttemptRequest } from "./attempt.ts";

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import type { Lookup } from "@tributary/kit/upstream/address-book";
 import { createDeadline, endOf } from "@tributary/kit/upstream/deadline";
 import { hasFarewell } from "@tributary/kit/upstream/farewell";

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { beginAttempt, endAttempt, type TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import type { Deadline } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";

@@ -1,5 +1,5 @@
-import type { Expected, restMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import type { Expected, restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { CacheObservation } from "../cache/cache-observation.ts";
 
 /** What the cache holds. */

@@ -1,6 +1,6 @@
-import { AppError } from "@tributary/kit/errors";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
 import { ClientGone } from "../body.ts";
 import { createCacheObserver } from "./cache-counts.ts";

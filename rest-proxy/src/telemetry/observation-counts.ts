@@ -1,6 +1,6 @@
 import { createEjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
-import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Observe } from "./observations.ts";
 
 /** Counts what rooms tell of replicas and of answers that broke off; requests, services and the cache have observers of their own. */

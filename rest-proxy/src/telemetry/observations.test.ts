@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { createLog, silentLog } from "@tributary/kit/log";
+import { createLog, silentLog } from "@tributary/kit/process/log";
 import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
 import { serviceDown } from "../problems.ts";

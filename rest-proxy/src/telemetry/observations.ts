@@ -1,4 +1,4 @@
-import type { Log } from "@tributary/kit/log";
+import type { Log } from "@tributary/kit/process/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import type { PassageObservation } from "../passage/passage.ts";
 import { ServiceFailure } from "../problems.ts";

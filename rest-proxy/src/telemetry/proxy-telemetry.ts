@@ -1,12 +1,12 @@
-import type { RunningServer } from "@tributary/kit/lifecycle";
-import type { Log } from "@tributary/kit/log";
+import type { RunningServer } from "@tributary/kit/process/lifecycle";
+import type { Log } from "@tributary/kit/process/log";
 import { showMetrics } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
-import { listKnownValues } from "@tributary/kit/telemetry/known-values";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import type { Metrics } from "@tributary/kit/telemetry/metrics";
+import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
-import type { TelemetryConfig } from "@tributary/kit/telemetry/telemetry-config";
+import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { Route } from "../routes.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";

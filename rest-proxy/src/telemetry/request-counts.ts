@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/known-values";
-import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Settled } from "./request-record.ts";
 
 export interface RequestCountsOptions {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import type { Log } from "@tributary/kit/log";
-import { metricsOf } from "@tributary/kit/telemetry/metric-declarations";
-import { createNoMetrics } from "@tributary/kit/telemetry/metrics";
-import { createPrometheus } from "@tributary/kit/telemetry/prometheus";
-import { noTrace } from "@tributary/kit/telemetry/trace";
+import type { Log } from "@tributary/kit/process/log";
+import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
+import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { expect, test } from "vitest";
 import type { Route } from "../routes.ts";
 import { createRequestObserver } from "./request-observer.ts";

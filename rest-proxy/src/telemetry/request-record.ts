@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Span } from "@tributary/kit/telemetry/trace";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Route } from "../routes.ts";
 
 /** What becomes known of a request on its way, in words of ours: for what is counted, traced and logged. */

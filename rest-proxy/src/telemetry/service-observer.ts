@@ -1,6 +1,6 @@
-import { AppError } from "@tributary/kit/errors";
-import type { restMetrics } from "@tributary/kit/telemetry/metric-declarations";
-import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics";
+import { AppError } from "@tributary/kit/errors/app-error";
+import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
+import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { ClientGone } from "../body.ts";
 
 /** Counts what is asked of one service; there is none where nobody asks for it. */

@@ -1,9 +1,9 @@
-import { readChange } from "@tributary/kit/change-order";
-import { AppError } from "@tributary/kit/errors";
-import { anyVersion, isMet, type Precondition } from "@tributary/kit/etag";
-import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity";
-import { joinLookups } from "@tributary/kit/joined-lookup";
-import type { PageRequest } from "@tributary/kit/keyset";
+import { readChange } from "@tributary/kit/http/change-order";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { anyVersion, isMet, type Precondition } from "@tributary/kit/http/etag";
+import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity/tokens";
+import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type Comment,
   type CommentChange,

@@ -1,4 +1,4 @@
-import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service";
+import { createServiceApp, type ServiceApp, type ServiceParts } from "@tributary/kit/service/service";
 import { createCommentActions } from "./actions.ts";
 import { createContext } from "./graphql/context.ts";
 import { resolvers } from "./graphql/resolvers.ts";

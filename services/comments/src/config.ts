@@ -1,5 +1,5 @@
-import type { Environment } from "@tributary/kit/env";
-import { readServiceConfig } from "@tributary/kit/service-config";
+import type { Environment } from "@tributary/kit/process/env";
+import { readServiceConfig } from "@tributary/kit/service/service-config";
 
 export const readConfig = (environment: Environment) =>
   readServiceConfig(environment, { name: "comments", port: 4003 });

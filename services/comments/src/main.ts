@@ -1,5 +1,5 @@
-import { runMain } from "@tributary/kit/run-main";
-import { runService } from "@tributary/kit/service";
+import { runMain } from "@tributary/kit/process/main";
+import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 

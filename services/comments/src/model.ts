@@ -1,6 +1,6 @@
-import { isRowId } from "@tributary/kit/ids";
-import { listOrder, type ListOrder } from "@tributary/kit/list-order";
-import { readShape, text } from "@tributary/kit/validate";
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { readShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 /** What tells one version of a comment from another. */

@@ -1,8 +1,8 @@
-import type { Precondition, RowVersion } from "@tributary/kit/etag";
-import { isRowId, onlyRowIds } from "@tributary/kit/ids";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
-import { toIdOrder } from "@tributary/kit/list-order";
-import type { Queryable } from "@tributary/kit/postgres";
+import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { toIdOrder } from "@tributary/kit/lists/list-order";
+import type { Queryable } from "@tributary/kit/postgres/postgres";
 import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;

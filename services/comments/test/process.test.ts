@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { ensureDatabase } from "@tributary/kit/local-postgres";
+import { ensureDatabase } from "@tributary/kit/local-postgres/local-postgres";
 import { expect, inject, onTestFinished, test } from "vitest";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));

@@ -1,4 +1,4 @@
-import type { Queryable } from "@tributary/kit/postgres";
+import type { Queryable } from "@tributary/kit/postgres/postgres";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startComments, usual, writeComment } from "./fixtures.ts";

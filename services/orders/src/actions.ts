@@ -1,8 +1,8 @@
-import { AppError } from "@tributary/kit/errors";
-import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/etag";
-import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity";
-import { joinLookups } from "@tributary/kit/joined-lookup";
-import type { PageRequest } from "@tributary/kit/keyset";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/http/etag";
+import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity/tokens";
+import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type ListPart,
   type NewOrder,

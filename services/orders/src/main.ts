@@ -1,6 +1,6 @@
-import { requireDurability } from "@tributary/kit/postgres";
-import { runMain } from "@tributary/kit/run-main";
-import { runService } from "@tributary/kit/service";
+import { requireDurability } from "@tributary/kit/postgres/postgres";
+import { runMain } from "@tributary/kit/process/main";
+import { runService } from "@tributary/kit/service/service";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 

@@ -1,6 +1,6 @@
-import { AppError } from "@tributary/kit/errors";
-import { listOrder, type ListOrder } from "@tributary/kit/list-order";
-import { readShape } from "@tributary/kit/validate";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { readShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 export const orderStatuses = ["PLACED", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"] as const;

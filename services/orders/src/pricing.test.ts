@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { NewLine, Product } from "./model.ts";

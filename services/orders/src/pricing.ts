@@ -1,4 +1,4 @@
-import { AppError, invalidInput, type Problem } from "@tributary/kit/errors";
+import { AppError, invalidInput, type Problem } from "@tributary/kit/errors/app-error";
 import type { NewLine, Product } from "./model.ts";
 
 interface PricedLine extends NewLine {

@@ -1,9 +1,9 @@
-import { AppError } from "@tributary/kit/errors";
-import type { RowVersion } from "@tributary/kit/etag";
-import { isRowId } from "@tributary/kit/ids";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
-import { toIdOrder } from "@tributary/kit/list-order";
-import type { Database, Queryable } from "@tributary/kit/postgres";
+import { AppError } from "@tributary/kit/errors/app-error";
+import type { RowVersion } from "@tributary/kit/http/etag";
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { toIdOrder } from "@tributary/kit/lists/list-order";
+import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
 import {
   idempotencyHours,

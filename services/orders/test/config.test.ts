@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { describeEnvironment } from "@tributary/kit/env";
+import { describeEnvironment } from "@tributary/kit/process/env";
 import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";

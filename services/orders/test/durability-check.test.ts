@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { requireDurability } from "@tributary/kit/postgres";
+import { requireDurability } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { migrations } from "./fixtures.ts";

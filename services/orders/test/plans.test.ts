@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Database, Queryable } from "@tributary/kit/postgres";
+import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createOrderStore } from "../src/store.ts";

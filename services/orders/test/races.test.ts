@@ -1,4 +1,4 @@
-import { AppError } from "@tributary/kit/errors";
+import { AppError } from "@tributary/kit/errors/app-error";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createOrderStore } from "../src/store.ts";
 import { oneBook, type Orders, startOrders } from "./fixtures.ts";

@@ -1,8 +1,8 @@
-import { AppError, invalidInput } from "@tributary/kit/errors";
-import { anyVersion, isMet, type Precondition, type RowVersion } from "@tributary/kit/etag";
-import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity";
-import { joinLookups } from "@tributary/kit/joined-lookup";
-import type { Page, PageRequest } from "@tributary/kit/keyset";
+import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
+import { anyVersion, isMet, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
+import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity/tokens";
+import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import type { Page, PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type BriefPost,
   type Move,

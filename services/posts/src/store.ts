@@ -1,9 +1,9 @@
-import type { Precondition, RowVersion } from "@tributary/kit/etag";
-import { isRowId, onlyRowIds } from "@tributary/kit/ids";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/keyset";
-import { toIdOrder } from "@tributary/kit/list-order";
-import type { Database } from "@tributary/kit/postgres";
-import { matchesWords, toWordPrefixQuery } from "@tributary/kit/word-search";
+import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
+import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
+import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { toIdOrder } from "@tributary/kit/lists/list-order";
+import type { Database } from "@tributary/kit/postgres/postgres";
+import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   type BriefPost,
   type Move,

@@ -1,4 +1,4 @@
-import { anonymous } from "@tributary/kit/identity";
+import { anonymous } from "@tributary/kit/identity/tokens";
 import type { RestTestAnswer, TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPostActions } from "../src/actions.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ErrorCode, statusOf } from "@tributary/kit/errors";
+import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { TestService } from "@tributary/kit/testing/service";
 import { addPost, startPosts } from "./fixtures.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import type { Database } from "@tributary/kit/postgres";
+import type { Database } from "@tributary/kit/postgres/postgres";
 import { createTestDatabase, type TestDatabase } from "@tributary/kit/testing/database";
 import type { Slice } from "../src/model.ts";
 import { createPostStore, type PostStore } from "../src/store.ts";

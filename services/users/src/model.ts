@@ -1,5 +1,5 @@
-import { listOrder, type ListOrder } from "@tributary/kit/list-order";
-import { readShape, text } from "@tributary/kit/validate";
+import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
+import { readShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;

@@ -17,10 +17,10 @@ export const logRules: readonly Rule[] = [
   },
   {
     name: "one-logger",
-    sentence: "Only kit/src/log.ts knows the logging library.",
+    sentence: "Only kit/src/process/log.ts knows the logging library.",
     find: ({ modules }) =>
       refuseImports(
-        modules.filter(({ path }) => isProductCode(path) && path !== "kit/src/log.ts"),
+        modules.filter(({ path }) => isProductCode(path) && path !== "kit/src/process/log.ts"),
         ({ specifier, typeOnly }) => /^pino(?:-|\/|$)/.test(specifier) && !typeOnly,
       ),
   },

@@ -1,6 +1,6 @@
-import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/connection";
-import { nameList } from "@tributary/kit/cursor";
-import { toPage } from "@tributary/kit/keyset";
+import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
+import { nameList } from "@tributary/kit/lists/cursor";
+import { toPage } from "@tributary/kit/lists/keyset";
 import { readCommentChange, readCommentFilters, readNewComment } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 

@@ -1,11 +1,11 @@
-import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
-import { isRowId } from "@tributary/kit/ids";
-import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
-import type { Representation } from "@tributary/kit/rest-caching";
-import { readUnmodifiedSince } from "@tributary/kit/rest-conditions";
-import { answerList, readFilters } from "@tributary/kit/rest-lists";
-import { answerRead } from "@tributary/kit/rest-reading";
+import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
+import { isRowId } from "@tributary/kit/postgres/row-id";
+import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { Representation } from "@tributary/kit/rest/caching";
+import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
+import { answerList, readFilters } from "@tributary/kit/rest/lists";
+import { answerRead } from "@tributary/kit/rest/reading";
 import type { Absence, CommentActions } from "../actions.ts";
 import {
   type Comment,

@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import type { LivingComment } from "../model.ts";
 import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";

@@ -1,4 +1,4 @@
-import type { Identity } from "@tributary/kit/identity";
+import type { Identity } from "@tributary/kit/identity/tokens";
 import DataLoader from "dataloader";
 import type { OrderActions } from "../actions.ts";
 import type { ListPart, Order, OrderLine, PlacedOrder, Product } from "../model.ts";

@@ -1,4 +1,4 @@
-import { writeGroups } from "@tributary/kit/rest-caching";
+import { writeGroups } from "@tributary/kit/rest/caching";
 import { expect, test } from "vitest";
 import type { OrderLine } from "../model.ts";
 import { groupsOfProduct, groupsOfStock } from "./groups.ts";

@@ -1,4 +1,4 @@
-import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
+import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   anyIdInPath,
   bareList,
@@ -9,7 +9,7 @@ import {
   sortField,
   timestamp,
   wholeNumber,
-} from "@tributary/kit/openapi-schemas";
+} from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
 import { orderStatuses } from "../model.ts";
 import type { routes } from "./routes.ts";

@@ -1,6 +1,6 @@
-import { AppError } from "@tributary/kit/errors";
-import { requireBody } from "@tributary/kit/rest";
-import { readShape } from "@tributary/kit/validate";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { requireBody } from "@tributary/kit/rest/rest-endpoint";
+import { readShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import { isIdempotencyKey, keyRule, linesOf, type NewOrder, quantity, sku } from "../model.ts";
 

@@ -1,9 +1,9 @@
-import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
-import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
-import type { Representation } from "@tributary/kit/rest-caching";
-import { answerList, readFilters } from "@tributary/kit/rest-lists";
-import { answerRead } from "@tributary/kit/rest-reading";
+import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
+import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { Representation } from "@tributary/kit/rest/caching";
+import { answerList, readFilters } from "@tributary/kit/rest/lists";
+import { answerRead } from "@tributary/kit/rest/reading";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
 import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";

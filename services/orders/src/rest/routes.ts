@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
 /**
  * Of the catalogue. A browser asks each time: it would show a buyer the stock from before the order. Shared caches hear of orders by REST,

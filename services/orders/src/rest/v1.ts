@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
 import { toDecimal } from "../money.ts";
 import { readNewOrderV1 } from "./read.ts";

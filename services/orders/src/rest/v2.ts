@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
 import type { Money } from "../money.ts";
 import { readNewOrderV2 } from "./read.ts";

@@ -1,5 +1,5 @@
-import type { Identity } from "@tributary/kit/identity";
-import type { Page } from "@tributary/kit/keyset";
+import type { Identity } from "@tributary/kit/identity/tokens";
+import type { Page } from "@tributary/kit/lists/keyset";
 import DataLoader from "dataloader";
 import type { PostActions } from "../actions.ts";
 import type { BriefPost, Post, Slice } from "../model.ts";

@@ -1,7 +1,7 @@
-import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/connection";
-import { nameList } from "@tributary/kit/cursor";
-import type { Page } from "@tributary/kit/keyset";
-import { selectsField } from "@tributary/kit/selected-fields";
+import { readConnectionRequest, readFirst, toConnection } from "@tributary/kit/lists/connection";
+import { nameList } from "@tributary/kit/lists/cursor";
+import type { Page } from "@tributary/kit/lists/keyset";
+import { selectsField } from "@tributary/kit/graphql/selected-fields";
 import type { GraphQLResolveInfo } from "graphql";
 import { renderHtml } from "../html.ts";
 import { contentOf, readNewPost, readPostChanges, readPostFilters, type ReadPost, textOf } from "../model.ts";

@@ -1,4 +1,4 @@
-import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
+import type { OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   anyId,
   anyIdInPath,
@@ -10,7 +10,7 @@ import {
   sortField,
   timestamp,
   withTextLimits,
-} from "@tributary/kit/openapi-schemas";
+} from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
 import { body, contentFormat, postStatus, title } from "../model.ts";
 import type { routes } from "./routes.ts";

@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
 /** Browsers ask soon, for nothing tells them of changes. Shared caches hear of writes by REST, and ask in time for those by GraphQL. */
 const freshness = {

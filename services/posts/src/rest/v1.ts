@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import type { Post } from "../model.ts";
 import { readNewPostV1, readPostChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";

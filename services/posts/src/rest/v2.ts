@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import { type Content, contentOf, type Post, type PostStatus } from "../model.ts";
 import { readNewPostV2, readPostChangesV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";

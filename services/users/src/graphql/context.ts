@@ -1,5 +1,5 @@
-import type { Cursors } from "@tributary/kit/cursor";
-import type { Identity } from "@tributary/kit/identity";
+import type { Cursors } from "@tributary/kit/lists/cursor";
+import type { Identity } from "@tributary/kit/identity/tokens";
 import type { UserActions } from "../actions.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 

@@ -1,5 +1,5 @@
-import { readConnectionRequest, toConnection } from "@tributary/kit/connection";
-import { nameList } from "@tributary/kit/cursor";
+import { readConnectionRequest, toConnection } from "@tributary/kit/lists/connection";
+import { nameList } from "@tributary/kit/lists/cursor";
 import { readNewUser, readUserChanges, readUserFilters } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 

@@ -1,4 +1,4 @@
-import type { Example, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi";
+import type { Example, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   bareList,
   opaqueId,
@@ -8,7 +8,7 @@ import {
   sortField,
   timestamp,
   withTextLimits,
-} from "@tributary/kit/openapi-schemas";
+} from "@tributary/kit/openapi/schemas";
 import { z } from "zod";
 import { name, role } from "../model.ts";
 import type { routes } from "./routes.ts";

@@ -1,5 +1,5 @@
-import { requireBody } from "@tributary/kit/rest";
-import { readShape } from "@tributary/kit/validate";
+import { requireBody } from "@tributary/kit/rest/rest-endpoint";
+import { readShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {
   avatarUrl,

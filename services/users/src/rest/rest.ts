@@ -1,10 +1,10 @@
-import { type Cursors, nameList } from "@tributary/kit/cursor";
-import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/etag";
-import type { Identity } from "@tributary/kit/identity";
-import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest";
-import type { Audience, Representation } from "@tributary/kit/rest-caching";
-import { answerList, readFilters } from "@tributary/kit/rest-lists";
-import { answerRead } from "@tributary/kit/rest-reading";
+import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
+import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
+import type { Identity } from "@tributary/kit/identity/tokens";
+import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { Audience, Representation } from "@tributary/kit/rest/caching";
+import { answerList, readFilters } from "@tributary/kit/rest/lists";
+import { answerRead } from "@tributary/kit/rest/reading";
 import type { ChangeTerms, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
 import type { routes } from "./routes.ts";

@@ -1,4 +1,4 @@
-import type { RouteDeclaration } from "@tributary/kit/routes";
+import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
 /**
  * For what everybody sees of users. A browser asks each time, for nothing tells it of changes. Shared caches hear of writes by REST, and

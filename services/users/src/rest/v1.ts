@@ -1,4 +1,4 @@
-import { createProjection } from "@tributary/kit/etag";
+import { createProjection } from "@tributary/kit/http/etag";
 import type { Preferences, Role, User } from "../model.ts";
 import { readNewUserV1, readUserChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";

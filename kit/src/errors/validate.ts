@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { invalidInput, type Problem } from "./app-error.ts";
+
+/**
+ * Reads an unknown value by a schema.
+ * @throws AppError BAD_USER_INPUT with every problem at once; pointers lead into the value as it was sent.
+ */
+export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  // Only with its input does an issue tell what is missing from what is of another type.
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  // Both: many things can be wrong, and one of them, fields that there are not, is many problems.
+  throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
+}
+
+/** More problems than anybody reads are not worth a long answer. */
+const problemsMax = 100;
+
+export interface TextLimits {
+  /** Characters, as code points. */
+  readonly min: number;
+  readonly max: number;
+  /** The sentence's beginning, such as `A name`. */
+  readonly what: string;
+  /** Spaces at the ends belong to the text, as in Markdown; otherwise they are cut off. */
+  readonly keepsEnds?: boolean;
+  /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: no limit. */
+  readonly jsonBytesMax?: number;
+}
+
+/** Text without control characters other than line breaks and tabs, and without lone surrogates: what PostgreSQL can store. */
+export function text(limits: TextLimits) {
+  const cut = (value: string) => (limits.keepsEnds ? value : value.trim());
+  return z
+    .string(`${limits.what} is a text.`)
+    .refine((value) => isStorable(value), {
+      error: "It holds characters that cannot be kept.",
+      params: { code: "bad_characters" },
+    })
+    .refine((value) => withinLength(cut(value), limits.min, limits.max), {
+      error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
+      params: { code: "length" },
+    })
+    .refine((value) => !isTooLongAsJson(cut(value), limits), {
+      error: `${limits.what} has at most ${limits.jsonBytesMax?.toLocaleString("en")} bytes as JSON.`,
+      params: { code: "length" },
+    })
+    .transform(cut);
+}
+
+/** RFC 6901, as a URI fragment. */
+export function toPointer(path: readonly PropertyKey[]): string {
+  return [
+    "#",
+    ...path.map((part) => encodeURIComponent(String(part).replaceAll("~", "~0").replaceAll("/", "~1"))),
+  ].join("/");
+}
+
+function toProblems(issue: z.core.$ZodIssue): readonly Problem[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      pointer: toPointer([...issue.path, key]),
+      code: "unknown_field",
+      detail: "There is no such field.",
+    }));
+  }
+  return [{ pointer: toPointer(issue.path), code: codeOf(issue), detail: issue.message }];
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "custom") return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid";
+  return issue.code === "invalid_type" && issue.input === undefined ? "required" : issue.code;
+}
+
+/** Characters as a person counts them in JSON: code points, not UTF-16 units. */
+function withinLength(value: string, min: number, max: number): boolean {
+  if (value.length > max * 2) return false;
+  // oxlint-disable-next-line typescript/no-misused-spread -- code points are what PostgreSQL's char_length counts
+  const length = [...value].length;
+  return length >= min && length <= max;
+}
+
+/** False where the text has too many characters, which is reported already. */
+function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
+  if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
+  return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;
+}
+
+function isStorable(value: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return value.isWellFormed() && !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/.test(value);
+}

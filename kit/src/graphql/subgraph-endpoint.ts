@@ -1,0 +1,166 @@
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import { unwrapResolverError } from "@apollo/server/errors";
+import {
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from "@apollo/server/plugin/disabled";
+import { buildSubgraphSchema } from "@apollo/subgraph";
+import { expressMiddleware } from "@as-integrations/express5";
+import express, { type NextFunction, type Request, type Response, type Router } from "express";
+import { GraphQLError, type GraphQLFormattedError, Kind, parse } from "graphql";
+import { separateEntities } from "./entities.ts";
+import { AppError, type ErrorCode, statusOf } from "../errors/app-error.ts";
+import { hasInexactNumber } from "../json/exact-json.ts";
+import type { Authenticate, Identity } from "../identity/tokens.ts";
+import type { Log } from "../process/log.ts";
+import { createRootFieldsRule } from "./root-fields.ts";
+import { createGraphqlObserver } from "../telemetry/graphql-observer.ts";
+import type { RequestFailures } from "../telemetry/request-failures.ts";
+import type { ServiceObserver } from "../telemetry/service-observer.ts";
+
+export interface SubgraphDoorOptions<Context extends object> {
+  /** The text of the service's `schema.graphql`. */
+  readonly typeDefs: string;
+  /** The resolver map, typed by the service's generated types. */
+  readonly resolvers: object;
+  readonly authenticate: Authenticate;
+  /** Everything a request needs, made anew for each: loaders must not outlive it. */
+  readonly createContext: (identity: Identity) => Context;
+  readonly log: Log;
+  readonly failures: RequestFailures;
+  readonly observer?: ServiceObserver | undefined;
+  /** The gateway's entity requests are long: 2 MiB. */
+  readonly bodyBytesMax?: number;
+}
+
+export interface SubgraphDoor {
+  readonly router: Router;
+  stop(): Promise<void>;
+}
+
+const rootFieldsMax = 100;
+
+/**
+ * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
+ * Errors that are for the client keep their code and problems; all others are masked and logged whole.
+ */
+export async function createSubgraphDoor<Context extends object>(
+  o: SubgraphDoorOptions<Context>,
+): Promise<SubgraphDoor> {
+  const schema = buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]);
+  separateEntities(schema);
+  const server = new ApolloServer<Context>({
+    schema,
+    formatError: (formatted, error) => toClientError(formatted, error, o.failures),
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    // The gateway sends every query whole; a store of them would only be a thing to fill.
+    persistedQueries: false,
+    validationRules: [createRootFieldsRule(rootFieldsMax)],
+    parseOptions: { maxTokens: 20_000 },
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      createFailureReporter(o.failures),
+      ...(o.observer ? [createGraphqlObserver(o.observer, schema)] : []),
+    ],
+    logger: o.log,
+  });
+  await server.start();
+  const router = express.Router();
+  // Until it is known what is asked for; what is refused before stays so.
+  router.use((_request, _response, next) => {
+    o.observer?.nameRoute("graphql", "other");
+    next();
+  });
+  router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152, verify: requireExactNumbers }));
+  // Before Apollo Server, which would turn a refused token into a 500.
+  router.use(async (request, response, next) => {
+    response.locals["identity"] = await o.authenticate(request.headers.authorization);
+    next();
+  });
+  router.use(
+    expressMiddleware(server, { context: async ({ res }) => o.createContext(res.locals["identity"] as Identity) }),
+  );
+  router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    answerRefusal(o.failures, error, response);
+  });
+  return { router, stop: () => server.stop() };
+}
+
+/** Reports each dependency and code that fails once per request, since an outage of the database fails every field. */
+function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
+  const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
+    const known = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
+    for (const [error, ...others] of Map.groupBy(known, toGroup).values()) {
+      failures.report(error, { fieldCount: 1 + others.length });
+    }
+    return Promise.resolve();
+  };
+  return { requestDidStart: () => Promise.resolve({ didEncounterErrors }) };
+}
+
+function toGroup({ code, dependency }: AppError): string {
+  return `${code} ${dependency ?? ""}`;
+}
+
+function toClientError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  failures: RequestFailures,
+): GraphQLFormattedError {
+  const original = unwrapResolverError(error);
+  const place = {
+    ...(formatted.path === undefined ? {} : { path: formatted.path }),
+    ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
+  };
+  if (original instanceof AppError) {
+    const problems = original.problems === undefined ? {} : { problems: original.problems };
+    return { message: original.message, ...place, extensions: { code: original.code, ...problems } };
+  }
+  const code = formatted.extensions?.["code"];
+  if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
+    return { message: formatted.message, ...place, extensions: { code } };
+  }
+  failures.report(original, { field: findFieldName(error) });
+  return { message: "Something went wrong on our side.", ...place, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+}
+
+/** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
+function findFieldName(error: unknown): string | undefined {
+  const node = error instanceof GraphQLError ? error.nodes?.[0] : undefined;
+  return node?.kind === Kind.FIELD ? node.name.value : undefined;
+}
+
+/** Errors of the body parser and of authentication. They precede the execution of GraphQL, so the response has their status. */
+function answerRefusal(failures: RequestFailures, error: unknown, response: Response): void {
+  const refusal = toRefusal(error);
+  const { code, message, retryAfterSeconds } = refusal;
+  failures.report(code === "INTERNAL_SERVER_ERROR" ? error : refusal);
+  if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
+  if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
+  response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
+}
+
+/** Whoever calls without the gateway, which sends no such numbers, must not get the row of another id. */
+function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
+  // What is looked for is ASCII, which is the same in both.
+  if (!hasInexactNumber(body.toString("latin1"))) return;
+  throw new AppError("MALFORMED_REQUEST", "A number has more digits than can be kept. Send ids as texts.");
+}
+
+function toRefusal(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  const code: ErrorCode =
+    status === 413
+      ? "PAYLOAD_TOO_LARGE"
+      : status === 415
+        ? "UNSUPPORTED_MEDIA_TYPE"
+        : status === 400
+          ? "MALFORMED_REQUEST"
+          : "INTERNAL_SERVER_ERROR";
+  const message =
+    code === "INTERNAL_SERVER_ERROR" ? "Something went wrong on our side." : "The request cannot be read.";
+  return new AppError(code, message, { cause: error });
+}

@@ -1,0 +1,198 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { SignJWT } from "jose";
+import { createAuthenticator, type Identity, hasScope, isUser, refuse, requireScope, requireUser } from "./tokens.ts";
+import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
+import { createSpanCollector } from "../testing/trace.ts";
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await startTestIssuer();
+});
+afterAll(() => issuer.stop());
+
+test("without a header nobody calls", async () => {
+  expect(await authenticator()(undefined)).toEqual({ kind: "anonymous" });
+});
+
+test("a token names its user and scopes", async () => {
+  const identity = await authenticator()(`Bearer ${await issuer.token("1", ["posts:write", "orders:read"])}`);
+  expect(identity).toEqual({ kind: "user", userId: "1", scopes: new Set(["posts:write", "orders:read"]) });
+});
+
+test("the user's id may be in another claim, and a number", async () => {
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "uid" });
+  expect(await authenticate(`Bearer ${await issuer.token("x", [], { uid: 7 })}`)).toMatchObject({ userId: "7" });
+});
+
+test("a token that lacks something, or is for somebody else, is refused", async () => {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const claims: Readonly<Record<string, unknown>>[] = [
+    { exp: undefined },
+    { exp: nowSeconds - 60 },
+    { nbf: nowSeconds + 600 },
+    { aud: "another" },
+    { aud: undefined },
+    { iss: "https://elsewhere.example" },
+    { sub: undefined },
+    { sub: "../1" },
+    { sub: "0" },
+    { sub: "01" },
+    { sub: true },
+    // Whoever read the token as JSON had it rounded: it may be another user's by now.
+    { sub: 2 ** 53 },
+  ];
+  for (const claim of claims)
+    expect([claim, await refusal(await issuer.token("1", [], claim))]).toEqual([claim, "UNAUTHENTICATED"]);
+});
+
+test("a signature with a shared secret, none at all, or by a key in the header is refused", async () => {
+  const body = { iss: issuer.issuer, aud: issuer.audience, sub: "1", exp: Math.floor(Date.now() / 1000) + 60 };
+  const shared = await new SignJWT(body)
+    .setProtectedHeader({ alg: "HS256", kid: "test" })
+    .sign(new TextEncoder().encode("x".repeat(32)));
+  const none = `${encode({ alg: "none" })}.${encode(body)}.`;
+  const other = await startTestIssuer();
+  const foreign = await other.token("1", [], { iss: issuer.issuer });
+  const pointing = `${encode({ alg: "ES256", kid: "../../etc/passwd", jku: other.jwksUrl })}.${encode(body)}.${"A".repeat(86)}`;
+  await other.stop();
+  for (const token of [shared, none, foreign, pointing]) expect(await refusal(token)).toBe("UNAUTHENTICATED");
+});
+
+test("a header that is no bearer token is refused", async () => {
+  for (const header of ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer a b", `Bearer ${"a".repeat(9_000)}`]) {
+    await expect(authenticator()(header)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  }
+});
+
+test("keys that cannot be had are our trouble, not the caller's", async () => {
+  const token = await issuer.token("1");
+  for (const jwksUrl of ["http://127.0.0.1:1/jwks", await brokenKeys()]) {
+    await expect(
+      createAuthenticator({ ...issuer, jwksUrl, userIdClaim: "sub" })(`Bearer ${token}`),
+    ).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+    });
+  }
+});
+
+test("an issuer that is down for a while locks nobody out, and the operator is told", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const beginMs = Date.now();
+  const passing = await startTestIssuer();
+  const told = Promise.withResolvers<unknown>();
+  const asked: boolean[] = [];
+  const authenticate = createAuthenticator({
+    ...passing,
+    userIdClaim: "sub",
+    onKeysError: told.resolve,
+    onKeysAsked: (isGiven) => void asked.push(isGiven),
+  });
+  const token = await passing.token("1", [], { exp: beginMs / 1000 + 48 * 3_600 });
+  const once = `Bearer ${token}`;
+  await authenticate(once);
+  await passing.stop();
+  vi.setSystemTime(beginMs + 11 * 60_000);
+  expect(await authenticate(once)).toMatchObject({ userId: "1" });
+  expect(await told.promise).toBeInstanceOf(Error);
+  expect(asked).toEqual([true, false]);
+  vi.setSystemTime(beginMs + 25 * 3_600_000);
+  await expect(authenticate(once)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(new Set(asked.slice(1))).toEqual(new Set([false]));
+});
+
+test("keys that were changed are asked for again after ten minutes", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const jwks = await (await fetch(issuer.jwksUrl)).text();
+  const keys = createServer((_, response) => {
+    asked++;
+    response.end(jwks);
+  });
+  await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
+  keys.unref();
+  const jwksUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}`;
+  const authenticate = createAuthenticator({ ...issuer, jwksUrl, userIdClaim: "sub" });
+  for (const [minutes, times] of [
+    [0, 1],
+    [5, 1],
+    [6, 2],
+  ] as const) {
+    vi.setSystemTime(Date.now() + minutes * 60_000);
+    await authenticate(`Bearer ${await issuer.token("1")}`);
+    await vi.waitFor(() => expect(asked).toBe(times));
+  }
+});
+
+test("a token is verified once, and no longer believed after it ends", async () => {
+  let now = Date.now();
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", now: () => now, keptTokensMax: 1 });
+  const token = `Bearer ${await issuer.token("1")}`;
+  const first = await authenticate(token);
+  expect(await authenticate(token)).toBe(first);
+  now += 61_000;
+  expect(await authenticate(token)).not.toBe(first);
+  const second = await authenticate(token);
+  await authenticate(`Bearer ${await issuer.token("2")}`);
+  expect(await authenticate(token)).not.toBe(second);
+  now += 600_000;
+  await expect(authenticate(token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+});
+
+test("who may is asked in words", () => {
+  const ada: Identity = { kind: "user", userId: "1", scopes: new Set(["posts:write"]) };
+  expect([isUser(ada, "1"), isUser(ada, "2"), isUser({ kind: "anonymous" }, null)]).toEqual([true, false, false]);
+  expect([hasScope(ada, "posts:write"), hasScope({ kind: "anonymous" }, "posts:write")]).toEqual([true, false]);
+  expect(requireScope(ada, "posts:write:all", "posts:write")).toBe(ada);
+  expect(() => requireScope(ada, "users:write")).toThrow("users:write");
+  expect(() => requireUser({ kind: "anonymous" })).toThrow("token");
+  expect([refuse(ada, "no").code, refuse({ kind: "anonymous" }, "no").code]).toEqual(["FORBIDDEN", "UNAUTHENTICATED"]);
+});
+
+test("keys that a request has to wait for are a span of its trace, and keys that are known are none", async () => {
+  const collector = createSpanCollector();
+  const trace = await collector.createTrace("users");
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", trace });
+  for (const user of ["1", "2"]) {
+    const token = await issuer.token(user);
+    const span = trace.begin(`request of ${user}`, undefined);
+    await trace.run(span, () => authenticate(`Bearer ${token}`));
+    span?.end();
+  }
+  expect(collector.paths()).toEqual(["request of 1 > fetch token keys", "request of 2"]);
+  expect(collector.spans()[0]).toMatchObject({
+    kind: "client",
+    attributes: { "server.address": "127.0.0.1", "http.response.status_code": 200 },
+  });
+});
+
+test("an issuer that does not give its keys is a span that failed", async () => {
+  const collector = createSpanCollector();
+  const trace = await collector.createTrace("users");
+  const authenticate = createAuthenticator({ ...issuer, jwksUrl: "http://127.0.0.1:9", userIdClaim: "sub", trace });
+  const token = await issuer.token("1");
+  const span = trace.begin("request", undefined);
+  await expect(trace.run(span, () => authenticate(`Bearer ${token}`))).rejects.toThrow("cannot be checked");
+  expect(collector.spans()).toMatchObject([{ name: "fetch token keys", failed: true }]);
+});
+
+const authenticator = () => createAuthenticator({ ...issuer, userIdClaim: "sub" });
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+async function refusal(token: string): Promise<string> {
+  return authenticator()(`Bearer ${token}`).then(
+    () => "accepted",
+    (error: { code: string }) => error.code,
+  );
+}
+
+async function brokenKeys(): Promise<string> {
+  const server = createServer((_, response) => void response.end("<html>"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.unref();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

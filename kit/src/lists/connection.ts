@@ -1,0 +1,54 @@
+import type { Cursors } from "./cursor.ts";
+import { invalidInput } from "../errors/app-error.ts";
+import type { Page, PageRequest } from "./keyset.ts";
+
+/** A Relay connection, as our schemas spell it. */
+export interface Connection<T> {
+  readonly edges: readonly { readonly cursor: string; readonly node: T }[];
+  readonly nodes: readonly T[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+}
+
+/** @throws AppError BAD_USER_INPUT unless `first` is 1 to 100. */
+export function readFirst(first: number | null | undefined): number {
+  const limit = first ?? 20;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 100) return limit;
+  throw invalidInput([{ pointer: "#/first", code: "range", detail: "first is a whole number from 1 to 100." }]);
+}
+
+/** @throws AppError BAD_USER_INPUT, INVALID_CURSOR. */
+export function readConnectionRequest(
+  args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
+  cursors: Cursors,
+  list: string,
+): PageRequest {
+  const position = args.after ? cursors.read(list, args.after) : undefined;
+  return { limit: readFirst(args.first), position };
+}
+
+export function toConnection<T>(
+  page: Page<T>,
+  cursors: Cursors,
+  list: string,
+  idOf: (item: T) => string,
+): Connection<T> {
+  const edges = page.items.map((node) => ({
+    cursor: cursors.write(list, { direction: "next", id: idOf(node) }),
+    node,
+  }));
+  return {
+    edges,
+    nodes: page.items,
+    pageInfo: {
+      hasNextPage: page.hasNext,
+      hasPreviousPage: page.hasPrev,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { AppError } from "../errors/app-error.ts";
+
+/** Where a page begins: after a row, going forward, or before one, going back. */
+export interface Position {
+  readonly direction: "next" | "prev";
+  readonly id: string;
+}
+
+/** Opaque, signed positions in a list. `list` names the list *and its filters*: a cursor holds for those alone. */
+export interface Cursors {
+  write(list: string, position: Position): string;
+  /** @throws AppError INVALID_CURSOR for one that we did not sign, or signed for another list. */
+  read(list: string, cursor: string): Position;
+}
+
+const cursorCharsMax = 512;
+const signatureBytes = 16;
+
+/** @param keys the first signs, every one verifies; the same on every replica. */
+export function createCursors(keys: readonly string[]): Cursors {
+  const [signing] = keys;
+  if (signing === undefined) throw new Error("createCursors needs at least one key");
+
+  return {
+    write(list, { direction, id }) {
+      const text = `${direction === "next" ? "n" : "p"}${id}`;
+      const payload = Buffer.from(text);
+      return Buffer.concat([sign(signing, list, text), payload]).toString("base64url");
+    },
+    read(list, cursor) {
+      const bytes = cursor.length <= cursorCharsMax ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
+      const signature = bytes.subarray(0, signatureBytes);
+      const text = bytes.subarray(signatureBytes).toString();
+      const holds =
+        signature.length === signatureBytes &&
+        bytes.toString("base64url") === cursor &&
+        keys.some((key) => timingSafeEqual(signature, sign(key, list, text)));
+      if (!holds) throw new AppError("INVALID_CURSOR", "This cursor is not one of ours for this list and its filters.");
+      return { direction: text.startsWith("n") ? "next" : "prev", id: text.slice(1) };
+    },
+  };
+}
+
+/** A list's name with its filters, in an order that does not depend on how the caller wrote them. */
+export function nameList(name: string, filters: Readonly<Record<string, string | undefined | null>>): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined && value !== null);
+  return JSON.stringify([name, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+function sign(key: string, list: string, text: string): Buffer {
+  return createHmac("sha256", key).update(`${list}\n${text}`).digest().subarray(0, signatureBytes);
+}

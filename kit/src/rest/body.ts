@@ -1,0 +1,48 @@
+import type { Request } from "express";
+import { AppError } from "../errors/app-error.ts";
+import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
+import type { Method } from "./routes.ts";
+
+/** What a body may be written in. */
+export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
+  GET: [],
+  POST: ["application/json"],
+  PATCH: ["application/merge-patch+json"],
+  DELETE: ["application/json"],
+};
+
+/**
+ * Reads a JSON body in UTF-8; undefined when none came.
+ * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST.
+ */
+export async function readBody(request: Request, method: Method, bytesMax: number): Promise<unknown> {
+  const bytes = await readBytes(request, bytesMax);
+  if (bytes.length === 0) return undefined;
+  requireReadable(request, mediaTypes[method]);
+  try {
+    return parseUniqueJson(decodeJson(bytes));
+  } catch (error) {
+    throw error instanceof JsonError ? new AppError("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
+  }
+}
+
+function requireReadable(request: Request, allowed: readonly string[]): void {
+  if (!isJsonType(request.get("content-type"), allowed)) {
+    throw new AppError("UNSUPPORTED_MEDIA_TYPE", `Send the body as ${allowed.join(" or ")}, in UTF-8.`);
+  }
+  if (request.get("content-encoding") !== undefined) {
+    throw new AppError("UNSUPPORTED_MEDIA_TYPE", "Send the body without a content encoding.");
+  }
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bytesMax)
+      throw new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bytesMax.toLocaleString("en")} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,61 @@
+import { isListed } from "../http/etag.ts";
+import type { Representation } from "./caching.ts";
+
+type ReadHeader = (name: string) => string | undefined;
+
+const conditionHeaders = ["if-none-match", "if-modified-since"];
+
+/**
+ * A Last-Modified counts whole seconds. Once its second is this long over, nothing of the same second can follow, and it says as much as
+ * an ETag does (RFC 9110, 8.8.2.2); before that it is not said.
+ */
+const settledMs = 60_000;
+
+export function hasConditions(header: ReadHeader): boolean {
+  return conditionHeaders.some((name) => header(name) !== undefined);
+}
+
+/**
+ * Evaluates the conditions of a GET or HEAD whose response would be 200, in the order of RFC 9110, 13.2.2. `If-Match` and `If-Unmodified-Since` are
+ * ignored, as in the REST proxy: they protect changes (13.1.1, 13.1.4), and a 412 could not be shared by its cache.
+ * @returns whether the response is 304.
+ */
+export function isNotModified(header: ReadHeader, shows: Representation, nowMs = Date.now()): boolean {
+  const modifiedMs = toSettledMs(shows, nowMs);
+  const ifNoneMatch = header("if-none-match");
+  if (ifNoneMatch !== undefined) return isListed(ifNoneMatch, shows.etag);
+  const modifiedSinceMs = readHttpDate(header("if-modified-since"));
+  return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
+}
+
+/** Since when a change forbids that the thing has been changed; a date counts only without `If-Match` (RFC 9110, 13.1.4). */
+export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
+  const ms = header("if-match") === undefined ? readHttpDate(header("if-unmodified-since")) : undefined;
+  return ms === undefined ? undefined : new Date(ms);
+}
+
+/** `ETag`, and `Last-Modified` where it is true and settled. */
+export function toValidatorHeaders(shows: Representation, nowMs = Date.now()): Readonly<Record<string, string>> {
+  const modifiedMs = toSettledMs(shows, nowMs);
+  if (modifiedMs === undefined) return { ETag: shows.etag };
+  return { ETag: shows.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
+}
+
+/** In whole seconds, as the header says it. */
+function toSettledMs({ lastModified }: Representation, nowMs: number): number | undefined {
+  if (lastModified === undefined || nowMs - lastModified.getTime() < settledMs) return undefined;
+  return Math.floor(lastModified.getTime() / 1_000) * 1_000;
+}
+
+const imfFixdate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const rfc850Date = /^[A-Z][a-z]+day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/;
+const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+
+/** The three forms of RFC 9110, 5.6.7. Whatever else is there does not count (13.1.3). */
+function readHttpDate(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const isOurs = imfFixdate.test(text) || rfc850Date.test(text);
+  if (!isOurs && !asctimeDate.test(text)) return undefined;
+  const ms = Date.parse(isOurs ? text : `${text} GMT`);
+  return Number.isNaN(ms) ? undefined : ms;
+}

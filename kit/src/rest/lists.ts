@@ -1,0 +1,178 @@
+import type { Cursors, Position } from "../lists/cursor.ts";
+import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
+import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
+import type { Page, PageRequest } from "../lists/keyset.ts";
+import { type Conditional, pageBytesMax, type RestAnswer, type RestRequest } from "./rest-endpoint.ts";
+import type { Audience, Representation } from "./caching.ts";
+import { invalidQuery } from "./query.ts";
+import { answerRead } from "./reading.ts";
+
+/**
+ * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
+ * @throws AppError 400 with every parameter that is bad.
+ */
+export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
+  const { limit = defaultLimit, cursor } = request.query;
+  const problems = [...request.queryProblems, ...limitProblems(request)];
+  let position: Position | undefined;
+  try {
+    position = cursor === undefined ? undefined : cursors.read(list, cursor);
+  } catch (error) {
+    const { message } = requireAppError(error, "INVALID_CURSOR");
+    problems.push({ parameter: "cursor", code: "invalid_cursor", detail: message });
+  }
+  if (problems.length > 0) throw invalidQuery(problems);
+  return { limit: Number(limit), position, bytesMax: pageBytesMax };
+}
+
+/**
+ * Reads a list's filters: every parameter but `limit` and `cursor`. A bad `cursor` is not reported beside bad filters, since it is signed for them.
+ * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
+ * @throws AppError 400 with every parameter that is bad.
+ */
+export function readFilters<F>(request: RestRequest, read: (asked: RestRequest["query"]) => F): F {
+  const { limit: _limit, cursor: _cursor, ...asked } = request.query;
+  try {
+    return read(asked);
+  } catch (error) {
+    const { problems = [] } = requireAppError(error, "BAD_USER_INPUT");
+    const ofFilters = problems.map(({ pointer, ...problem }) => ({
+      parameter: pointer.slice("#/".length),
+      ...problem,
+    }));
+    throw invalidQuery([...request.queryProblems, ...limitProblems(request), ...ofFilters]);
+  }
+}
+
+const defaultLimit = "20";
+
+function limitProblems({ query: { limit = defaultLimit } }: RestRequest): readonly ParameterProblem[] {
+  if (/^[1-9]\d{0,2}$/.test(limit) && Number(limit) <= 100) return [];
+  const detail = "The query parameter limit is a whole number from 1 to 100.";
+  return [{ parameter: "limit", code: "range", detail }];
+}
+
+function requireAppError(error: unknown, code: ErrorCode): AppError {
+  if (error instanceof AppError && error.code === code) return error;
+  throw error;
+}
+
+export interface ListReading<T extends { readonly rowVersion: string }> {
+  readonly request: RestRequest;
+  readonly cursors: Cursors;
+  /** The list's name with its filters, from `nameList`. */
+  readonly list: string;
+  readonly projection: Projection;
+  /** What of the rows this caller may see; the same text for callers who see the same of the same rows. */
+  readonly view: string;
+  readonly audience: Audience;
+  readonly groups: readonly string[];
+  readonly idOf: (item: T) => string;
+  readonly toJson: (item: T) => unknown;
+  /** The page's rows by id and version alone, by one light statement over the same rows as `load`. */
+  peek(page: PageRequest): Promise<Page<RowVersion>>;
+  load(page: PageRequest): Promise<Page<T>>;
+}
+
+/**
+ * Answers a list by the versions of its rows where that will do, and with the rows otherwise.
+ * @throws AppError 400 with every parameter that is bad.
+ */
+export async function answerList<T extends { readonly rowVersion: string }>(
+  o: ListReading<T>,
+): Promise<RestAnswer | Conditional> {
+  const asked = readPageRequest(o.request, o.cursors, o.list);
+  return answerRead(o.request, {
+    peek: async () => toRepresentation(o, asked, await o.peek(asked)),
+    load: async () => {
+      const page = await o.load(asked);
+      const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
+      return writeList({ ...o, page, shows: toRepresentation(o, asked, { ...page, items }) });
+    },
+  });
+}
+
+function toRepresentation<T extends { readonly rowVersion: string }>(
+  { cursors, list, projection, view, audience, groups }: ListReading<T>,
+  { limit, position }: PageRequest,
+  { items, hasNext, hasPrev }: Page<RowVersion>,
+): Representation {
+  // A cursor says how cursors are signed: those of an answer that is kept must not outlive their key.
+  const signed = cursors.write(list, { direction: "next", id: "" });
+  const place = position ? [position.direction, position.id] : [];
+  const etag = writeListEtag(items, projection, view, [signed, limit, place, hasNext, hasPrev]);
+  return { etag, audience, groups };
+}
+
+export interface ListOptions<T> {
+  readonly request: RestRequest;
+  readonly cursors: Cursors;
+  readonly list: string;
+  readonly page: Page<T>;
+  readonly idOf: (item: T) => string;
+  readonly toJson: (item: T) => unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** From version 2 on the list stands in an object, with its neighbours' cursors; before that, and without a projection, it is bare. */
+  readonly projection?: Projection;
+  readonly shows?: Representation;
+}
+
+/**
+ * A list with its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest from where the page began, so that
+ * whoever goes on in the same direction misses nothing.
+ */
+export function writeList<T>(o: ListOptions<T>): RestAnswer {
+  const back = isBack(o);
+  const { rendered, items, cut } = renderWithin(o.page.items, o.toJson, back);
+  const first = items[0];
+  const last = items.at(-1);
+  const hasNext = o.page.hasNext || (cut && !back);
+  const hasPrev = o.page.hasPrev || (cut && back);
+  const next = hasNext && last !== undefined ? o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }) : null;
+  const prev =
+    hasPrev && first !== undefined ? o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }) : null;
+  const data = `[${rendered.join(",")}]`;
+  const isBare = (o.projection?.version ?? 1) < 2;
+  return {
+    status: 200,
+    headers: { ...o.headers, Link: writeLinks(o.request, next, prev) },
+    bytes: Buffer.from(isBare ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
+    ...(o.shows === undefined ? {} : { shows: o.shows }),
+  };
+}
+
+/** Around the items: brackets, and two cursors with their names. */
+const aroundBytes = 1_280;
+
+/** At least one item, and as many as fit, from the beginning or from the end. */
+function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
+  const rendered: string[] = [];
+  let bytes = aroundBytes;
+  for (const item of fromEnd ? items.toReversed() : items) {
+    const text = JSON.stringify(toJson(item));
+    bytes += Buffer.byteLength(text) + 1;
+    if (bytes > pageBytesMax && rendered.length > 0) break;
+    rendered.push(text);
+  }
+  const cut = rendered.length < items.length;
+  if (!fromEnd) return { rendered, items: items.slice(0, rendered.length), cut };
+  return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), cut };
+}
+
+function isBack<T>({ request, cursors, list }: ListOptions<T>): boolean {
+  const cursor = request.query["cursor"];
+  return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
+}
+
+function writeLinks(request: RestRequest, next: string | null, prev: string | null): string {
+  const links = [linkTo(request, undefined, "first")];
+  if (next !== null) links.push(linkTo(request, next, "next"));
+  if (prev !== null) links.push(linkTo(request, prev, "prev"));
+  return links.join(", ");
+}
+
+function linkTo({ path, query }: RestRequest, cursor: string | undefined, rel: string): string {
+  const { cursor: _, ...others } = query;
+  const parameters = new URLSearchParams({ ...others, ...(cursor === undefined ? {} : { cursor }) }).toString();
+  return `<${path}${parameters === "" ? "" : `?${parameters}`}>; rel="${rel}"`;
+}

@@ -1,0 +1,113 @@
+import { type Environment, type EnvironmentReader, readEnvironment } from "../process/env.ts";
+import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
+import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
+
+/** What each service is told by its environment. Times in milliseconds. */
+export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
+  readonly profile: "development" | "production";
+  readonly databaseUrl: string;
+  readonly connectionsMax: number;
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  readonly acquireTimeoutMs: number;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUrl: string;
+  readonly userIdClaim: string;
+  readonly cursorKeys: readonly string[];
+}
+
+/** The local issuer of development, on its default port. */
+const localIssuer = "http://127.0.0.1:4020";
+
+/** Where tokens come from. Production names its own provider, and never the local one, which gives tokens to anybody. */
+export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
+  const local = profile === "development" ? { fallback: localIssuer } : {};
+  const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
+  const identity = {
+    issuer: env.string("ISSUER", { ...local, why: "who signs the tokens: their `iss`" }),
+    audience: env.string("AUDIENCE", { fallback: "tributary", why: "for whom tokens are made: their `aud`" }),
+    jwksUrl: env.url("JWKS_URL", { ...localKeys, why: "where the issuer's public keys are" }),
+    userIdClaim: env.string("USER_ID_CLAIM", { fallback: "sub", why: "the claim that holds the user's id" }),
+  };
+  if (profile === "production" && [identity.issuer, identity.jwksUrl].some(isLocalIssuer)) {
+    env.problem("ISSUER and JWKS_URL name the local issuer, which is for development only.");
+  }
+  return identity;
+}
+
+interface ServiceDefaults {
+  /** What the service is called in traces. */
+  readonly name?: string;
+  readonly port: number;
+}
+
+/** Reads a service's configuration; see `readEnvironment` for what it throws. */
+export function readServiceConfig(
+  environment: Environment,
+  { name = "service", port }: ServiceDefaults,
+): ServiceConfig {
+  return readEnvironment(environment, (env) => {
+    const profile = env.choice("PROFILE", {
+      fallback: "development",
+      of: ["development", "production"],
+      why: "production refuses whatever is only fit for development",
+    });
+    return {
+      profile,
+      ...readListenerConfig(env, { port, shutdownGraceMs: 10_000 }),
+      ...readTelemetryConfig(env, { name }),
+      ...readIdentityConfig(env, profile),
+      databaseUrl: env.url("DATABASE_URL", { secret: true, why: "this service's own database, with its own role" }),
+      connectionsMax: env.integer("DATABASE_CONNECTIONS_MAX", {
+        fallback: 10,
+        min: 1,
+        max: 200,
+        why: "connections of one replica; replicas times this has to fit the database",
+      }),
+      statementTimeoutMs: env.integer("STATEMENT_TIMEOUT_MS", {
+        fallback: 5_000,
+        min: 50,
+        max: 60_000,
+        why: "after this PostgreSQL ends a statement",
+      }),
+      lockTimeoutMs: env.integer("LOCK_TIMEOUT_MS", {
+        fallback: 2_000,
+        min: 10,
+        max: 60_000,
+        why: "after this PostgreSQL gives up waiting for a lock",
+      }),
+      acquireTimeoutMs: env.integer("ACQUIRE_TIMEOUT_MS", {
+        fallback: 2_000,
+        min: 10,
+        max: 60_000,
+        why: "how long a request waits for a connection",
+      }),
+      cursorKeys: readCursorKeys(env, profile),
+    };
+  });
+}
+
+/** A container or host named `issuer`, or port 4020 of this machine, is the local one. */
+function isLocalIssuer(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url) return false;
+  return (
+    url.hostname === "issuer" || (["127.0.0.1", "localhost", "[::1]"].includes(url.hostname) && url.port === "4020")
+  );
+}
+
+const cursorKeyCharsMin = 16;
+
+function readCursorKeys(env: EnvironmentReader, profile: ServiceConfig["profile"]): readonly string[] {
+  const fallback = profile === "development" ? { fallback: ["for-development-only"] } : {};
+  const keys = env.list("CURSOR_KEYS", {
+    ...fallback,
+    secret: true,
+    why: `sign the cursors: the first signs, all verify; each at least ${cursorKeyCharsMin} characters, the same on every replica`,
+  });
+  if (keys.some((key) => key.length < cursorKeyCharsMin)) {
+    env.problem(`CURSOR_KEYS: each key has at least ${cursorKeyCharsMin} characters.`);
+  }
+  return keys;
+}

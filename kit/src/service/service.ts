@@ -1,0 +1,209 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { createCursors, type Cursors } from "../lists/cursor.ts";
+import { ConfigError } from "../process/env.ts";
+import { AppError } from "../errors/app-error.ts";
+import { type Authenticate, createAuthenticator, type Identity } from "../identity/tokens.ts";
+import { type RunningServer, startServer, stopOnSignals } from "../process/lifecycle.ts";
+import { createLog, type Log } from "../process/log.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
+import { createDatabase, type Database } from "../postgres/postgres.ts";
+import { writeProblem } from "../http/problem.ts";
+import { readRequestId } from "../http/request-id.ts";
+import { createRestDoor, type Handlers } from "../rest/rest-endpoint.ts";
+import { refuse } from "../rest/rejections.ts";
+import type { RouteDeclaration } from "../rest/routes.ts";
+import type { ServiceConfig } from "./service-config.ts";
+import { createSubgraphDoor } from "../graphql/subgraph-endpoint.ts";
+import { createRequestFailures } from "../telemetry/request-failures.ts";
+import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
+import type { ServiceObserver } from "../telemetry/service-observer.ts";
+
+/** What a service's app is made of; tests hand in their own. */
+export interface ServiceParts {
+  /** The service's, by which its own failures are counted in the log. */
+  readonly name: string;
+  readonly database: Database;
+  readonly authenticate: Authenticate;
+  readonly cursors: Cursors;
+  readonly log: Log;
+  /** Without one nothing is counted, traced or put in the access log. */
+  readonly observer?: ServiceObserver | undefined;
+}
+
+export interface ServiceApp {
+  readonly handler: Express;
+  stop(): Promise<void>;
+}
+
+/** What a service brings to its doors; the rest is the same in every house. */
+export interface ServiceDoors<Context extends object, R extends readonly RouteDeclaration[]> {
+  /** The service's `schema.graphql`. */
+  readonly schema: URL;
+  /** Typed by the service's generated types. */
+  readonly resolvers: object;
+  /** Everything a GraphQL request needs, made anew for each. */
+  readonly createContext: (identity: Identity) => Context;
+  readonly routes: R;
+  /** By version. A route without a handler, or a handler without a route, does not compile and does not start. */
+  readonly handlers: Readonly<Record<number, Handlers<R>>>;
+}
+
+/**
+ * The two endpoints of a service in one app: `/graphql`, and `/rest/v<N>` for each version. Anything else is a 404 problem.
+ * @throws ConfigError naming each declared route without a handler, and each handler without a route.
+ */
+export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
+  { name, authenticate, log, observer }: Pick<ServiceParts, "name" | "authenticate" | "log" | "observer">,
+  { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
+): Promise<ServiceApp> {
+  requireHandlers(routes, handlers);
+  const typeDefs = await readFile(schema, "utf8");
+  const failures = createRequestFailures({ service: name, log, observer });
+  const graphql = await createSubgraphDoor({
+    typeDefs,
+    resolvers,
+    authenticate,
+    createContext,
+    log,
+    failures,
+    observer,
+  });
+  const app = express().disable("x-powered-by").disable("etag").enable("case sensitive routing");
+  if (observer) app.use((request, response, next) => observer.observe(request, response, next));
+  app.use("/graphql", graphql.router);
+  for (const [version, ofVersion] of Object.entries(handlers)) {
+    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
+    app.use(`/rest/v${version}`, createRestDoor(door));
+  }
+  app.use((request, response) => {
+    writeProblem(response, new AppError("NOT_FOUND", "There is nothing at this path."), {
+      instance: request.path,
+      requestId: readRequestId(request.headers["x-request-id"]),
+    });
+  });
+  // The router's own refusal, a path that is no percent-encoded UTF-8, comes past every handler; Express would answer it with a page.
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    refuse(failures, request, response, toPathError(error));
+  });
+  return {
+    handler: app,
+    stop() {
+      failures.close();
+      return graphql.stop();
+    },
+  };
+}
+
+type HandlersByVersion = Readonly<Record<number, Readonly<Record<string, unknown>>>>;
+
+/** `npm start` runs the code without its types, so the compiler's check is not enough. */
+function requireHandlers(routes: readonly RouteDeclaration[], handlers: HandlersByVersion): void {
+  const served = Object.keys(handlers).map(Number);
+  const missing = routes.flatMap(({ id, method, path, versions }) => {
+    const without = versions.filter((version) => typeof handlers[version]?.[id] !== "function");
+    return without.length === 0
+      ? []
+      : [
+          `${method} ${path} (${id}) has no handler in ${nameVersions(without)}. Add one, or remove the route or version.`,
+        ];
+  });
+  const ids = [...new Set(Object.values(handlers).flatMap((ofVersion) => Object.keys(ofVersion)))];
+  const unused = ids
+    .filter((id) => !routes.some((route) => route.id === id))
+    .map((id) => {
+      const versions = served.filter((version) => Object.hasOwn(handlers[version] ?? {}, id));
+      return `The handler ${id} in ${nameVersions(versions)} has no route with this id. Declare the route, or remove the handler.`;
+    });
+  const problems = [...missing, ...unused];
+  if (problems.length > 0)
+    throw new ConfigError(problems, "The REST routes and handlers of this service do not match:");
+}
+
+function nameVersions(versions: readonly number[]): string {
+  return `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
+}
+
+function toPathError(error: unknown): unknown {
+  if (!(error instanceof URIError)) return error;
+  return new AppError("MALFORMED_REQUEST", "The path is not text in percent-encoded UTF-8.");
+}
+
+export interface ServiceProcessOptions {
+  readonly name: string;
+  readonly config: ServiceConfig;
+  /** The folder of the service's migrations. */
+  readonly migrations: URL;
+  readonly createApp: (parts: ServiceParts) => Promise<ServiceApp>;
+  /** What has to hold before the service listens. */
+  readonly check?: (database: Database) => Promise<void>;
+  /** `migrate` applies the migrations and ends; nothing serves. */
+  readonly command: string | undefined;
+}
+
+/** A service's process from its parts to its end. */
+export async function runService(o: ServiceProcessOptions): Promise<void> {
+  if (o.command === "migrate") {
+    const log = createLog({ name: o.name, level: o.config.logLevel });
+    await migrate({ databaseUrl: o.config.databaseUrl, directory: fileURLToPath(o.migrations), log });
+    return;
+  }
+  const telemetry = await createServiceTelemetry(o.name, o.config);
+  const { log } = telemetry;
+  warnOfMisspeltVariables(log, o.config.misspeltVariables);
+  const server = await serve(o, telemetry);
+  stopOnSignals([server], log);
+  // Said last: whoever reads it may send a signal at once.
+  log.info({ url: server.url }, "listening");
+}
+
+async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Promise<RunningServer> {
+  const { config } = o;
+  const { log } = telemetry;
+  const database = openDatabase(o, telemetry);
+  await o.check?.(database);
+  const authenticate = createAuthenticator({
+    ...config,
+    trace: telemetry.trace,
+    onKeysAsked: telemetry.countKeysAsked,
+    onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
+  });
+  const cursors = createCursors(config.cursorKeys);
+  const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });
+  const isReady = () => database.isReachable();
+  const admin = await telemetry.startAdmin(isReady);
+  return startServer({
+    name: o.name,
+    handler: app.handler,
+    host: config.host,
+    port: config.port,
+    reusePort: config.reusePort,
+    log,
+    isReady,
+    about: () => config.build,
+    close: async () => {
+      await app.stop();
+      await database.close();
+      await Promise.all([admin?.drain(), telemetry.trace.stop()]);
+    },
+    drainDelayMs: config.drainDelayMs,
+    shutdownGraceMs: config.shutdownGraceMs,
+  });
+}
+
+function openDatabase({ name, config }: ServiceProcessOptions, { log, watch, aroundStatement }: ServiceTelemetry) {
+  const database = createDatabase({
+    url: config.databaseUrl,
+    applicationName: name,
+    connectionsMax: config.connectionsMax,
+    statementTimeoutMs: config.statementTimeoutMs,
+    lockTimeoutMs: config.lockTimeoutMs,
+    acquireTimeoutMs: config.acquireTimeoutMs,
+    onError: (error) => log.warn({ err: error }, "a database connection broke"),
+    ...(aroundStatement ? { aroundStatement } : {}),
+  });
+  watch(database, config.connectionsMax);
+  return database;
+}

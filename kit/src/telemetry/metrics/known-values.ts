@@ -1,0 +1,88 @@
+import { createBoundedMap } from "../../collections/bounded-map.ts";
+
+/** The label of a value that a client chooses: itself for a known value, `other`, or `unnamed` for none. */
+export type KnownValues = (value: string | undefined) => string;
+
+/** Every value that `createKnownValues` gives a label. `other` and `unnamed` come first, so that they have zeros if the values are too many. */
+export function listKnownValues(known: Iterable<string>): readonly string[] {
+  return [...new Set(["other", "unnamed", ...known])];
+}
+
+/** @param known from configuration or schema; their number bounds that of the labels. */
+export function createKnownValues(known: Iterable<string>): KnownValues {
+  return labelsFrom(createNames(known));
+}
+
+/** Labels that a process learns from what clients send. */
+export interface LearnedValues {
+  /** The label, without counting an occurrence: for values of requests that were rejected. */
+  readonly find: KnownValues;
+  /** Counts one occurrence, and gives the label. */
+  readonly count: KnownValues;
+}
+
+export interface LearnedValuesOptions {
+  /** These have a label from the start, and are not more than `valuesMax`. */
+  readonly known: readonly string[];
+  /** Labels beside `other` and `unnamed`. */
+  readonly valuesMax: number;
+  /** Occurrences that count as `other` before a value has its own label. */
+  readonly occurrencesMin: number;
+}
+
+/** Values without a label that are counted at once. The least recently seen one is evicted. */
+const candidatesMax = 1_000;
+/** A longer value is never a label. */
+const labelCharactersMax = 100;
+
+/** A value gets its label for good: a client that sends many cannot take it from another, only use up the remaining places. */
+export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
+  const names = createNames(known);
+  const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax, weightMax: candidatesMax });
+
+  function countCandidate(value: string): string {
+    const candidate = candidates.get(value);
+    if (candidate === undefined) {
+      const name = copyOf(value);
+      candidates.set(name, { name, occurrences: 1 }, 1);
+      return "other";
+    }
+    candidate.occurrences++;
+    if (candidate.occurrences <= occurrencesMin) return "other";
+    names.set(candidate.name, candidate.name);
+    candidates.delete(candidate.name);
+    if (names.size >= valuesMax) candidates.clear();
+    return candidate.name;
+  }
+
+  return {
+    find: labelsFrom(names),
+    count(value) {
+      if (value === undefined || value === "") return "unnamed";
+      const label = names.get(value);
+      if (label !== undefined) return label;
+      return names.size >= valuesMax || value.length > labelCharactersMax ? "other" : countCandidate(value);
+    },
+  };
+}
+
+interface Candidate {
+  readonly name: string;
+  occurrences: number;
+}
+
+type Names = Map<string, string>;
+
+/** Gives our string for the client's equal one, so that its hash is computed once for all look-ups and none of the client's is retained. */
+function createNames(known: Iterable<string>): Names {
+  return new Map(Array.from(known, (name) => [name, name]));
+}
+
+function labelsFrom(names: Names): KnownValues {
+  return (value) => (value === undefined || value === "" ? "unnamed" : (names.get(value) ?? "other"));
+}
+
+/** A name from a parsed document is a slice, which retains the document's whole text in V8. */
+function copyOf(value: string): string {
+  return Buffer.from(value).toString();
+}

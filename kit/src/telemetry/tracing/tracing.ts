@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { readCallerContext } from "../../http/trace-context.ts";
+import { errorTypeOf } from "./error-type.ts";
+import { createSampling } from "./sampling.ts";
+import { type Deliver, RecordedSpan } from "./span-record.ts";
+import type { TracingConfig } from "../../process/telemetry-config.ts";
+import type { Span, Trace } from "./trace.ts";
+
+export interface TracingOptions {
+  readonly tracing: Pick<TracingConfig, "sampler" | "ratio">;
+  readonly deliver: Deliver;
+  /** Sends what is recorded, and ends. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Of the time that a process has to end: a collector that is gone does not hold it up. */
+const stopMs = 2_000;
+
+/**
+ * Tracing that is on. Nothing is patched and nothing global is set: whoever has work to show makes a span of it. Whether a request is sampled is
+ * decided first, so that one that is not costs one look at a header.
+ */
+export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace {
+  const isTraced = createSampling(tracing);
+  const scopes = new AsyncLocalStorage<Span | undefined>();
+
+  return {
+    isOn: true,
+    begin(name, traceParent, o) {
+      const caller = readCallerContext(traceParent);
+      if (!isTraced(caller)) return undefined;
+      const parent = caller && { traceId: caller.traceId, spanId: caller.spanId, isRemote: true };
+      return new RecordedSpan(name, parent, o, deliver);
+    },
+    current: () => scopes.getStore(),
+    run: (span, work) => (span === undefined ? work() : scopes.run(span, work)),
+    span(name, work, o) {
+      const child = scopes.getStore()?.child(name, o);
+      return child === undefined ? work(undefined) : scopes.run(child, () => endWith(child, work));
+    },
+    stop: () => Promise.race([stop(), wait(stopMs)]),
+  };
+}
+
+function endWith<T>(span: Span, work: (span: Span) => T): T {
+  try {
+    const result = work(span);
+    if (!(result instanceof Promise)) return ended(span, result);
+    return result.then(
+      (value: unknown) => ended(span, value),
+      (error: unknown) => failed(span, error),
+    ) as T;
+  } catch (error) {
+    return failed(span, error);
+  }
+}
+
+function ended<T>(span: Span, value: T): T {
+  span.end();
+  return value;
+}
+
+function failed(span: Span, error: unknown): never {
+  span.fail(errorTypeOf(error));
+  span.end();
+  throw error;
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
