@@ -1,17 +1,28 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { createHouse, isProductCode, packageOf, readHouse } from "./architecture/house.ts";
-import { planted, upright } from "./architecture/planted.ts";
+import { createRepository, isProductCode, packageOf, readRepository } from "./architecture/repository.ts";
+import { planted, compliant } from "./architecture/planted.ts";
 import { listViolations, rules } from "./architecture/rules.ts";
-import { writeRepository } from "./supergraph/house.ts";
+import { writeRepository } from "./supergraph/repository-fixture.ts";
 
-const house = readHouse(fileURLToPath(new URL("..", import.meta.url)));
+const repository = readRepository(fileURLToPath(new URL("..", import.meta.url)));
 
-test("the house keeps its rules", () => {
-  expect(listViolations(house)).toEqual([]);
+/** Violations that a rule still has, because it is younger than the code. A number may only fall. */
+const remainingViolations: Readonly<Record<string, number>> = {
+  "field-terms": 2_133,
+  "folders-are-small": 6,
+  "no-folder-cycles": 4,
+  "unique-type-names": 23,
+};
+
+test.each(rules.map((rule) => [rule.name, rule] as const))("the repository complies with %s", (name, rule) => {
+  const violations = listViolations(rule, repository);
+  const remaining = remainingViolations[name] ?? 0;
+  if (remaining === 0) expect(violations).toEqual([]);
+  else expect(violations.length).toBeLessThanOrEqual(remaining);
 });
 
-/** How many product files each package has at the least, so that a rule cannot pass by looking at nothing. */
+/** The least number of product files of each package, so that no rule passes because it reads no file. */
 test.each([
   ["kit", 20],
   ["services/users", 10],
@@ -22,27 +33,30 @@ test.each([
   ["rest-proxy", 10],
   ["infra/issuer", 5],
 ])("the rules look at %s: at least %i files, whose imports are seen", (name, filesMin) => {
-  const modules = house.modules.filter(({ path }) => packageOf(path) === name && isProductCode(path));
+  const modules = repository.modules.filter(({ path }) => packageOf(path) === name && isProductCode(path));
   expect(modules.length).toBeGreaterThanOrEqual(filesMin);
   expect(modules.flatMap(({ imports }) => imports).length).toBeGreaterThanOrEqual(filesMin);
 });
 
 test("the rules look at every service's manifest", () => {
-  const manifests = [...house.manifests.keys()].filter((path) => path.startsWith("services/"));
+  const manifests = [...repository.manifests.keys()].filter((path) => path.startsWith("services/"));
   expect(manifests).toEqual(["comments", "orders", "posts", "users"].map((name) => `services/${name}/package.json`));
 });
 
-test.each(planted.map((plant) => [plant.what, plant] as const))("%s is found", (_, { rule, files, at }) => {
-  const found = rules.find(({ name }) => name === rule)?.find(createHouse(files)) ?? [];
-  expect(found.map(({ path, line }) => `${path}:${line}`)).toEqual(at);
-});
+test.each(planted.map((plant) => [plant.rule, plant.what, plant] as const))(
+  "%s finds %s",
+  (_, __, { rule, files, at }) => {
+    const found = rules.find(({ name }) => name === rule)?.find(createRepository(files)) ?? [];
+    expect(found.map(({ path, line }) => `${path}:${line}`)).toEqual(at);
+  },
+);
 
 test("every rule has a planted violation", () => {
   expect(new Set(planted.map(({ rule }) => rule))).toEqual(new Set(rules.map(({ name }) => name)));
 });
 
-test("what comes near to a violation is none", () => {
-  expect(listViolations(createHouse(upright))).toEqual([]);
+test("code that resembles a violation complies with every rule", () => {
+  expect(rules.flatMap((rule) => listViolations(rule, createRepository(compliant)))).toEqual([]);
 });
 
 test("a violation on disk is found, with path, line and the rule's sentence", () => {
@@ -51,11 +65,11 @@ test("a violation on disk is found, with path, line and the rule's sentence", ()
     "services/users/node_modules/x/index.ts": "",
     "services/users/package.json": '{ "exports": {} }',
   });
-  expect(listViolations(readHouse(root))).toEqual([
-    "services/users/src/store.ts:2 calls console.log. Nothing writes to the console: a process logs JSON lines through @tributary/kit/log.",
+  expect(rules.flatMap((rule) => listViolations(rule, readRepository(root)))).toEqual([
+    "services/users/src/store.ts:2 calls console.log. No code writes to the console: a process logs JSON lines through @tributary/kit/process/log.",
   ]);
 });
 
 test("a file that cannot be parsed fails with its name", () => {
-  expect(() => createHouse({ "kit/src/process/log.ts": "export const = 1" })).toThrow("kit/src/process/log.ts");
+  expect(() => createRepository({ "kit/src/process/log.ts": "export const = 1" })).toThrow("kit/src/process/log.ts");
 });

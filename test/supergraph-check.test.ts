@@ -7,8 +7,8 @@ import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/generated-files.ts";
 import { subgraphs } from "../supergraph/subgraphs.ts";
-import type { Files } from "./supergraph/house.ts";
-import { house, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+import type { Files } from "./supergraph/repository-fixture.ts";
+import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
@@ -23,7 +23,7 @@ const nicknameRemoval = `- change: FIELD_REMOVED User.nickname
 
 /** The house, committed once: most tests edit a copy of it. */
 const template = mkdtempSync(join(tmpdir(), "tributary-check-"));
-beforeAll(() => commitIn(template, house));
+beforeAll(() => commitIn(template, sampleFiles));
 afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 test("nothing changed: nothing breaks", async () => {
@@ -36,7 +36,7 @@ test("a removed field fails, naming owner, file, the line where it was, and what
   const { code, text } = await checkEdit((files) => withChange(files, users, "  email: String\n  nick", "  nick"));
   expect(code).toBe(1);
   expect(text.split("\n")).toEqual([
-    `BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED User.email`,
+    `BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of HEAD FIELD_REMOVED User.email`,
     "  Field 'email' was removed from object type 'User'",
     expect.stringMatching(/^ {2}Instead: keep the field, mark it @deprecated/),
     "To accept what no client uses any more, add it to supergraph/accepted-changes.yaml with a reason:",
@@ -69,7 +69,7 @@ test.each([
   ["an input field", "  locale", '  old: Int @deprecated(reason: "Old.")\n  locale', "  locale"],
   ["an enum value", "  AUTHOR\n", '  AUTHOR @deprecated(reason: "Old.")\n', ""],
 ])("the removal of %s that is deprecated asks for an entry, too", async (_, text, deprecated, removed) => {
-  const before = withChange(house, users, text, deprecated);
+  const before = withChange(sampleFiles, users, text, deprecated);
   const root = await commitHouse(before);
   writeFiles(root, withChange(before, users, deprecated, removed));
   expect(await check(root)).toMatchObject({ code: 1, text: expect.stringContaining('it is deprecated ("Old.")') });
@@ -156,13 +156,13 @@ test("a field of another type is reported at the line where it stands now", asyn
   const edit = (files: Files) => withChange(files, users, "  createdAt: DateTime!", '  "New."\n  createdAt: String!');
   const { code, text } = await checkEdit(edit);
   expect(code).toBe(1);
-  const line = lineOf(edit(house), users, "createdAt: String!");
+  const line = lineOf(edit(sampleFiles), users, "createdAt: String!");
   expect(text).toContain(`BREAKING ${users}:${line}:3 (@tributary/users-team) FIELD_TYPE_CHANGED`);
 });
 
 test("a field that another team contributes is that team's to answer for", async () => {
   const { text } = await checkEdit((files) => withChange(files, posts, "posts(first: Int = 20)", "articles"));
-  const line = lineOf(house, posts, "posts(first");
+  const line = lineOf(sampleFiles, posts, "posts(first");
   expect(text).toContain(`BREAKING ${posts}:${line}:3 (@tributary/posts-team) as of HEAD FIELD_REMOVED`);
   expect(text).not.toContain("users-team");
 });
@@ -170,7 +170,7 @@ test("a field that another team contributes is that team's to answer for", async
 test("of several teams that share a field only the one that touched it is named", async () => {
   const shared = (type: string) => (files: Files) =>
     withChange(files, posts, "  posts(first", `  nickname: ${type} @shareable\n  posts(first`);
-  const before = withChange(shared("String!")(house), users, "nickname: String", "nickname: String! @shareable");
+  const before = withChange(shared("String!")(sampleFiles), users, "nickname: String", "nickname: String! @shareable");
   const root = await commitHouse(before);
   writeFiles(root, withChange(before, posts, "nickname: String!", "nickname: String"));
   const { text } = await check(root);
@@ -234,7 +234,9 @@ test("a dangerous change is printed and does not fail", async () => {
 test("what does not compose fails with file, line and owner, before anything is compared", async () => {
   const { code, text } = await checkEdit((files) => withChange(files, posts, "author: User", "author: Usr"));
   expect(code).toBe(1);
-  expect(text).toContain(`${posts}:${lineOf(house, posts, "author: User")}:11 (@tributary/posts-team) INVALID_GRAPHQL`);
+  expect(text).toContain(
+    `${posts}:${lineOf(sampleFiles, posts, "author: User")}:11 (@tributary/posts-team) INVALID_GRAPHQL`,
+  );
   expect(text).not.toContain("compared");
 });
 
@@ -268,7 +270,7 @@ test("another name for a parameter of a path is fine", async () => {
 });
 
 test("a service that is taken out of the list is breaking and still names its team", async () => {
-  const root = await commitHouse(house);
+  const root = await commitHouse(sampleFiles);
   const { code, text } = await check(root, [], subgraphs.slice(0, 3));
   expect(code).toBe(1);
   expect(text).toMatch(
@@ -278,10 +280,10 @@ test("a service that is taken out of the list is breaking and still names its te
 });
 
 test("a branch is compared with where it left main: what main gained since is not missed", async () => {
-  const root = await commitHouse(house);
+  const root = await commitHouse(sampleFiles);
   git(root, "switch", "-q", "-c", "feature");
   git(root, "switch", "-q", "main");
-  writeFiles(root, withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
+  writeFiles(root, withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
   await commitAll(root);
   git(root, "switch", "-q", "feature");
   expect(await check(root)).toEqual({ code: 0, text: expect.stringContaining("compared with main (") });
@@ -289,24 +291,24 @@ test("a branch is compared with where it left main: what main gained since is no
 });
 
 test("a break that is committed to main and not pushed yet is found", async () => {
-  const published = await commitHouse(house);
+  const published = await commitHouse(sampleFiles);
   const root = writeRepository({});
   git(root, "clone", "-q", published, ".");
-  writeFiles(root, withChange(house, users, "  email: String\n  nick", "  nick"));
+  writeFiles(root, withChange(sampleFiles, users, "  email: String\n  nick", "  nick"));
   await commitAll(root);
   expect(await check(root)).toEqual({ code: 1, text: expect.stringContaining("as of origin/main FIELD_REMOVED") });
 });
 
 test("a committed break on a branch is found", async () => {
-  const root = await commitHouse(house);
+  const root = await commitHouse(sampleFiles);
   git(root, "switch", "-q", "-c", "feature");
-  writeFiles(root, withChange(house, users, "  email: String\n  nick", "  nick"));
+  writeFiles(root, withChange(sampleFiles, users, "  email: String\n  nick", "  nick"));
   await commitAll(root);
   expect(await check(root)).toEqual({ code: 1, text: expect.stringContaining("as of main FIELD_REMOVED") });
 });
 
 test("an unknown base, an unknown option and a base in half exit with 2", async () => {
-  const root = await commitHouse(house);
+  const root = await commitHouse(sampleFiles);
   expect(await check(root, ["--against", "nowhere"])).toEqual({
     code: 2,
     text: "There is no commit called nowhere here.\n",
@@ -319,7 +321,7 @@ test("an unknown base, an unknown option and a base in half exit with 2", async 
 });
 
 test("before the first commit, and before the first composition, there is nothing to compare with", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   expect(await check(root)).toEqual({ code: 0, text: "It composes. There is no commit yet to compare with.\n" });
   git(root, "init", "-q", "-b", "main");
   git(root, "add", "-A");
@@ -341,7 +343,7 @@ function accepting(files: Files, entries: string): Files {
 async function checkEdit(edit: (files: Files) => Files) {
   const root = writeRepository({});
   cpSync(template, root, { recursive: true });
-  writeFiles(root, edit(house));
+  writeFiles(root, edit(sampleFiles));
   return check(root);
 }
 

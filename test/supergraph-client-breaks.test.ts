@@ -6,37 +6,37 @@ import { publishedFiles } from "../scripts/start/parts.ts";
 import { createReactor } from "../scripts/start/reactor.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/generated-files.ts";
-import type { Files } from "./supergraph/house.ts";
-import { house, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+import type { Files } from "./supergraph/repository-fixture.ts";
+import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
 const users = "services/users/schema.graphql";
 const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
-const withoutEmail = withChange(house, users, "  email: String\n  nick", "  nick");
+const withoutEmail = withChange(sampleFiles, users, "  email: String\n  nick", "  nick");
 
 test("a save that breaks clients of main is warned of once, and so is its end", async () => {
-  const { save } = await start(house, "main");
-  expect(await save(withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
+  const { save } = await start(sampleFiles, "main");
+  expect(await save(withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
   expect(await save(withoutEmail)).toEqual([
     "this breaks clients of main; it runs here, but npm run check refuses it:",
-    `  BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
+    `  BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
     "    Field 'email' was removed from object type 'User'",
     expect.stringMatching(/^ {4}Instead: keep the field, mark it @deprecated/),
     "  npm run check prints the entry for supergraph/accepted-changes.yaml that would accept it",
   ]);
   expect(await save(withChange(withoutEmail, users, '"Private."', '"Public."'))).toEqual([]);
-  expect(await save(house)).toEqual(["clients of main are no longer broken"]);
-  expect(await save(house)).toEqual([]);
+  expect(await save(sampleFiles)).toEqual(["clients of main are no longer broken"]);
+  expect(await save(sampleFiles)).toEqual([]);
 });
 
 test("a change whose line moves is not warned of again", async () => {
-  const { save } = await start(house, "main");
-  const changed = withChange(house, users, "createdAt: DateTime!", "createdAt: String!");
+  const { save } = await start(sampleFiles, "main");
+  const changed = withChange(sampleFiles, users, "createdAt: DateTime!", "createdAt: String!");
   expect((await save(changed)).join("\n")).toContain("FIELD_TYPE_CHANGED User.createdAt");
   expect(await save(withChange(changed, users, "type Query {", "# More.\ntype Query {"))).toEqual([]);
 });
 
 test("another set of breaking changes is warned of again, three changes of it", async () => {
-  const { save } = await start(house, "main");
+  const { save } = await start(sampleFiles, "main");
   await save(withoutEmail);
   const withoutNickname = withChange(withoutEmail, users, '  nickname: String @deprecated(reason: "Use name.")\n', "");
   const lines = await save(
@@ -47,7 +47,7 @@ test("another set of breaking changes is warned of again, three changes of it", 
 });
 
 test("what is accepted is not warned of", async () => {
-  const { save } = await start(house, "main");
+  const { save } = await start(sampleFiles, "main");
   const entry = `- change: FIELD_REMOVED User.email
   owner: "@tributary/users-team"
   reason: Unused.
@@ -61,7 +61,7 @@ test("what is accepted is not warned of", async () => {
 });
 
 test("a commit without its routes does not stop the loop", async () => {
-  const { save, git } = await start(house, "main");
+  const { save, git } = await start(sampleFiles, "main");
   git("rm", "-q", "--cached", "supergraph/routes.json");
   git(...identity, "commit", "-q", "-m", "Lose the routes");
   git("branch", "-f", "main");
@@ -71,9 +71,9 @@ test("a commit without its routes does not stop the loop", async () => {
 });
 
 test("without main the comparison is with the last commit, without git there is none", async () => {
-  const onOtherBranch = await start(house, "trunk");
+  const onOtherBranch = await start(sampleFiles, "trunk");
   expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this breaks clients of HEAD");
-  const withoutGit = await start(house, undefined);
+  const withoutGit = await start(sampleFiles, undefined);
   expect(await withoutGit.save(withoutEmail)).toEqual([]);
 });
 

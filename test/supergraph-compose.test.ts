@@ -4,14 +4,21 @@ import { expect, test } from "vitest";
 import { composeRepository, composeSubgraphs } from "../supergraph/compose.ts";
 import { printCompositionError } from "../supergraph/composition-errors.ts";
 import { runGenerator } from "../supergraph/generator-command.ts";
-import type { Files } from "./supergraph/house.ts";
-import { house, lineOf, sourcesOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+import type { Files } from "./supergraph/repository-fixture.ts";
+import {
+  sampleFiles,
+  lineOf,
+  sourcesOf,
+  withChange,
+  writeFiles,
+  writeRepository,
+} from "./supergraph/repository-fixture.ts";
 
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
 
 test("four subgraphs become one supergraph, whose API shows no federation machinery", () => {
-  const { supergraphSdl, apiSdl } = composed(house);
+  const { supergraphSdl, apiSdl } = composed(sampleFiles);
   expect(supergraphSdl).toContain('ORDERS @join__graph(name: "orders", url: "http://127.0.0.1:4004/graphql")');
   expect(apiSdl).toContain("orders: [Order]");
   expect(apiSdl).toContain('nickname: String @deprecated(reason: "Use name.")');
@@ -21,12 +28,12 @@ test("four subgraphs become one supergraph, whose API shows no federation machin
 });
 
 test("the order of the list of subgraphs changes no byte", () => {
-  const reversed = composeSubgraphs(sourcesOf(house).toReversed());
-  expect(reversed).toEqual(composeSubgraphs(sourcesOf(house)));
+  const reversed = composeSubgraphs(sourcesOf(sampleFiles).toReversed());
+  expect(reversed).toEqual(composeSubgraphs(sourcesOf(sampleFiles)));
 });
 
 test("a syntax error names the team's file, line and column", () => {
-  const broken = withChange(house, posts, "title: String!", "title String!");
+  const broken = withChange(sampleFiles, posts, "title: String!", "title String!");
   expect(errorsOf(broken)).toEqual([
     {
       code: "SYNTAX_ERROR",
@@ -42,13 +49,13 @@ test("a syntax error names the team's file, line and column", () => {
 });
 
 test("syntax errors of two teams are reported at once", () => {
-  const broken = withChange(withChange(house, posts, "type Post", "typo Post"), users, "enum Role", "enum");
+  const broken = withChange(withChange(sampleFiles, posts, "type Post", "typo Post"), users, "enum Role", "enum");
   expect(errorsOf(broken).map(({ owner }) => owner)).toEqual(["@tributary/users-team", "@tributary/posts-team"]);
 });
 
 test("two teams that contradict one another are both named with their lines", () => {
   const broken = withChange(
-    withChange(house, users, "nickname: String", "nickname: String @shareable"),
+    withChange(sampleFiles, users, "nickname: String", "nickname: String @shareable"),
     posts,
     "  posts(first",
     '  "As signed."\n  nickname: Int @shareable\n  posts(first',
@@ -65,7 +72,7 @@ test("two teams that contradict one another are both named with their lines", ()
 });
 
 test("an unknown type is reported at the field that names it", () => {
-  const broken = withChange(house, users, "role: Role!", "role: Roll!");
+  const broken = withChange(sampleFiles, users, "role: Role!", "role: Roll!");
   expect(errorsOf(broken)).toMatchObject([
     { subgraph: "users", line: lineOf(broken, users, "role: Roll!"), column: 9 },
   ]);
@@ -74,7 +81,7 @@ test("an unknown type is reported at the field that names it", () => {
 test("a field that no plan can reach is reported at its own line, though the error carries no location", () => {
   const comments = "services/comments/schema.graphql";
   const broken = withChange(
-    house,
+    sampleFiles,
     comments,
     '@key(fields: "id") {\n  id: ID!\n  commentCount',
     '@key(fields: "slug") {\n  slug: ID!\n  commentCount',
@@ -89,12 +96,12 @@ test("a field that no plan can reach is reported at its own line, though the err
 });
 
 test("a type that is defined twice in a schema is reported at the team that defines it", () => {
-  const broken = { ...house, [users]: `${house[users]}\nscalar DateTime\n` };
+  const broken = { ...sampleFiles, [users]: `${sampleFiles[users]}\nscalar DateTime\n` };
   expect(errorsOf(broken)).toMatchObject([{ code: "INVALID_GRAPHQL", owner: "@tributary/users-team", file: users }]);
 });
 
 test("a missing schema fails and names its owner, unless partial is asked for", async () => {
-  const { [posts]: _, ...without } = house;
+  const { [posts]: _, ...without } = sampleFiles;
   expect(errorsOf(without)).toMatchObject([{ code: "SCHEMA_MISSING", owner: "@tributary/posts-team", file: posts }]);
   const root = writeRepository(without);
   expect(await composeRepository(root, { partial: false })).toMatchObject({ ok: false });
@@ -113,7 +120,7 @@ test("an error is printed with place, owner, code and the other places", () => {
 });
 
 test("composing twice writes the same three files, and the second time nothing", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   const first = await run(root);
   expect(first.text.split("\n").slice(0, 3)).toEqual([
     "wrote supergraph/supergraph.graphql",
@@ -127,11 +134,11 @@ test("composing twice writes the same three files, and the second time nothing",
 });
 
 test("a file is replaced as a whole, so that who watches it never reads half of one", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   await run(root);
   const file = join(root, "supergraph/api.graphql");
   const before = statSync(file).ino;
-  writeFiles(root, withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
+  writeFiles(root, withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"));
   await run(root);
   expect(statSync(file).ino).not.toBe(before);
   expect(readdirSync(join(root, "supergraph")).toSorted()).toEqual([
@@ -142,7 +149,7 @@ test("a file is replaced as a whole, so that who watches it never reads half of 
 });
 
 test("the check names the stale file and the command, and writes nothing", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   await run(root);
   writeFiles(root, { "supergraph/api.graphql": "type Query { old: Int }\n" });
   expect(await run(root, "--check")).toEqual({
@@ -153,16 +160,16 @@ test("the check names the stale file and the command, and writes nothing", async
 });
 
 test("the check passes on fresh files", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   await run(root);
   expect(await run(root, "--check")).toEqual({ code: 0, text: "" });
 });
 
 test("what does not compose writes nothing and exits with 1", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   await run(root);
   const before = readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8");
-  writeFiles(root, withChange(house, users, "role: Role!", "role: Roll!"));
+  writeFiles(root, withChange(sampleFiles, users, "role: Role!", "role: Roll!"));
   const { code, text } = await run(root);
   expect(code).toBe(1);
   expect(text).toContain(`${users}:23:9 (@tributary/users-team) INVALID_GRAPHQL`);
@@ -170,7 +177,7 @@ test("what does not compose writes nothing and exits with 1", async () => {
 });
 
 test("an unknown option exits with 2 and says the usage", async () => {
-  expect(await run(writeRepository(house), "--chek")).toEqual({
+  expect(await run(writeRepository(sampleFiles), "--chek")).toEqual({
     code: 2,
     text: "usage: npm run generate [--check] [--partial]\n",
   });

@@ -4,27 +4,27 @@ import { composeFromDisk } from "../scripts/start/composition.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/generated-files.ts";
-import type { Files } from "./supergraph/house.ts";
-import { house, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/house.ts";
+import type { Files } from "./supergraph/repository-fixture.ts";
+import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
 const renamedKey = withChange(
-  house,
+  sampleFiles,
   users,
   'type User @key(fields: "id") {\n  id: ID!',
   'type User @key(fields: "userId") {\n  userId: ID!',
 );
 
 test("a renamed key is one group: the changed line, the subgraphs that use the old key, and what to do", async () => {
-  const lines = await report(await commit(house), renamedKey);
+  const lines = await report(await commit(sampleFiles), renamedKey);
   expect(lines).toEqual([
     "changed since HEAD: services/users/schema.graphql (@tributary/users-team)",
     `${users}:${lineOf(renamedKey, users, 'fields: "userId"')}:11 (@tributary/users-team) KEY_CHANGED User`,
     '  The key of User was "id", and is "userId" now.',
     expect.stringMatching(/^ {2}\d+ errors follow from it: SATISFIABILITY_ERROR\.$/),
     '  Other subgraphs refer to User by "id":',
-    `    ${posts}:${lineOf(house, posts, "type User")}:11 (@tributary/posts-team)`,
+    `    ${posts}:${lineOf(sampleFiles, posts, "type User")}:11 (@tributary/posts-team)`,
     expect.stringContaining("services/orders/schema.graphql:"),
     expect.stringMatching(
       /^ {2}To fix: keep the old key beside the new one .* @key\(fields: "id"\) @key\(fields: "userId"\)/,
@@ -34,7 +34,7 @@ test("a renamed key is one group: the changed line, the subgraphs that use the o
 });
 
 test("npm start compares with the last schemas that composed, without git", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   const before = await composeFromDisk(root, undefined);
   writeFiles(root, renamedKey);
   const after = await composeFromDisk(root, before.schemas);
@@ -45,7 +45,7 @@ test("npm start compares with the last schemas that composed, without git", asyn
 });
 
 test("without git the changed file is found by the committed supergraph", async () => {
-  const root = writeRepository(house);
+  const root = writeRepository(sampleFiles);
   await generate(root);
   const lines = await report(root, renamedKey);
   expect(lines.slice(0, 3)).toEqual([
@@ -57,7 +57,7 @@ test("without git the changed file is found by the committed supergraph", async 
 
 test("an error that composition reports at another subgraph leads with the file that changed", async () => {
   const external = withChange(
-    house,
+    sampleFiles,
     posts,
     "  posts(first",
     '  email: String @external\n  greeting: String @requires(fields: "email")\n  posts(first',
@@ -65,7 +65,7 @@ test("an error that composition reports at another subgraph leads with the file 
   const lines = await report(await commit(external), withChange(external, users, "  email: String\n  nick", "  nick"));
   expect(lines.slice(0, 4)).toEqual([
     "changed since HEAD: services/users/schema.graphql (@tributary/users-team)",
-    `${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of HEAD EXTERNAL_MISSING_ON_BASE User.email`,
+    `${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of HEAD EXTERNAL_MISSING_ON_BASE User.email`,
     "  User.email was removed.",
     expect.stringContaining('Field "User.email" is marked @external on all the subgraphs'),
   ]);
@@ -74,7 +74,7 @@ test("an error that composition reports at another subgraph leads with the file 
 
 test("of two teams that contradict one another the one whose file changed is named first", async () => {
   const shared = withChange(
-    withChange(house, posts, "  posts(first", "  nickname: String @shareable\n  posts(first"),
+    withChange(sampleFiles, posts, "  posts(first", "  nickname: String @shareable\n  posts(first"),
     users,
     "nickname: String",
     "nickname: String @shareable",
@@ -93,7 +93,7 @@ test("errors with one cause are one group, five groups are printed, and --all pr
   const names = ["One", "Two", "Three", "Four", "Five", "Six", "Seven"];
   const types = names.map((name) => `type ${name} { a: Int b: Int }`).join("\n");
   const fields = names.map((name) => `  a${name}: ${name}`).join("\n");
-  const extended = withChange(house, posts, "  title: String!", `  title: String!\n${fields}`);
+  const extended = withChange(sampleFiles, posts, "  title: String!", `  title: String!\n${fields}`);
   const committed: Files = { ...extended, [posts]: `${extended[posts]}${types}\n` };
   const broken = { ...committed, [users]: `${committed[users]}${types}\n` };
   const root = await commit(committed);
@@ -106,8 +106,13 @@ test("errors with one cause are one group, five groups are printed, and --all pr
 });
 
 test("errors that are all printed in full are counted without a hint at --all", async () => {
-  const broken = withChange(withChange(house, posts, "title: String!", "title String!"), users, "enum Role", "enum");
-  const lines = await report(await commit(house), broken);
+  const broken = withChange(
+    withChange(sampleFiles, posts, "title: String!", "title String!"),
+    users,
+    "enum Role",
+    "enum",
+  );
+  const lines = await report(await commit(sampleFiles), broken);
   expect(lines.filter((line) => line.endsWith(" SYNTAX_ERROR"))).toHaveLength(2);
   expect(lines.at(-1)).toBe("2 causes, 2 errors.");
 });

@@ -5,15 +5,15 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { generateRepository } from "../scripts/generate.ts";
 import { generateResolverTypes } from "../scripts/generate/resolver-types.ts";
-import type { Files } from "./supergraph/house.ts";
-import { house, withChange, writeRepository } from "./supergraph/house.ts";
+import type { Files } from "./supergraph/repository-fixture.ts";
+import { sampleFiles, withChange, writeRepository } from "./supergraph/repository-fixture.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const users = "services/users/schema.graphql";
 const config = { mappers: { User: "../model.ts#User" }, contextType: "./context.ts#Context" };
 
 test("one command makes the supergraph and every service's resolver types", async () => {
-  const generation = await generateRepository(writeRepository(house), { partial: false });
+  const generation = await generateRepository(writeRepository(sampleFiles), { partial: false });
   expect(generation.ok && generation.files.map(({ path }) => path)).toEqual([
     "supergraph/supergraph.graphql",
     "supergraph/api.graphql",
@@ -26,7 +26,7 @@ test("one command makes the supergraph and every service's resolver types", asyn
 });
 
 test("what does not compose is reported by composition and makes no types", async () => {
-  const root = writeRepository(withChange(house, users, "role: Role!", "role: Roll!"));
+  const root = writeRepository(withChange(sampleFiles, users, "role: Role!", "role: Roll!"));
   expect(await generateRepository(root, { partial: false })).toMatchObject({
     ok: false,
     errors: [{ code: "INVALID_GRAPHQL" }],
@@ -35,7 +35,7 @@ test("what does not compose is reported by composition and makes no types", asyn
 
 test("a codegen.json that maps a type of no schema is reported with its file and owner", async () => {
   const root = writeRepository({
-    ...house,
+    ...sampleFiles,
     "services/users/codegen.json": '{ "mappers": { "Usr": "../model.ts#User" } }',
   });
   expect(await generateRepository(root, { partial: false })).toMatchObject({
@@ -56,12 +56,12 @@ test("a custom scalar without a type is refused", async () => {
 });
 
 test("the types satisfy the repository's own compiler options, mapped model and context included", async () => {
-  const types = await generateResolverTypes(house[users] ?? "", config);
+  const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");
 });
 
 test("a resolver that returns what the schema does not promise does not compile", async () => {
-  const types = await generateResolverTypes(house[users] ?? "", config);
+  const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   const wrong = withChange(service, "src/graphql/resolvers.ts", "user.createdAt", "user.createdAt.getTime()");
   expect(compile({ ...wrong, "src/graphql/schema-types.ts": types })).toContain("resolvers.ts");
 });

@@ -1,4 +1,4 @@
-/** A small house that breaks one rule, and where. */
+/** A small repository that violates one rule. */
 export interface Planted {
   readonly rule: string;
   readonly what: string;
@@ -9,10 +9,10 @@ export interface Planted {
 
 const other = "export const other = 1;";
 
-/** One or more planted violations for every rule: a rule that does not see its own is no rule. */
+/** At least one violation of every rule, so that each rule is seen to fail. */
 export const planted: readonly Planted[] = [
   {
-    rule: "packages-know-only-the-kit",
+    rule: "packages-import-only-the-kit",
     what: "a service that imports another service by its path",
     files: {
       "services/users/src/app.ts": '\nimport { other } from "../../posts/src/model.ts";',
@@ -21,14 +21,14 @@ export const planted: readonly Planted[] = [
     at: ["services/users/src/app.ts:2"],
   },
   {
-    rule: "packages-know-only-the-kit",
+    rule: "packages-import-only-the-kit",
     what: "a proxy that imports the gateway by its name, even for a type",
     files: { "rest-proxy/src/server.ts": 'import type { Config } from "@tributary/gateway";' },
     at: ["rest-proxy/src/server.ts:1"],
   },
   {
-    rule: "kit-knows-nobody",
-    what: "a tool that reaches into a service, dynamically",
+    rule: "kit-imports-no-package",
+    what: "a dynamic import of a service",
     files: {
       "kit/src/seed.ts": 'export const seed = () => import("../../services/users/src/model.ts");',
       "services/users/src/model.ts": other,
@@ -36,7 +36,7 @@ export const planted: readonly Planted[] = [
     at: ["kit/src/seed.ts:1"],
   },
   {
-    rule: "supergraph-knows-only-the-kit",
+    rule: "supergraph-imports-only-the-kit",
     what: "composition that imports a service's routes",
     files: {
       "supergraph/compose.ts": 'import { other } from "../services/users/src/model.ts";',
@@ -58,13 +58,13 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "services-export-nothing",
-    what: "a service that does not say that it exports nothing",
+    what: "a service without exports in its manifest",
     files: { "services/users/package.json": "{}" },
     at: ["services/users/package.json:1"],
   },
   {
-    rule: "service-floors",
-    what: "two doors that meet",
+    rule: "service-layers",
+    what: "an endpoint that imports a type of the other endpoint",
     files: {
       "services/users/src/rest/read.ts": 'import type { Context } from "../graphql/context.ts";',
       "services/users/src/graphql/context.ts": "export type Context = object;",
@@ -72,8 +72,8 @@ export const planted: readonly Planted[] = [
     at: ["services/users/src/rest/read.ts:1"],
   },
   {
-    rule: "service-floors",
-    what: "a resolver that borrows a projection from the other door",
+    rule: "service-layers",
+    what: "a resolver that imports a projection of the REST endpoint",
     files: {
       "services/users/src/graphql/resolvers.ts": 'import { other } from "../rest/v1.ts";',
       "services/users/src/rest/v1.ts": other,
@@ -81,8 +81,8 @@ export const planted: readonly Planted[] = [
     at: ["services/users/src/graphql/resolvers.ts:1"],
   },
   {
-    rule: "service-floors",
-    what: "a resolver that goes past the actions to the store",
+    rule: "service-layers",
+    what: "a resolver that imports the store",
     files: {
       "services/users/src/graphql/resolvers.ts": 'import { other } from "../store.ts";',
       "services/users/src/store.ts": other,
@@ -90,8 +90,8 @@ export const planted: readonly Planted[] = [
     at: ["services/users/src/graphql/resolvers.ts:1"],
   },
   {
-    rule: "service-floors",
-    what: "a model that looks up to the actions",
+    rule: "service-layers",
+    what: "a model that imports the actions",
     files: {
       "services/users/src/model.ts": 'import { other } from "./actions.ts";',
       "services/users/src/actions.ts": other,
@@ -100,7 +100,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "sql-only-in-stores",
-    what: "an action that speaks SQL",
+    what: "an action that contains SQL",
     files: {
       "services/users/src/actions.ts":
         "export const find = (id: string) => `\n  select name from users where id = ${id}`;",
@@ -115,7 +115,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "stages-flow-one-way",
-    what: "a stage that looks ahead, if only for a type",
+    what: "a stage that imports a type of a later stage",
     files: {
       "gateway/src/parse/limits.ts": 'import type { Plan } from "../plan/planner.ts";',
       "gateway/src/plan/planner.ts": "export type Plan = object;",
@@ -124,7 +124,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "stages-share-only-types",
-    what: "a stage that calls an earlier one",
+    what: "a stage that imports code of an earlier stage",
     files: {
       "gateway/src/run/fetch.ts": 'import { other } from "../plan/planner.ts";',
       "gateway/src/plan/planner.ts": other,
@@ -133,7 +133,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "stages-share-only-types",
-    what: "a standing room that calls a stage",
+    what: "telemetry that imports code of a stage",
     files: {
       "gateway/src/telemetry/logs.ts": 'import { other } from "../run/fetch.ts";',
       "gateway/src/run/fetch.ts": other,
@@ -142,7 +142,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "no-domain-words-in-the-kit",
-    what: "a tool that knows orders, and a type of posts",
+    what: "a kit module with a scope of orders and a type for posts",
     files: {
       "kit/src/paging.ts": 'export const first = "orders:read";\nexport interface Post { commentCount: number }',
     },
@@ -150,13 +150,13 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "no-domain-words-in-the-kit",
-    what: "a gateway that treats one field in another way",
+    what: "a gateway that treats one field specially",
     files: { "gateway/src/run/fetch.ts": "export const productsFirst = true;" },
     at: ["gateway/src/run/fetch.ts:1"],
   },
   {
     rule: "no-cycles",
-    what: "three files in a circle, one link of it a type",
+    what: "a cycle of three files, with one import of a type",
     files: {
       "gateway/src/run/a.ts": '\nimport { b } from "./b.ts";\nexport const a = b;',
       "gateway/src/run/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
@@ -166,7 +166,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "no-barrels",
-    what: "an index.ts, and a file that only passes on",
+    what: "an index.ts, and a file of re-exports",
     files: {
       "kit/src/index.ts": other,
       "kit/src/all.ts": 'export { other } from "./index.ts";\nexport type { Log } from "./log.ts";',
@@ -176,7 +176,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "no-barrels",
-    what: "a file that passes on everything of another beside its own",
+    what: "a file that re-exports all of another file",
     files: { "kit/src/all.ts": 'export const own = 1;\nexport * from "./log.ts";', "kit/src/process/log.ts": other },
     at: ["kit/src/all.ts:2"],
   },
@@ -191,7 +191,7 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "environment-only-in-main",
-    what: "the environment in each of its spellings",
+    what: "each way to read the environment",
     files: {
       "gateway/src/config.ts":
         'export const a = process.env["PORT"];\nexport const b = globalThis.process.env.PORT;\nexport const c = process["env"];',
@@ -208,19 +208,19 @@ export const planted: readonly Planted[] = [
   },
   {
     rule: "no-console",
-    what: "a store that prints",
+    what: "a store that writes to the console",
     files: { "services/users/src/store.ts": 'console.log("here");' },
     at: ["services/users/src/store.ts:1"],
   },
   {
     rule: "one-logger",
-    what: "a service with a logger of its own",
+    what: "a service that creates a logger",
     files: { "services/users/src/app.ts": 'import pino from "pino";' },
     at: ["services/users/src/app.ts:1"],
   },
   {
     rule: "one-telemetry",
-    what: "a store that makes spans by the library itself",
+    what: "a store that creates spans through the library",
     files: {
       "services/users/src/store.ts": 'import { trace } from "@opentelemetry/api";',
       "gateway/src/telemetry/counts.ts": 'import { Counter } from "prom-client";',
@@ -228,19 +228,61 @@ export const planted: readonly Planted[] = [
     at: ["services/users/src/store.ts:1", "gateway/src/telemetry/counts.ts:1"],
   },
   {
-    rule: "doors-log-in-telemetry",
+    rule: "stages-report-observations",
     what: "a stage that logs instead of reporting",
     files: { "gateway/src/run/fetch.ts": 'export const run = (deps: Deps) => deps.log.warn("slow");' },
     at: ["gateway/src/run/fetch.ts:1"],
   },
+  {
+    rule: "folders-are-small",
+    what: "a folder of 21 source files",
+    files: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`kit/src/http/module-${index}.ts`, other])),
+    at: ["kit/src/http:1"],
+  },
+  {
+    rule: "no-folder-cycles",
+    what: "two folders that import each other through different files",
+    files: {
+      "kit/src/http/accept.ts": 'import { other } from "../errors/codes.ts";',
+      "kit/src/errors/codes.ts": other,
+      "kit/src/errors/problem.ts": '\nimport type { A } from "../http/header.ts";',
+      "kit/src/http/header.ts": "export type A = object;",
+    },
+    at: ["kit/src/errors/problem.ts:2"],
+  },
+  {
+    rule: "unique-type-names",
+    what: "a type name of the kit that the gateway declares again",
+    files: {
+      "kit/src/http/accept.ts": "export interface MediaType {}",
+      "gateway/src/admit/accept.ts": "\nexport type MediaType = string;",
+    },
+    at: ["gateway/src/admit/accept.ts:2"],
+  },
+  {
+    rule: "field-terms",
+    what: "a banned word in a comment, an identifier, a message and a document",
+    files: {
+      "kit/src/http/accept.ts":
+        '// Nobody waits.\nexport const requestsUnderWay = 0;\nexport const text = "Was told twice, told.";',
+      "docs/seats.md": "All is well.",
+    },
+    at: [
+      "kit/src/http/accept.ts:1",
+      "kit/src/http/accept.ts:2",
+      "kit/src/http/accept.ts:3",
+      "kit/src/http/accept.ts:3",
+      "docs/seats.md:1",
+    ],
+  },
 ];
 
-/** A small house that keeps every rule, though it comes near to breaking several. */
-export const upright: Readonly<Record<string, string>> = {
+/** A small repository that complies with every rule and resembles violations of several. */
+export const compliant: Readonly<Record<string, string>> = {
   "kit/src/process/log.ts": 'import pino from "pino";\nexport const createLog = pino;',
   "kit/src/telemetry/counting.ts": 'import type * as Client from "prom-client";\nexport type Gauge = Client.Gauge;',
   "kit/src/rest/rest-endpoint.ts":
-    'export const methods = ["POST"]; // users, posts and orders in a comment are nobody\'s dependency\nexport const userId = "user";',
+    'export const methods = ["POST"]; // users, posts and orders in a comment are no dependency\nexport const userId = "user";',
   "kit/src/testing/cast.ts": 'export const order = "orders";',
   "kit/src/postgres/postgres.ts":
     'import pg from "pg";\nexport const ping = "select 1 from pg_database";\nexport const pool = pg;',

@@ -1,24 +1,28 @@
-import type { House, Rule } from "./house.ts";
+import type { Repository, Rule } from "./repository.ts";
 import { codeRules } from "./rules/code-rules.ts";
 import { domainRules } from "./rules/domain-rules.ts";
+import { folderRules } from "./rules/folder-rules.ts";
 import { gatewayRules } from "./rules/gateway-rules.ts";
+import { languageRules } from "./rules/language-rules.ts";
 import { logRules } from "./rules/log-rules.ts";
 import { packageRules } from "./rules/package-rules.ts";
 import { serviceRules } from "./rules/service-rules.ts";
+import { typeNameRules } from "./rules/type-name-rules.ts";
 
-/** Every rule of the house: its directions, and ARCHITECTURE.md "Invariants". */
+/** Every rule of the repository: the directions of imports, ARCHITECTURE.md "Invariants", and the style that a program can check. */
 export const rules: readonly Rule[] = [
   ...packageRules,
   ...serviceRules,
   ...gatewayRules,
   ...domainRules,
   ...codeRules,
+  ...folderRules,
   ...logRules,
+  ...typeNameRules,
+  ...languageRules,
 ];
 
-/** Each violation in one line, "path:line what is there. The rule.", as a terminal links to it. */
-export function listViolations(house: House): string[] {
-  return rules.flatMap(({ sentence, find }) =>
-    find(house).map(({ path, line, found }) => `${path}:${line} ${found}. ${sentence}`),
-  );
+/** The violations of one rule, a line each: "path:line finding. The rule.", which a terminal turns into a link. */
+export function listViolations({ sentence, find }: Rule, repository: Repository): string[] {
+  return find(repository).map(({ path, line, found }) => `${path}:${line} ${found}. ${sentence}`);
 }

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { parseSync, visitorKeys } from "oxc-parser";
 
-/** Something in a source file, on its line (from 1). */
-interface Fact {
+/** A text of a source file with its line, counted from 1. */
+export interface Fact {
   readonly text: string;
   readonly line: number;
 }
@@ -13,24 +13,26 @@ export interface ImportFact {
   readonly line: number;
   /** Path from the root for a relative specifier; undefined for a package. */
   readonly target: string | undefined;
-  /** Nothing of it is left at run time. */
+  /** An import of types, which is erased at run time. */
   readonly typeOnly: boolean;
   /** `export * from`. */
   readonly star: boolean;
 }
 
-/** What the rules need to know of one file: never its comments. */
+/** What the rules read from one file, without its comments. */
 export interface SourceModule {
   readonly path: string;
   readonly imports: readonly ImportFact[];
   /** Every identifier, property and type name. */
   readonly names: readonly Fact[];
-  /** Every string and template; what a template interpolates reads " ? ". */
+  /** Every string and template. An interpolation becomes " ? ". */
   readonly texts: readonly Fact[];
   /** Dotted uses: "process.env", "console.log", "deps.log.warn". */
   readonly uses: readonly Fact[];
-  /** There are statements, and all of them only pass on what other files export. */
-  readonly passesOnOnly: boolean;
+  /** All statements of the file re-export from other files. */
+  readonly isBarrel: boolean;
+  /** Interfaces, type aliases, classes and enums that the file exports. */
+  readonly exportedTypes: readonly Fact[];
 }
 
 interface Node {
@@ -39,7 +41,7 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Parses one file. Throws, naming it, when it is not TypeScript. */
+/** Parses one file. @throws Error that names the file if it is not TypeScript. */
 export function readSourceModule(path: string, text: string): SourceModule {
   const { program, errors } = parseSync(path, text, {
     lang: path.endsWith(".mjs") ? "js" : "ts",
@@ -60,8 +62,9 @@ export function readSourceModule(path: string, text: string): SourceModule {
     imports: nodes.flatMap((node) => readImport(node, path, lineOf) ?? []),
     names: facts((node) => (node.type.endsWith("Identifier") ? [String(node["name"])] : [])),
     texts: facts((node) => (sources.has(node) ? [] : [textOf(node)])),
-    uses: facts((node) => [dottedOf(node), ...unpackedOf(node)]),
-    passesOnOnly: statements.length > 0 && statements.every(passesOn),
+    uses: facts((node) => [dottedOf(node), ...destructuredOf(node)]),
+    exportedTypes: facts((node) => [exportedTypeOf(node)]),
+    isBarrel: statements.length > 0 && statements.every(isReExport),
   };
 }
 
@@ -95,10 +98,18 @@ function isTypeOnly(node: Node): boolean {
   return specifiers.length > 0 && specifiers.every(isType);
 }
 
-function passesOn(statement: Node): boolean {
+function isReExport(statement: Node): boolean {
   return (
     statement.type === "ExportAllDeclaration" || (statement.type === "ExportNamedDeclaration" && !!statement["source"])
   );
+}
+
+/** The declared name of `export interface X`, `export type X`, `export class X` or `export enum X`. */
+function exportedTypeOf(node: Node): string | undefined {
+  const declaration = node["declaration"];
+  if (node.type !== "ExportNamedDeclaration" || !isNode(declaration)) return undefined;
+  const isType = /^(?:TSInterface|TSTypeAlias|Class|TSEnum)Declaration$/.test(declaration.type);
+  return isType && isNode(declaration["id"]) ? String(declaration["id"]["name"]) : undefined;
 }
 
 function textOf(node: Node | undefined): string | undefined {
@@ -110,7 +121,7 @@ function textOf(node: Node | undefined): string | undefined {
   return quasis.map(({ value }) => value.cooked ?? value.raw).join(" ? ");
 }
 
-/** "a.b.c" of a member expression whose parts are names; `this` and other objects are left out of the front. */
+/** "a.b.c" for a member expression of names. Another leading object, such as `this`, is omitted. */
 function dottedOf(node: Node): string | undefined {
   if (node.type !== "MemberExpression") return undefined;
   const property = node["property"] as Node;
@@ -121,7 +132,7 @@ function dottedOf(node: Node): string | undefined {
 }
 
 /** "process.env" and "process.argv" of `const { env, argv } = process`. */
-function unpackedOf(node: Node): readonly string[] {
+function destructuredOf(node: Node): readonly string[] {
   const { id, init } = node as { readonly id?: unknown; readonly init?: unknown };
   if (!isNode(id) || !isNode(init) || id.type !== "ObjectPattern") return [];
   const object = init.type === "Identifier" ? String(init["name"]) : dottedOf(init);

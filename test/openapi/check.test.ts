@@ -6,13 +6,13 @@ import { generateRepository } from "../../scripts/generate.ts";
 import { runCheck } from "../../supergraph/check.ts";
 import { writeGenerated } from "../../supergraph/generated-files.ts";
 import { describeDocumentProblems } from "../../supergraph/openapi-sources.ts";
-import { type Files, house, withChange, writeFiles, writeRepository } from "../supergraph/house.ts";
+import { type Files, sampleFiles, withChange, writeFiles, writeRepository } from "../supergraph/repository-fixture.ts";
 
 const users = "services/users/src/rest/openapi.ts";
 
 /** The house, with words for each of its routes. */
 const described: Files = {
-  ...house,
+  ...sampleFiles,
   [users]: documentsOf({
     listUsers: "query: { limit: z.int().max(100), cursor: z.string(), role: z.string() }",
     getUser: "path: { id: z.string() }",

@@ -1,20 +1,20 @@
-import type { House, Rule, Violation } from "../house.ts";
-import { isProductCode, isTestCode, refuseImports } from "../house.ts";
+import type { Repository, Rule, Violation } from "../repository.ts";
+import { isProductCode, isTestCode, findImports } from "../repository.ts";
 
-/** Everywhere: how files import one another. */
+/** How files import each other, in every package. */
 export const codeRules: readonly Rule[] = [
   {
     name: "no-cycles",
-    sentence: "No cycles, not even of types.",
+    sentence: "Files do not import each other in a cycle, not even for types.",
     find: findCycles,
   },
   {
     name: "no-barrels",
-    sentence: "No barrels: no index.ts, no file that only passes on what others export, no `export * from`.",
+    sentence: "No barrels: no index.ts, no file of re-exports only, no `export * from`.",
     find: ({ modules }) => [
-      ...refuseImports(modules, ({ star, target }) => star && target !== undefined),
+      ...findImports(modules, ({ star, target }) => star && target !== undefined),
       ...modules
-        .filter(({ path, passesOnOnly }) => passesOnOnly || path.endsWith("/index.ts"))
+        .filter(({ path, isBarrel }) => isBarrel || path.endsWith("/index.ts"))
         .map(({ path }) => ({ path, line: 1, found: "is a barrel" })),
     ],
   },
@@ -22,7 +22,7 @@ export const codeRules: readonly Rule[] = [
     name: "imports-end-in-ts",
     sentence: "Every import of our own files names the file, with its .ts.",
     find: ({ modules }) =>
-      refuseImports(modules, ({ target }) => target !== undefined && !/\.(?:ts|mjs|json)$/.test(target)),
+      findImports(modules, ({ target }) => target !== undefined && !/\.(?:ts|mjs|json)$/.test(target)),
   },
   {
     name: "environment-only-in-main",
@@ -41,8 +41,8 @@ export const codeRules: readonly Rule[] = [
   },
 ];
 
-/** Every import that closes a circle, reported once, at the file of the circle that comes first. */
-function findCycles({ modules }: House): Violation[] {
+/** Each import that closes a cycle, once. */
+function findCycles({ modules }: Repository): Violation[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
   const done = new Set<string>();
   const violations: Violation[] = [];
@@ -51,8 +51,8 @@ function findCycles({ modules }: House): Violation[] {
     for (const { target = "", line } of byPath.get(path)?.imports ?? []) {
       const start = [...trail, path].indexOf(target);
       if (start >= 0) {
-        const circle = [...trail, path].slice(start);
-        violations.push({ path, line, found: `closes a circle: ${[...circle, target].join(" → ")}` });
+        const cycle = [...trail, path].slice(start);
+        violations.push({ path, line, found: `closes a cycle: ${[...cycle, target].join(" → ")}` });
       } else {
         visit(target, [...trail, path]);
       }

@@ -1,36 +1,36 @@
-import type { Rule } from "../house.ts";
-import { isProductCode } from "../house.ts";
+import type { Rule } from "../repository.ts";
+import { isProductCode } from "../repository.ts";
 
-/** Nouns of our domain that mean nothing else in a toolbox. */
+/** Nouns of the domain without another meaning in infrastructure code. */
 const domainWords = new Set(
   `users posts comments orders products product article articles author authors avatar catalogue checkout customer customers
    invoice invoices newsletter payment payments shipment sku stock`.split(/\s+/),
 );
-/** Nouns that are also verbs or words of the field (POST, order by, comment, the user of a token): ours as a type or before Id. */
+/** Nouns that are also technical terms (POST, order by, comment, the user of a token). As a type or before Id they are domain words. */
 const ambiguousWords = ["user", "post", "comment", "order"];
-/** Who calls is an identity of kind "user", and its id is a user id: that is the design's word for it, not the domain's. */
+/** An identity is of kind "user" and has a user id: terms of authentication, not of the domain. */
 const allowedNames = new Set(["userId", "userIds", "UserId", "USER_ID_CLAIM", "userIdClaim"]);
-/** One published list of codes serves both doors, so it holds those of every service. */
+/** The published list of error codes is one for all services. */
 const allowedTexts = new Set(["OUT_OF_STOCK"]);
 const allowedTypes: Readonly<Record<string, string>> = { "kit/src/identity/tokens.ts": "User" };
 
-/** The toolbox and the gateway serve any domain. */
+/** The kit and the gateway serve any domain. */
 export const domainRules: readonly Rule[] = [
   {
     name: "no-domain-words-in-the-kit",
-    sentence: "The kit and the gateway hold no domain word: they serve any graph.",
+    sentence: "The kit and the gateway contain no domain word: they serve any graph.",
     find: ({ modules }) =>
       modules
         .filter(({ path }) => /^(?:kit|gateway)\//.test(path) && isProductCode(path))
         .flatMap(({ path, names, texts }) =>
           [...names, ...texts]
-            .filter(({ text }) => speaksOfDomain(text) && text !== allowedTypes[path])
-            .map(({ text, line }) => ({ path, line, found: `says ${JSON.stringify(text.slice(0, 60))}` })),
+            .filter(({ text }) => hasDomainWord(text) && text !== allowedTypes[path])
+            .map(({ text, line }) => ({ path, line, found: `contains ${JSON.stringify(text.slice(0, 60))}` })),
         ),
   },
 ];
 
-function speaksOfDomain(text: string): boolean {
+function hasDomainWord(text: string): boolean {
   if (allowedNames.has(text) || allowedTexts.has(text)) return false;
   if (wordsOf(text).some((word) => domainWords.has(word))) return true;
   return ambiguousWords.some((word) => {

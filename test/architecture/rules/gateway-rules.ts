@@ -1,39 +1,38 @@
-import type { Rule } from "../house.ts";
-import { isProductCode, refuseImports } from "../house.ts";
+import type { Rule } from "../repository.ts";
+import { isProductCode, findImports } from "../repository.ts";
 
-/** The stages of a query in the order of its flow; their names sort that way. */
+/** The stages of a request, in order. */
 const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 
-/** Where stages meet. */
+/** The files that assemble stages. */
 const assembly: readonly string[] = [
   "gateway/src/pipeline.ts",
   // Plan, run and shape over one supergraph.
   "gateway/src/engine.ts",
   "gateway/src/lanes/",
-  // It admits a request before a lane is chosen.
+  // Admits a request before it chooses a path.
   "gateway/src/server.ts",
-  // The parts list.
   "gateway/src/main.ts",
   // A generation owns the engine and the subgraph clients of its supergraph.
   "gateway/src/supergraph/generation.ts",
 ];
 
-/** Within the gateway: data flows one way, and the order stands in one file. */
+/** The direction of imports within the gateway. */
 export const gatewayRules: readonly Rule[] = [
   {
     name: "stages-flow-one-way",
     sentence: "In the gateway no stage imports a later one: admit < parse < plan < run < shape.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => isProductCode(path)),
         ({ target }, { path }) => stageOf(path) >= 0 && stageOf(target) > stageOf(path),
       ),
   },
   {
     name: "stages-share-only-types",
-    sentence: "A stage imports types of earlier stages, never their code: only the assembly puts stages together.",
+    sentence: "A stage imports only types of other stages: pipeline.ts assembles them.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => path.startsWith("gateway/") && isProductCode(path) && !mayAssemble(path)),
         ({ target, typeOnly }, { path }) => !typeOnly && stageOf(target) >= 0 && stageOf(target) !== stageOf(path),
       ),
@@ -46,5 +45,5 @@ function stageOf(path: string | undefined): number {
 }
 
 function mayAssemble(path: string): boolean {
-  return assembly.some((place) => path === place || (place.endsWith("/") && path.startsWith(place)));
+  return assembly.some((entry) => path === entry || (entry.endsWith("/") && path.startsWith(entry)));
 }

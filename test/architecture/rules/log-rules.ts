@@ -1,11 +1,11 @@
-import type { Rule } from "../house.ts";
-import { isProductCode, refuseImports } from "../house.ts";
+import type { Rule } from "../repository.ts";
+import { isProductCode, findImports } from "../repository.ts";
 
-/** Who may write a log, count and trace. */
+/** The modules that may write logs, metrics and traces. */
 export const logRules: readonly Rule[] = [
   {
     name: "no-console",
-    sentence: "Nothing writes to the console: a process logs JSON lines through @tributary/kit/log.",
+    sentence: "No code writes to the console: a process logs JSON lines through @tributary/kit/process/log.",
     find: ({ modules }) =>
       modules
         .filter(({ path }) => isProductCode(path))
@@ -17,25 +17,25 @@ export const logRules: readonly Rule[] = [
   },
   {
     name: "one-logger",
-    sentence: "Only kit/src/process/log.ts knows the logging library.",
+    sentence: "Only kit/src/process/log.ts imports the logging library.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => isProductCode(path) && path !== "kit/src/process/log.ts"),
         ({ specifier, typeOnly }) => /^pino(?:-|\/|$)/.test(specifier) && !typeOnly,
       ),
   },
   {
     name: "one-telemetry",
-    sentence: "Only kit/src/telemetry knows the libraries that count and trace: nothing else depends on what they are.",
+    sentence: "Only kit/src/telemetry imports the metrics and tracing libraries.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => isProductCode(path) && !path.startsWith("kit/src/telemetry/")),
         ({ specifier }) => /^(?:prom-client|@opentelemetry)(?:\/|$)/.test(specifier),
       ),
   },
   {
-    name: "doors-log-in-telemetry",
-    sentence: "In the gateway and the proxy nothing but telemetry writes a log: rooms emit observations.",
+    name: "stages-report-observations",
+    sentence: "In the gateway and the REST proxy only telemetry writes logs: other modules report observations.",
     find: ({ modules }) =>
       modules
         .filter(({ path }) => /^(?:gateway|rest-proxy)\/src\//.test(path) && isProductCode(path) && !mayLog(path))

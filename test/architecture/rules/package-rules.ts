@@ -1,13 +1,13 @@
-import type { Rule } from "../house.ts";
-import { isProductCode, isTestCode, packageOf, refuseImports } from "../house.ts";
+import type { Rule } from "../repository.ts";
+import { isProductCode, isTestCode, packageOf, findImports } from "../repository.ts";
 
-/** Between packages: who may know whom. */
+/** Which packages may import which. */
 export const packageRules: readonly Rule[] = [
   {
-    name: "packages-know-only-the-kit",
-    sentence: "Services, gateway, rest-proxy and infra import of ours only @tributary/kit/<tool>.",
+    name: "packages-import-only-the-kit",
+    sentence: "Of this repository, services, gateway, rest-proxy and infra import only @tributary/kit/<module>.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => /^(?:services|gateway|rest-proxy|infra)\//.test(path)),
         ({ specifier, target }, { path }) =>
           target === undefined
@@ -16,20 +16,21 @@ export const packageRules: readonly Rule[] = [
       ),
   },
   {
-    name: "kit-knows-nobody",
-    sentence: "The kit imports nothing of ours.",
+    name: "kit-imports-no-package",
+    sentence: "The kit imports no other package of this repository.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => path.startsWith("kit/")),
         ({ specifier, target }) =>
           specifier.startsWith("@tributary/") || (target !== undefined && packageOf(target) !== "kit"),
       ),
   },
   {
-    name: "supergraph-knows-only-the-kit",
-    sentence: "The supergraph's tools know schemas and routes as data: of ours they import only @tributary/kit/<tool>.",
+    name: "supergraph-imports-only-the-kit",
+    sentence:
+      "The supergraph's tools read schemas and routes as data: of this repository they import only @tributary/kit/<module>.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => path.startsWith("supergraph/") && !isTestCode(path)),
         ({ specifier, target }) =>
           target === undefined
@@ -39,9 +40,9 @@ export const packageRules: readonly Rule[] = [
   },
   {
     name: "no-test-code-in-production",
-    sentence: "What runs in production imports no test code.",
+    sentence: "Production code imports no test code.",
     find: ({ modules }) =>
-      refuseImports(
+      findImports(
         modules.filter(({ path }) => isProductCode(path)),
         ({ specifier, target }) =>
           target === undefined ? /^@tributary\/kit\/testing\b/.test(specifier) : isTestCode(target),
@@ -49,13 +50,13 @@ export const packageRules: readonly Rule[] = [
   },
   {
     name: "services-export-nothing",
-    sentence: 'Each service says "exports": {} in its package.json: nobody imports a service.',
+    sentence: 'Each service has "exports": {} in its package.json: no package imports a service.',
     find: ({ manifests }) =>
       [...manifests].flatMap(([path, manifest]) => {
         const { exports } = manifest as { readonly exports?: unknown };
         const closed = typeof exports === "object" && exports !== null && Object.keys(exports).length === 0;
         if (closed || !/^services\/[^/]+\/package\.json$/.test(path)) return [];
-        return [{ path, line: 1, found: `says "exports": ${JSON.stringify(exports)}` }];
+        return [{ path, line: 1, found: `has "exports": ${JSON.stringify(exports)}` }];
       }),
   },
 ];

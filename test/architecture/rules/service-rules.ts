@@ -1,9 +1,9 @@
-import type { House, Rule, Violation } from "../house.ts";
-import { isProductCode, refuseImports } from "../house.ts";
+import type { Repository, Rule, Violation } from "../repository.ts";
+import { isProductCode, findImports } from "../repository.ts";
 
 /**
- * The floor plan of a service, from the street down to the cellar, and what each floor may use. `config` serves `main`. A file
- * of another name (a rule of its own, say `states.ts`) lies beside the model: floors above may use it, it uses only the model.
+ * The layers of a service from the top down, with the layers that each may import. A file of another name, such as `states.ts`, is
+ * at the level of the model: every layer above may import it, and it imports only the model.
  */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   main: ["config", "app", "graphql", "rest", "actions", "store", "model", "other"],
@@ -19,7 +19,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
 
 const sqlPattern = new RegExp(
   [
-    // A sentence may hold "select … from"; a statement begins with it, or opens a bracket with it.
+    // Prose may contain "select … from". A statement starts with it, or with a bracket before it.
     String.raw`(?:^|[(;]|\bas\s)\s*select\b[^;]*?\bfrom\b`,
     String.raw`\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+\S+\s+(?:as\s+\w+\s+)?set\b|\bfor\s+update\b`,
     String.raw`\b(?:create|alter|drop|truncate)\s+(?:unique\s+)?(?:table|index|type|schema|role|database)\b`,
@@ -29,55 +29,56 @@ const sqlPattern = new RegExp(
 );
 const sqlPackage = /^(?:pg|pg-[\w-]+|postgres|node-pg-migrate)(?:\/|$)/;
 
-/** Within a service, and who may speak to a database at all. */
+/** The layers of a service, and the modules that may access a database. */
 export const serviceRules: readonly Rule[] = [
   {
-    name: "service-floors",
-    sentence: "In a service: main → app → graphql | rest → actions → store → model. The two doors never meet.",
+    name: "service-layers",
+    sentence:
+      "In a service: main → app → graphql | rest → actions → store → model. The two endpoints never import each other.",
     find: ({ modules }) =>
-      refuseImports(
-        modules.filter(({ path }) => isProductCode(path) && floorOf(path) !== undefined),
+      findImports(
+        modules.filter(({ path }) => isProductCode(path) && layerOf(path) !== undefined),
         ({ target }, { path }) => {
-          const from = floorOf(path);
-          const to = target === undefined ? undefined : floorOf(target);
+          const from = layerOf(path);
+          const to = target === undefined ? undefined : layerOf(target);
           return from !== undefined && to !== undefined && !mayUse[from]?.includes(to);
         },
       ),
   },
   {
     name: "sql-only-in-stores",
-    sentence: "Nothing but store.ts speaks SQL; the gateway and the proxy have no database.",
-    find: (house) => [...findSqlTexts(house), ...findSqlPackages(house)],
+    sentence: "Only store.ts contains SQL; the gateway and the REST proxy have no database.",
+    find: (repository) => [...findSqlTexts(repository), ...findSqlPackages(repository)],
   },
 ];
 
-function floorOf(path: string): string | undefined {
+function layerOf(path: string): string | undefined {
   const [, first, nested] = /^services\/[^/]+\/src\/([\w-]+)(\/)?/.exec(path) ?? [];
   if (first === undefined) return undefined;
   const known = Object.hasOwn(mayUse, first) && (nested === undefined) !== (first === "graphql" || first === "rest");
-  // A store that has outgrown one file is a folder of the same name.
+  // A store of several files is a folder of the same name.
   return known || (nested !== undefined && ["actions", "store", "model"].includes(first)) ? first : "other";
 }
 
-function findSqlTexts({ modules }: House): Violation[] {
+function findSqlTexts({ modules }: Repository): Violation[] {
   return modules
-    .filter(({ path }) => isProductCode(path) && !path.startsWith("kit/") && floorOf(path) !== "store")
+    .filter(({ path }) => isProductCode(path) && !path.startsWith("kit/") && layerOf(path) !== "store")
     .flatMap(({ path, texts }) =>
       texts
         .filter(({ text }) => isSql(text))
-        .map(({ text, line }) => ({ path, line, found: `speaks SQL: ${text.trim().split("\n")[0]}` })),
+        .map(({ text, line }) => ({ path, line, found: `contains SQL: ${text.trim().split("\n")[0]}` })),
     );
 }
 
 function isSql(text: string): boolean {
   const keyword = /\w+/.exec(sqlPattern.exec(text)?.[0] ?? "")?.[0] ?? "";
-  // "Select a name from the list" is a sentence: statements are written in one case.
+  // "Select a name from the list" is prose: a statement has its keywords in one case.
   return keyword !== "" && (keyword === keyword.toLowerCase() || keyword === keyword.toUpperCase());
 }
 
-function findSqlPackages({ modules }: House): Violation[] {
-  return refuseImports(
-    modules.filter(({ path }) => isProductCode(path) && !path.startsWith("kit/") && floorOf(path) !== "store"),
+function findSqlPackages({ modules }: Repository): Violation[] {
+  return findImports(
+    modules.filter(({ path }) => isProductCode(path) && !path.startsWith("kit/") && layerOf(path) !== "store"),
     ({ specifier }) => sqlPackage.test(specifier),
   );
 }

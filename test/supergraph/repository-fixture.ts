@@ -11,8 +11,8 @@ export type Files = Readonly<Record<string, string>>;
 const link =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.14", import: ["@key", "@shareable", "@external", "@requires", "@tag"])\n';
 
-/** A small house with all four services: the joints of the real one, few of its rooms. */
-export const house: Files = {
+/** A small repository with all four services: their entities and a few fields and routes. */
+export const sampleFiles: Files = {
   "services/users/schema.graphql": `${link}
 "A time in UTC."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
@@ -111,7 +111,7 @@ type User @key(fields: "id") {
   "services/orders/src/rest/routes.ts": routesFile(["placeOrder", "POST", "/orders", []]),
 };
 
-/** The house's schemas as composition takes them, with some texts exchanged. */
+/** The schemas of a repository as input of composition. */
 export function sourcesOf(files: Files): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
@@ -119,14 +119,14 @@ export function sourcesOf(files: Files): SubgraphSource[] {
   });
 }
 
-/** The house with one text changed in one file; fails when the text is not there, so that a test cannot test nothing. */
+/** Files with one text replaced in one file. Fails if the file does not hold the text, so that a test cannot pass without its change. */
 export function withChange(files: Files, path: string, from: string, to: string): Files {
   const text = files[path];
   if (!text?.includes(from)) throw new Error(`${path} does not hold ${JSON.stringify(from)}`);
   return { ...files, [path]: text.replace(from, to) };
 }
 
-/** Writes the files to a folder that is gone after the test, and returns its path. */
+/** Writes the files to a temporary folder, which is removed after the test, and returns its path. */
 export function writeRepository(files: Files): string {
   const root = mkdtempSync(join(tmpdir(), "tributary-supergraph-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
