@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/generated-files.ts";
+import { writeGenerated } from "../supergraph/composition/generated-files.ts";
 import { subgraphs } from "../supergraph/subgraphs.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { publishedFiles } from "../scripts/start/parts.ts";
 import { createReactor } from "../scripts/start/reactor.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/generated-files.ts";
+import { writeGenerated } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { composeRepository, composeSubgraphs } from "../supergraph/compose.ts";
-import { printCompositionError } from "../supergraph/composition-errors.ts";
-import { runGenerator } from "../supergraph/generator-command.ts";
+import { printCompositionError } from "../supergraph/composition/composition-errors.ts";
+import { runGenerator } from "../supergraph/composition/generator-command.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import {
   sampleFiles,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { composeFromDisk } from "../scripts/start/composition.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
-import { writeGenerated } from "../supergraph/generated-files.ts";
+import { writeGenerated } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
 import { sampleFiles, lineOf, withChange, writeFiles, writeRepository } from "./supergraph/repository-fixture.ts";
 

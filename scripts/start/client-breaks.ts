@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { GraphState } from "../../supergraph/change-places.ts";
-import type { PlatformState } from "../../supergraph/check-states.ts";
-import type { GitBase } from "../../supergraph/git-base.ts";
+import type { GraphState } from "../../supergraph/changes/change-places.ts";
+import type { PlatformState } from "../../supergraph/changes/platform-state.ts";
+import type { GitBase } from "../../supergraph/changes/git-base.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 
 export interface ClientBreakOptions {
@@ -20,10 +20,10 @@ export function createClientBreakWarner({ root, say }: ClientBreakOptions): (gra
   let warnedOf = "";
 
   async function compare(now: GraphState): Promise<void> {
-    const { findBase } = await import("../../supergraph/git-base.ts");
+    const { findBase } = await import("../../supergraph/changes/git-base.ts");
     const base = findBase(root);
     if (base === undefined) return;
-    const { readBaseState } = await import("../../supergraph/check-states.ts");
+    const { readBaseState } = await import("../../supergraph/changes/platform-state.ts");
     if (known?.commit !== base.commit) known = { commit: base.commit, state: readBaseState(base, subgraphs) };
     if (known.state === undefined) return;
     const { id, lines } = await describeBreaks({ base, before: known.state.graph, now, root });
@@ -54,10 +54,10 @@ interface Comparison {
 
 /** The warning in lines, none without a break; `id` is the same for the same changes, wherever they are in the files. */
 async function describeBreaks({ base, before, now, root }: Comparison): Promise<{ id: string; lines: string[] }> {
-  const { findSchemaChanges } = await import("../../supergraph/schema-changes.ts");
+  const { findSchemaChanges } = await import("../../supergraph/changes/schema-changes.ts");
   const { acceptedChangesFile, judgeChanges, readAcceptedChanges } =
-    await import("../../supergraph/accepted-changes.ts");
-  const { changeId, printChange } = await import("../../supergraph/changes.ts");
+    await import("../../supergraph/changes/accepted-changes.ts");
+  const { changeId, printChange } = await import("../../supergraph/changes/changes.ts");
   const entries = readAcceptedChanges(root);
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);

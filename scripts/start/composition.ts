@@ -1,6 +1,6 @@
-import type { GraphState } from "../../supergraph/change-places.ts";
-import type { CompositionError } from "../../supergraph/composition-errors.ts";
-import type { SchemaBaseline } from "../../supergraph/schema-baseline.ts";
+import type { GraphState } from "../../supergraph/changes/change-places.ts";
+import type { CompositionError } from "../../supergraph/composition/composition-errors.ts";
+import type { SchemaBaseline } from "../../supergraph/composition/schema-baseline.ts";
 import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../supergraph/subgraphs.ts";
 import { type ServiceName, serviceNames } from "./parts.ts";
 
@@ -17,8 +17,8 @@ export type Composed =
 export async function composeFromDisk(root: string, composed: Schemas | undefined): Promise<Composed> {
   // Loaded when first needed: it is half a second of modules, which the start itself does not use.
   const { composeSubgraphs } = await import("../../supergraph/compose.ts");
-  const { reportCompositionErrors } = await import("../../supergraph/composition-report.ts");
-  const { findSchemaBaseline } = await import("../../supergraph/schema-baseline.ts");
+  const { reportCompositionErrors } = await import("../../supergraph/composition/composition-report.ts");
+  const { findSchemaBaseline } = await import("../../supergraph/composition/schema-baseline.ts");
   const sources = readSubgraphs(root);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
@@ -38,8 +38,8 @@ export type MergedRoutes =
 
 /** The services' REST routes, merged into the text of routes.json; or what is wrong with them. */
 export async function mergeRoutesFromDisk(root: string): Promise<MergedRoutes> {
-  const { readRoutes } = await import("../../supergraph/route-sources.ts");
-  const { mergeRoutes, printRoutes } = await import("../../supergraph/routes.ts");
+  const { readRoutes } = await import("../../supergraph/routes/route-sources.ts");
+  const { mergeRoutes, printRoutes } = await import("../../supergraph/routes/routes.ts");
   const merged = mergeRoutes(await readRoutes(root, subgraphs));
   return merged.ok
     ? { ok: true, content: printRoutes(merged.routes) }
@@ -56,6 +56,6 @@ function schemasOf(sources: readonly SubgraphSource[]): Schemas {
 }
 
 async function describe(errors: readonly CompositionError[]): Promise<string[]> {
-  const { printCompositionError } = await import("../../supergraph/composition-errors.ts");
+  const { printCompositionError } = await import("../../supergraph/composition/composition-errors.ts");
   return errors.flatMap((error) => printCompositionError(error).split("\n"));
 }

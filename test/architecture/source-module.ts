@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { parseSync, visitorKeys } from "oxc-parser";
 
 /** A text of a source file with its line, counted from 1. */
-export interface Fact {
+interface Fact {
   readonly text: string;
   readonly line: number;
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { generateRepository } from "../../scripts/generate.ts";
 import { runCheck } from "../../supergraph/check.ts";
-import { writeGenerated } from "../../supergraph/generated-files.ts";
-import { describeDocumentProblems } from "../../supergraph/openapi-sources.ts";
+import { writeGenerated } from "../../supergraph/composition/generated-files.ts";
+import { describeDocumentProblems } from "../../supergraph/documents/openapi-sources.ts";
 import { type Files, sampleFiles, withChange, writeFiles, writeRepository } from "../supergraph/repository-fixture.ts";
 
 const users = "services/users/src/rest/openapi.ts";

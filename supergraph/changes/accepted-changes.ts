@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, stringify } from "yaml";
 import { type Change, changeId } from "./changes.ts";
-import { platformTeam } from "./subgraphs.ts";
+import { platformTeam } from "../subgraphs.ts";
 
 /** A breaking change that a team may make, because no client uses any more what it takes away. */
 export interface AcceptedChange {

@@ -3,7 +3,7 @@ import { reportCompositionErrors } from "./composition-report.ts";
 import type { Generation, GenerationOptions } from "./generated-files.ts";
 import { findStale, writeGenerated } from "./generated-files.ts";
 import { findSchemaBaseline } from "./schema-baseline.ts";
-import { readSubgraphs } from "./subgraphs.ts";
+import { readSubgraphs } from "../subgraphs.ts";
 
 /** A command line that makes committed files, or with `--check` says which of them are stale. */
 export interface GeneratorCommand {

@@ -2,7 +2,7 @@ import { GraphQLError } from "graphql";
 import { compositionAdviceFor } from "./advice.ts";
 import type { ParsedSubgraph, Place } from "./places.ts";
 import { findCoordinate, placeOfNode } from "./places.ts";
-import type { SubgraphSource } from "./subgraphs.ts";
+import type { SubgraphSource } from "../subgraphs.ts";
 
 /** One reason why the supergraph could not be made, at the place of the team that can change it. */
 export interface CompositionError extends Partial<Place> {

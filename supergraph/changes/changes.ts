@@ -1,5 +1,5 @@
-import type { Place } from "./places.ts";
-import { printPlace } from "./composition-errors.ts";
+import type { Place } from "../composition/places.ts";
+import { printPlace } from "../composition/composition-errors.ts";
 
 /** A difference between the base and now that clients can feel. */
 export interface Change {

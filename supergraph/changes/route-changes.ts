@@ -1,7 +1,7 @@
 import type { Change, ChangePlace } from "./changes.ts";
-import { findRouteLine, shapeOf } from "./route-problems.ts";
-import type { Route } from "./routes.ts";
-import type { Subgraph } from "./subgraphs.ts";
+import { findRouteLine, shapeOf } from "../routes/route-problems.ts";
+import type { Route } from "../routes/routes.ts";
+import type { Subgraph } from "../subgraphs.ts";
 
 /** The routes of one state, and the text of each service's src/rest/routes.ts for line numbers. */
 export interface RouteState {

@@ -1,10 +1,10 @@
 import { print } from "graphql";
 import type { ChangePlace } from "./changes.ts";
-import type { Ownership } from "./ownership.ts";
-import { readOwnership } from "./ownership.ts";
-import type { ParsedSubgraph } from "./places.ts";
-import { findCoordinate, parseSubgraph, placeOfNode } from "./places.ts";
-import type { SubgraphSource } from "./subgraphs.ts";
+import type { Ownership } from "../composition/ownership.ts";
+import { readOwnership } from "../composition/ownership.ts";
+import type { ParsedSubgraph } from "../composition/places.ts";
+import { findCoordinate, parseSubgraph, placeOfNode } from "../composition/places.ts";
+import type { SubgraphSource } from "../subgraphs.ts";
 
 /** One state of the graph: what clients see, who resolves what, and the teams' own files. */
 export interface GraphState {

@@ -1,10 +1,10 @@
 import type { ASTNode } from "graphql";
 import { Kind, print, visit } from "graphql";
-import type { ChangePlace } from "./changes.ts";
+import type { ChangePlace } from "../changes/changes.ts";
 import type { NamedDefinition, ParsedSubgraph, Place } from "./places.ts";
 import { isNamedDefinition, membersOf, parseSubgraph, placeOfNode } from "./places.ts";
 import type { SchemaBaseline } from "./schema-baseline.ts";
-import type { SubgraphSource } from "./subgraphs.ts";
+import type { SubgraphSource } from "../subgraphs.ts";
 
 /** A difference between a subgraph's schema and its baseline that can keep the supergraph from composing. */
 export type SchemaEdit = MemberEdit | KeyEdit;

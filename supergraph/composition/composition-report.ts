@@ -4,7 +4,7 @@ import type { Place } from "./places.ts";
 import type { SchemaBaseline } from "./schema-baseline.ts";
 import type { ChangedSubgraph, KeyEdit, SchemaEdit } from "./schema-edits.ts";
 import { findChangedSubgraphs, keysOf, parseIfValid } from "./schema-edits.ts";
-import type { SubgraphSource } from "./subgraphs.ts";
+import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface ReportOptions {
   readonly sources: readonly SubgraphSource[];

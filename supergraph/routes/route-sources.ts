@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Subgraph } from "./subgraphs.ts";
+import type { Subgraph } from "../subgraphs.ts";
 
 /** What one service's src/rest/routes.ts exports, unchecked, with its text for line numbers. */
 export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {

@@ -1,6 +1,6 @@
 import type { ASTNode, DefinitionNode, DocumentNode, TypeDefinitionNode, TypeExtensionNode } from "graphql";
 import { isTypeDefinitionNode, isTypeExtensionNode, Kind, parse, Source } from "graphql";
-import type { SubgraphSource } from "./subgraphs.ts";
+import type { SubgraphSource } from "../subgraphs.ts";
 
 /** A spot in a team's own file. Lines and columns start at 1, as editors count. */
 export interface Place {

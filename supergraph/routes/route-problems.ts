@@ -1,6 +1,6 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import type { CompositionError } from "./composition-errors.ts";
-import type { Place } from "./places.ts";
+import type { CompositionError } from "../composition/composition-errors.ts";
+import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
 
 /** A declaration with the place it was read from. */

@@ -12,11 +12,11 @@ import {
   isRequiredInputField,
   parse,
 } from "graphql";
-import { adviceFor } from "./advice.ts";
+import { adviceFor } from "../composition/advice.ts";
 import type { GraphState } from "./change-places.ts";
 import { findChangePlaces, readSide } from "./change-places.ts";
 import type { Change } from "./changes.ts";
-import { findCoordinate } from "./places.ts";
+import { findCoordinate } from "../composition/places.ts";
 
 /** What changed for clients between two states, breaking first. What is safe is left out. */
 export async function findSchemaChanges(base: GraphState, now: GraphState): Promise<Change[]> {

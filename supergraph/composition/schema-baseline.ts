@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Supergraph } from "@apollo/federation-internals";
-import type { GitBase } from "./git-base.ts";
-import { findBase } from "./git-base.ts";
-import type { Subgraph } from "./subgraphs.ts";
+import type { GitBase } from "../changes/git-base.ts";
+import { findBase } from "../changes/git-base.ts";
+import type { Subgraph } from "../subgraphs.ts";
 
 /** Schemas that composed before, to find out which file changed since. */
 export interface SchemaBaseline {

@@ -2,9 +2,9 @@ import { createComponents } from "./openapi-components.ts";
 import { toOperation, toTemplate } from "./openapi-operation.ts";
 import { createSchemaBook, type Json } from "@tributary/kit/openapi/schema-book";
 import { describeDocumentProblems, type DocumentSource, readDocuments } from "./openapi-sources.ts";
-import type { Generation, GenerationOptions } from "./generated-files.ts";
-import { readRoutes } from "./route-sources.ts";
-import type { Subgraph } from "./subgraphs.ts";
+import type { Generation, GenerationOptions } from "../composition/generated-files.ts";
+import { readRoutes } from "../routes/route-sources.ts";
+import type { Subgraph } from "../subgraphs.ts";
 
 /** Where the document of a version is committed. */
 export function documentFile(version: number): string {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import type { CompositionError } from "./composition-errors.ts";
-import type { RouteSource } from "./route-sources.ts";
-import type { Subgraph } from "./subgraphs.ts";
+import type { CompositionError } from "../composition/composition-errors.ts";
+import type { RouteSource } from "../routes/route-sources.ts";
+import type { Subgraph } from "../subgraphs.ts";
 
 /** What one service's src/rest/openapi.ts says, beside its routes. */
 export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {

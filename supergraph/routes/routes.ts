@@ -1,5 +1,5 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import type { CompositionError } from "./composition-errors.ts";
+import type { CompositionError } from "../composition/composition-errors.ts";
 import { describeRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 

@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { GraphState } from "./change-places.ts";
-import { composeSubgraphs } from "./compose.ts";
-import type { CompositionError } from "./composition-errors.ts";
+import { composeSubgraphs } from "../compose.ts";
+import type { CompositionError } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
-import { composeDocuments, documentFile } from "./openapi.ts";
+import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
 import type { Documents } from "./openapi-changes.ts";
-import { readOwnership } from "./ownership.ts";
+import { readOwnership } from "../composition/ownership.ts";
 import type { RouteState } from "./route-changes.ts";
-import { readRoutes } from "./route-sources.ts";
-import type { Route } from "./routes.ts";
-import { mergeRoutes } from "./routes.ts";
-import type { Subgraph } from "./subgraphs.ts";
-import { formerSubgraph, readSubgraphs } from "./subgraphs.ts";
+import { readRoutes } from "../routes/route-sources.ts";
+import type { Route } from "../routes/routes.ts";
+import { mergeRoutes } from "../routes/routes.ts";
+import type { Subgraph } from "../subgraphs.ts";
+import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
 
 /** What clients can rely on at one time: the graph, the routes, their documents, and who owned what. */
 export interface PlatformState {
