@@ -1,3 +1,6 @@
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { type AcceptElement, parseAccept } from "@tributary/kit/http/accept";
+
 /** What an answer calls itself: `application/json`, or the vendor type of its version where that was asked for. */
 export type Media = "json" | "vendor";
 
@@ -22,7 +25,7 @@ const memoLengthMax = 256;
  * one, which never moves silently. Parameters other than `version` and `q` are ignored: an answer has no others that could be chosen.
  */
 export function createVersionChooser(): ChooseVersion {
-  const memo = new Map<string, Chosen>();
+  const memo = createBoundedMap<Chosen>({ entriesMax: memoMax });
 
   return (accept, offered, defaultVersion) => {
     if (isPlain(accept)) return offered.includes(defaultVersion) ? json(defaultVersion) : { kind: "unknown" };
@@ -31,8 +34,6 @@ export function createVersionChooser(): ChooseVersion {
     const known = memo.get(key);
     if (known) return known;
     const chosen = chooseVersion(accept, offered, defaultVersion);
-    const [oldest] = memo.keys();
-    if (memo.size >= memoMax && oldest !== undefined) memo.delete(oldest);
     memo.set(key, chosen);
     return chosen;
   };
@@ -52,7 +53,7 @@ function json(version: number): Chosen {
 }
 
 function chooseVersion(accept: string, offered: readonly number[], defaultVersion: number): Chosen {
-  const elements = accept.match(elementPattern)?.filter((element) => element.trim() !== "") ?? [];
+  const elements = parseAccept(accept);
   const ranges = elements.length === 0 ? [anything] : elements.map(readRange).filter((range) => range !== undefined);
   const own = [...offered].sort((a, b) => Number(b === defaultVersion) - Number(a === defaultVersion) || b - a);
   const candidates = own.flatMap((version) => [rate({ version, media: "json" }), rate({ version, media: "vendor" })]);
@@ -101,20 +102,14 @@ interface Range {
 
 const anything: Range = { media: undefined, version: undefined, exactness: 0, quality: 1 };
 
-/** Lists and parameters are cut at commas and semicolons outside quotes (RFC 9110, 5.6.1, 5.6.4). */
-const elementPattern = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
-const parameterPattern = /(?:[^;"]|"(?:[^"\\]|\\.)*"?)+/g;
 const vendorPattern = /^application\/vnd\.tributary\.v([1-9]\d{0,2})\+json$/;
 const versionPattern = /^[1-9]\d{0,2}$/;
 
 /** Undefined for a range that can admit nothing of ours. */
-function readRange(element: string): Range | undefined {
-  const [type = "", ...parameters] = element.match(parameterPattern)?.map((piece) => piece.trim()) ?? [];
-  const quality = readQuality(valueOf("q", parameters));
-  const named = valueOf("version", parameters);
+function readRange({ name, quality, parameter }: AcceptElement): Range | undefined {
+  const named = parameter("version");
   const version = named === undefined ? undefined : versionPattern.test(named) ? Number(named) : 0;
   const more = version === undefined ? 0 : 1;
-  const name = type.toLowerCase();
   if (name === "*/*") return { media: undefined, version, exactness: more, quality };
   if (name === "application/*") return { media: undefined, version, exactness: 2 + more, quality };
   if (name === "application/json") return { media: "json", version, exactness: 4 + more, quality };
@@ -125,19 +120,6 @@ function readRange(element: string): Range | undefined {
 
 function admits({ media, version }: Range, candidate: Candidate, defaultVersion: number): boolean {
   return (version ?? defaultVersion) === candidate.version && (media ?? candidate.media) === candidate.media;
-}
-
-/** Undefined when there is no such parameter. Quotes are taken off. */
-function valueOf(name: string, parameters: readonly string[]): string | undefined {
-  const found = parameters.find((one) => one.slice(0, name.length + 1).toLowerCase() === `${name}=`);
-  const value = found?.slice(name.length + 1);
-  return value?.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll(/\\(.)/g, "$1") : value;
-}
-
-/** A weight that cannot be read is none: 1. (Some programs write `.2`.) */
-function readQuality(text: string | undefined): number {
-  const quality = text === undefined || text === "" ? 1 : Number(text);
-  return quality >= 0 && quality <= 1 ? quality : 1;
 }
 
 function choicesOf(versions: readonly number[], defaultVersion: number): readonly string[] {

@@ -20,6 +20,7 @@ test.each([
   ["*;q=0", undefined],
   ["br;q=0, gzip;q=0", undefined],
   ["br;q=0.5, identity", undefined],
+  ["identity;q=1, gzip;q=0.5", undefined],
   ["br, identity", "br"],
   [`gzip, ${"x".repeat(300)}`, "gzip"],
 ])("Accept-Encoding %j comes to %s", (header, expected) => {

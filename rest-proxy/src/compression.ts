@@ -2,12 +2,12 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/accept";
 import { ClientGone } from "./body.ts";
 import type { OriginAnswer, OriginRequest } from "./cache/origin.ts";
 import { dropBody } from "./cache/relay.ts";
 import { toServiceError } from "./problems.ts";
-
-export type Coding = "br" | "gzip";
 
 type Ask = (request: OriginRequest) => Promise<OriginAnswer>;
 
@@ -15,39 +15,23 @@ type Ask = (request: OriginRequest) => Promise<OriginAnswer>;
 const bytesMin = 1_024;
 const bytesMax = 2_097_152;
 
-/** So many headers are remembered, of so many characters at most. */
+/** Remembered `Accept-Encoding` values, each of at most so many characters. */
 const memoMax = 1_000;
 const memoLengthMax = 256;
 
-/** The packing that a client likes best, undefined for none (RFC 9110, 12.5.3); remembered by the header's text. */
-export function createCodingChooser(): (acceptEncoding: string | undefined) => Coding | undefined {
-  const memo = new Map<string, Coding | undefined>();
+/** Chooses the content coding of a response; remembers it by the text of `Accept-Encoding`. Undefined: do not compress. */
+export function createCodingChooser(): (acceptEncoding: string | undefined) => ContentCoding | undefined {
+  const memo = createBoundedMap<ContentCoding | "identity">({ entriesMax: memoMax });
 
   return (acceptEncoding) => {
     if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
-    if (acceptEncoding.length > memoLengthMax) return chooseCoding(acceptEncoding);
-    if (memo.has(acceptEncoding)) return memo.get(acceptEncoding);
-    const coding = chooseCoding(acceptEncoding);
-    const [oldest] = memo.keys();
-    if (memo.size >= memoMax && oldest !== undefined) memo.delete(oldest);
-    memo.set(acceptEncoding, coding);
+    if (acceptEncoding.length > memoLengthMax) return chooseContentCoding(acceptEncoding);
+    const known = memo.get(acceptEncoding);
+    if (known !== undefined) return known === "identity" ? undefined : known;
+    const coding = chooseContentCoding(acceptEncoding);
+    memo.set(acceptEncoding, coding ?? "identity");
     return coding;
   };
-}
-
-/** Between equals Brotli: it is smaller. `identity` counts only where it is named and liked better. */
-function chooseCoding(acceptEncoding: string): Coding | undefined {
-  const weights = new Map<string, number>();
-  for (const element of acceptEncoding.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = element.split(";").map((piece) => piece.trim());
-    const text = parameters.find((one) => one.startsWith("q="))?.slice(2) ?? "";
-    const weight = text === "" ? 1 : Number(text);
-    if (!weights.has(name)) weights.set(name, weight >= 0 && weight <= 1 ? weight : 1);
-  }
-  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get("*") ?? 0;
-  const best = weightOf("br") >= weightOf("gzip") ? "br" : "gzip";
-  const isWanted = weightOf(best) > 0 && weightOf(best) >= (weights.get("identity") ?? 0);
-  return isWanted ? best : undefined;
 }
 
 export interface CompressionOptions {
@@ -62,10 +46,16 @@ export interface CompressionOptions {
  * `If-Match`). The suffix is taken off before the service compares. What is a part (`Range`), of unknown length, too short or too long, or
  * not to be transformed goes as it is.
  */
-export function createCompression({ packingsMax }: CompressionOptions): (ask: Ask, coding: Coding | undefined) => Ask {
+export function createCompression({
+  packingsMax,
+}: CompressionOptions): (ask: Ask, coding: ContentCoding | undefined) => Ask {
   let packings = 0;
 
-  async function packOrNot(answer: OriginAnswer, request: OriginRequest, coding?: Coding): Promise<OriginAnswer> {
+  async function packOrNot(
+    answer: OriginAnswer,
+    request: OriginRequest,
+    coding?: ContentCoding,
+  ): Promise<OriginAnswer> {
     if (!isPackable(answer)) return answer;
     if (!coding || packings >= packingsMax) return { ...answer, headers: [...answer.headers, ...varies] };
     packings++;
@@ -108,7 +98,7 @@ function isPackable({ status, headers }: OriginAnswer): boolean {
   );
 }
 
-async function pack(answer: OriginAnswer, coding: Coding, { signal }: OriginRequest): Promise<OriginAnswer> {
+async function pack(answer: OriginAnswer, coding: ContentCoding, { signal }: OriginRequest): Promise<OriginAnswer> {
   const bytes = await packers[coding](await readBody(answer.body, signal));
   const headers: string[] = [];
   for (let at = 0; at < answer.headers.length; at += 2) {
@@ -135,7 +125,7 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 /** Not the best that they can do: a client waits meanwhile. */
-const packers: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+const packers: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
     brotli(bytes, {
       params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
@@ -147,7 +137,7 @@ const packers: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
  * Says which copy is still good: the packed one when that was asked about. `Vary` is said as the whole answer would say it (RFC 9110, 15.4.5);
  * where the copy is not packed because the client takes none, its length is not known here, and `Vary` is said to be safe.
  */
-function repack304(answer: OriginAnswer, request: OriginRequest, packing: Coding | undefined): OriginAnswer {
+function repack304(answer: OriginAnswer, request: OriginRequest, packing: ContentCoding | undefined): OriginAnswer {
   if (packing === undefined) return { ...answer, headers: [...answer.headers, ...varies] };
   const asked = valueOf(request.headers, "if-none-match") ?? "";
   let isPacked = false;
@@ -160,14 +150,14 @@ function repack304(answer: OriginAnswer, request: OriginRequest, packing: Coding
   return { ...answer, headers: isPacked || asked.trim() === "*" ? [...headers, ...varies] : headers };
 }
 
-function withSuffix(tag: string, coding: Coding): string {
+function withSuffix(tag: string, coding: ContentCoding): string {
   return tag.startsWith('"') ? `${tag.slice(0, -1)}-${coding}"` : tag;
 }
 
 const suffixes = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
 
 /** A tag of another packing than this request's stays as it is: the service does not know it, and sends the whole answer. */
-function toPlainTags(headers: readonly string[], coding: Coding | "any" | undefined): readonly string[] {
+function toPlainTags(headers: readonly string[], coding: ContentCoding | "any" | undefined): readonly string[] {
   let plain: string[] | undefined;
   for (let at = 0; at < headers.length; at += 2) {
     // If-Match speaks of the resource as it was read, in whatever packing.

@@ -1,5 +1,5 @@
 import type { AskedOfCache, CacheLookup } from "./cache/lookup.ts";
-import type { Coding } from "./compression.ts";
+import type { ContentCoding } from "@tributary/kit/http/accept";
 
 /**
  * What the cache looks for. `Accept` selects nothing any more: it has chosen the version, which is in the key; so a thousand spellings of it
@@ -9,7 +9,7 @@ export function createLookup(
   request: AskedOfCache,
   service: string,
   key: string,
-  coding: Coding | undefined,
+  coding: ContentCoding | undefined,
 ): CacheLookup {
   const { headers } = request;
   const selecting = (field: string) => {

@@ -4,7 +4,8 @@ import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { ClientGone } from "./body.ts";
 import type { AskOrigin } from "./cache/origin.ts";
 import type { CacheLookup, CompleteHead, SharedCache } from "./cache/shared-cache.ts";
-import { type Coding, createCompression } from "./compression.ts";
+import type { ContentCoding } from "@tributary/kit/http/accept";
+import { createCompression } from "./compression.ts";
 import type { Ask } from "./passage/ask.ts";
 import { createPassage, type Passage } from "./passage/passage.ts";
 import { isOpen, ServiceFailure, toServiceError } from "./problems.ts";
@@ -36,7 +37,7 @@ interface Forwarding {
   readonly body: Buffer | undefined;
   /** The route takes an `Idempotency-Key` in this version. */
   readonly takesIdempotencyKey: boolean;
-  readonly coding: Coding | undefined;
+  readonly coding: ContentCoding | undefined;
   readonly lookup: CacheLookup;
   /** What the proxy itself says on the answer. */
   readonly complete: CompleteHead;

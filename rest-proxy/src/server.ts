@@ -5,7 +5,8 @@ import { type Admission, type AdmissionLimits, createAdmission } from "./admit/a
 import { abandonBody, createBodyReader, type ReadBody } from "./body.ts";
 import { endWith } from "./cache/end-with.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
-import { type Coding, createCodingChooser } from "./compression.ts";
+import type { ContentCoding } from "@tributary/kit/http/accept";
+import { createCodingChooser } from "./compression.ts";
 import { prepareServer } from "./connections.ts";
 import { createResourceCors } from "./cors.ts";
 import { createDestinations, type Destinations } from "./destinations.ts";
@@ -79,7 +80,7 @@ interface Visit extends Exchange {
   readonly version: number;
   /** The one spelling of what is asked for: version, path, and the query with its names in order. */
   readonly resource: string;
-  readonly coding: Coding | undefined;
+  readonly coding: ContentCoding | undefined;
   readonly lookup: CacheLookup;
 }
 
@@ -93,7 +94,7 @@ interface Parts {
   readonly findVersion: (asked: Asked) => Found;
   readonly retirements: Retirements;
   readonly usage: Usage;
-  readonly chooseCoding: (acceptEncoding: string | undefined) => Coding | undefined;
+  readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
   readonly cache: SharedCache;
   readonly readBody: ReadBody;
   readonly proxy: Proxy;

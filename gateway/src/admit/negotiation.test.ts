@@ -17,9 +17,10 @@ test.each([
   [`${own}; charset=utf-8, application/json; charset=utf-8`, own],
   [`*/*;q=0.1, ${own};q=0.2`, own],
   ["APPLICATION/JSON", "application/json"],
+  ["application/json;q=nonsense", "application/json"],
+  ['application/json;q="0.5"', "application/json"],
   ["text/html", undefined],
   ["application/json;q=0", undefined],
-  ["application/json;q=nonsense", undefined],
   ["image/*, text/*", undefined],
 ])("a client that accepts %s gets %s", (accept, type) => {
   expect(preferAnswerType(accept)).toBe(type);

@@ -10,7 +10,7 @@ export interface KeptSize {
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** @returns false for an entry heavier than the whole map, which is not stored. */
-  set(key: string, value: Value, weight: number): boolean;
+  set(key: string, value: Value, weight?: number): boolean;
   /** Adds to the weight of an entry what it retains since it was stored. Negative for what it no longer retains. */
   addWeight(key: string, weight: number): void;
   delete(key: string): boolean;
@@ -30,15 +30,16 @@ interface Entry<Value> {
 /**
  * Evicts the oldest entry that was not used since it last came to the front of the queue ("second chance"). A hit only sets a flag;
  * reordering the map on each hit, as for least recently used, would cost more than the look-up.
+ * @param weightMax sum of the weights of all entries; without it only their number is bounded.
  */
 export function createBoundedMap<Value>({
   entriesMax,
-  weightMax,
+  weightMax = Infinity,
   onDrop,
   onEvicted,
 }: {
   entriesMax: number;
-  weightMax: number;
+  weightMax?: number;
   onDrop?: (value: Value) => void;
   onEvicted?: () => void;
 }): BoundedMap<Value> {
@@ -76,7 +77,7 @@ export function createBoundedMap<Value>({
       entry.used = true;
       return entry.value;
     },
-    set(key, value, valueWeight) {
+    set(key, value, valueWeight = 1) {
       drop(key);
       if (valueWeight > weightMax) return false;
       evict(1, valueWeight);

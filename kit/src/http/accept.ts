@@ -1,48 +1,88 @@
-/** One entry of an `Accept…` header: what a client can read, and how gladly (RFC 9110, section 12.5). */
-interface Weighted {
-  readonly value: string;
+// `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
+
+/** One element of a list: a media range or a content coding, in lower case, with its weight. */
+export interface AcceptElement {
+  readonly name: string;
+  /** From 0 (not acceptable) to 1. A weight that cannot be read counts as 1. */
   readonly quality: number;
+  /** The value of a parameter, without quotes. `name` is in lower case. */
+  parameter(name: string): string | undefined;
 }
 
-/** The type of ours that the client likes best; the first of ours when it does not say, undefined when it takes none of them. */
-export function preferMediaType<const T extends string>(accept: string | undefined, ours: readonly T[]): T | undefined {
-  // What most programs send is not taken apart.
-  if (accept === undefined || accept === "*/*" || accept.trim() === "") return ours[0];
-  const named = ours.find((type) => type === accept);
-  if (named !== undefined) return named;
-  const ranges = readWeighted(accept);
-  const rated = ours.map((type) => ({ type, ...rate(type, ranges) })).filter(({ quality }) => quality > 0);
-  // toSorted is stable: between equals the more exact range, then the one named first, then our own order decides.
-  return rated.toSorted((a, b) => b.quality - a.quality || b.exactness - a.exactness || a.place - b.place)[0]?.type;
+/** A comma in a quoted string does not separate elements, nor a semicolon parameters (RFC 9110, 5.6.4). */
+const elementPattern = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
+const parameterPattern = /(?:[^;"]|"(?:[^"\\]|\\.)*"?)+/g;
+
+/** Empty elements are ignored (RFC 9110, 5.6.1). */
+export function parseAccept(header: string): readonly AcceptElement[] {
+  const parts = header.includes('"') ? (header.match(elementPattern) ?? []) : header.split(",");
+  return parts.filter((part) => part.trim() !== "").map(parseElement);
 }
 
-const encodings = ["br", "gzip"] as const;
-export type AnswerEncoding = (typeof encodings)[number];
-
-/** The packing that the client likes best; undefined for none. Brotli wins a tie: it is smaller. */
-export function preferEncoding(acceptEncoding: string | undefined): AnswerEncoding | undefined {
-  const wanted = readWeighted(acceptEncoding ?? "");
-  const qualityOf = (name: string) =>
-    (wanted.find(({ value }) => value === name) ?? wanted.find(({ value }) => value === "*"))?.quality ?? 0;
-  const [best] = encodings.toSorted((a, b) => qualityOf(b) - qualityOf(a));
-  return best !== undefined && qualityOf(best) > 0 ? best : undefined;
+function parseElement(text: string): AcceptElement {
+  const parts = text.includes('"') ? (text.match(parameterPattern) ?? []) : text.split(";");
+  const [name = "", ...parameters] = parts.map((part) => part.trim());
+  const parameter = (wanted: string) => findParameter(parameters, wanted);
+  return { name: name.toLowerCase(), quality: readQuality(parameter("q")), parameter };
 }
 
-function rate(type: string, ranges: readonly Weighted[]): { quality: number; exactness: number; place: number } {
-  const whole = `${type.slice(0, type.indexOf("/"))}/*`;
-  const names = [type, whole, "*/*"];
-  const matches = ranges
-    .map(({ value, quality }, place) => ({ quality, place, exactness: names.length - names.indexOf(value) }))
-    .filter((_, place) => names.includes(ranges[place]?.value ?? ""));
-  return matches.toSorted((a, b) => b.exactness - a.exactness)[0] ?? { quality: 0, exactness: 0, place: 0 };
+function findParameter(parameters: readonly string[], name: string): string | undefined {
+  const match = parameters.find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}=`);
+  const value = match?.slice(name.length + 1);
+  return value?.startsWith('"') ? value.slice(1).replace(/"$/, "").replaceAll(/\\(.)/g, "$1") : value;
 }
 
-/** Parameters other than q are ignored: our answers have none that a client could choose. */
-function readWeighted(header: string): readonly Weighted[] {
-  return header.split(",").map((part) => {
-    const [value = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
-    const q = parameters.find((parameter) => parameter.startsWith("q="));
-    const quality = q === undefined ? 1 : Number(q.slice(2));
-    return { value, quality: quality >= 0 && quality <= 1 ? quality : 0 };
-  });
+/** Some programs send `.2`. */
+function readQuality(text: string | undefined): number {
+  const quality = text === undefined || text === "" ? 1 : Number(text);
+  return quality >= 0 && quality <= 1 ? quality : 1;
+}
+
+/**
+ * Chooses the offered media type with the highest weight. Parameters other than `q` are ignored.
+ * @param offered the first is used if the client names no type.
+ * @returns undefined if the client accepts none of them.
+ */
+export function chooseMediaType<const T extends string>(
+  accept: string | undefined,
+  offered: readonly T[],
+): T | undefined {
+  // Most clients send one of these, which need no parsing.
+  if (accept === undefined || accept === "*/*" || accept === "") return offered[0];
+  const exact = offered.find((type) => type === accept);
+  if (exact !== undefined) return exact;
+  const ranges = parseAccept(accept);
+  if (ranges.length === 0) return offered[0];
+  const rated = offered.map((type) => ({ type, ...rateType(type, ranges) })).filter(({ quality }) => quality > 0);
+  // The sort is stable. Equal weights: the more specific range first, then the order of the header, then that of `offered`.
+  return rated.toSorted((a, b) => b.quality - a.quality || b.specificity - a.specificity || a.index - b.index)[0]?.type;
+}
+
+/** The most specific range that matches a type determines its weight. */
+function rateType(type: string, ranges: readonly AcceptElement[]) {
+  const names = ["*/*", `${type.slice(0, type.indexOf("/"))}/*`, type];
+  let best = { quality: 0, specificity: -1, index: 0 };
+  for (const [index, { name, quality }] of ranges.entries()) {
+    const specificity = names.indexOf(name);
+    if (specificity > best.specificity) best = { quality, specificity, index };
+  }
+  return best;
+}
+
+export type ContentCoding = "br" | "gzip";
+
+/**
+ * Chooses the content coding with the highest weight. Brotli wins a tie, since it is smaller. `identity` wins only if the client names it
+ * with a higher weight.
+ * @returns undefined if the response must not be compressed.
+ */
+export function chooseContentCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
+  if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
+  const codings = parseAccept(acceptEncoding);
+  const weightOf = (coding: string) => codings.find(({ name }) => name === coding)?.quality;
+  const anyCoding = weightOf("*") ?? 0;
+  const [br, gzip] = [weightOf("br") ?? anyCoding, weightOf("gzip") ?? anyCoding];
+  const best = Math.max(br, gzip);
+  if (best === 0 || best < (weightOf("identity") ?? 0)) return undefined;
+  return br >= gzip ? "br" : "gzip";
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { isListed } from "@tributary/kit/http/etag";
-import { preferEncoding, preferMediaType } from "@tributary/kit/http/accept";
+import { chooseContentCoding, chooseMediaType } from "@tributary/kit/http/accept";
 
 export interface PageSource {
   readonly path: string;
@@ -40,7 +40,7 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
     return {
       path,
       answer(asked, isHead) {
-        const type = preferMediaType(asked.accept, types) ?? types[0] ?? "";
+        const type = chooseMediaType(asked.accept, types) ?? types[0] ?? "";
         const { head, etag, bytes } = choose(encoded.get(type), asked["accept-encoding"]);
         const usual = ["ETag", etag, "Vary", vary, "Cache-Control", cacheControl, ...policyOf(type), ...headers];
         const condition = asked["if-none-match"];
@@ -66,7 +66,7 @@ function policyOf(type: string): readonly string[] {
 
 function choose(encoded: Encoded | undefined, acceptEncoding: string | undefined) {
   if (encoded === undefined) throw new Error("A page has a variant of each of its types.");
-  return encoded[preferEncoding(acceptEncoding) ?? "identity"];
+  return encoded[chooseContentCoding(acceptEncoding) ?? "identity"];
 }
 
 /** 11, the default, would cost a process a second when it starts, for a few per cent. */

@@ -38,13 +38,13 @@ const labelCharactersMax = 100;
 /** A value gets its label for good: a client that sends many cannot take it from another, only use up the remaining places. */
 export function createLearnedValues({ known, valuesMax, occurrencesMin }: LearnedValuesOptions): LearnedValues {
   const names = createNames(known);
-  const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax, weightMax: candidatesMax });
+  const candidates = createBoundedMap<Candidate>({ entriesMax: candidatesMax });
 
   function countCandidate(value: string): string {
     const candidate = candidates.get(value);
     if (candidate === undefined) {
       const name = copyOf(value);
-      candidates.set(name, { name, occurrences: 1 }, 1);
+      candidates.set(name, { name, occurrences: 1 });
       return "other";
     }
     candidate.occurrences++;
