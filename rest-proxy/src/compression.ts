@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/accept";
 import { ClientGone } from "./body.ts";
 import type { OriginAnswer, OriginRequest } from "./cache/origin.ts";
@@ -68,7 +69,7 @@ export function createCompression({
 
   return (ask, wanted) => async (request) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const coding = isRead && valueOf(request.headers, "range") === undefined ? wanted : undefined;
+    const coding = isRead && findHeader(request.headers, "range") === undefined ? wanted : undefined;
     const headers = toPlainTags(request.headers, isRead ? coding : "any");
     const plain = headers === request.headers ? request : { ...request, headers };
     const answer = await ask(plain);
@@ -86,26 +87,23 @@ export function createCompression({
 const varies = ["Vary", "Accept-Encoding"] as const;
 
 function isPackable({ status, headers }: OriginAnswer): boolean {
-  const length = Number(valueOf(headers, "content-length") ?? -1);
+  const length = Number(findHeader(headers, "content-length") ?? -1);
   return (
     status === 200 &&
     length >= bytesMin &&
     length <= bytesMax &&
-    /^application\/(?:[\w.+-]+\+)?json\b/i.test(valueOf(headers, "content-type") ?? "") &&
-    valueOf(headers, "content-encoding") === undefined &&
+    /^application\/(?:[\w.+-]+\+)?json\b/i.test(findHeader(headers, "content-type") ?? "") &&
+    findHeader(headers, "content-encoding") === undefined &&
     // RFC 9111, 5.2.2.6.
-    !/\bno-transform\b/i.test(valueOf(headers, "cache-control") ?? "")
+    !/\bno-transform\b/i.test(findHeader(headers, "cache-control") ?? "")
   );
 }
 
 async function pack(answer: OriginAnswer, coding: ContentCoding, { signal }: OriginRequest): Promise<OriginAnswer> {
   const bytes = await packers[coding](await readBody(answer.body, signal));
-  const headers: string[] = [];
-  for (let at = 0; at < answer.headers.length; at += 2) {
-    if (isNamed(answer.headers, at, "content-length")) continue;
-    const [name = "", text = ""] = [answer.headers[at], answer.headers[at + 1]];
-    headers.push(name, isNamed(answer.headers, at, "etag") ? withSuffix(text, coding) : text);
-  }
+  const headers = withoutHeaders(answer.headers, (name) => name === "content-length");
+  const etagIndex = findHeaderIndex(headers, "etag");
+  if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
   headers.push("Content-Encoding", coding, "Content-Length", String(bytes.length), ...varies);
   return { status: answer.status, headers, body: bytes };
 }
@@ -139,10 +137,10 @@ const packers: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>
  */
 function repack304(answer: OriginAnswer, request: OriginRequest, packing: ContentCoding | undefined): OriginAnswer {
   if (packing === undefined) return { ...answer, headers: [...answer.headers, ...varies] };
-  const asked = valueOf(request.headers, "if-none-match") ?? "";
+  const asked = findHeader(request.headers, "if-none-match") ?? "";
   let isPacked = false;
   const headers = answer.headers.map((value, at) => {
-    if (at % 2 === 0 || !isNamed(answer.headers, at - 1, "etag")) return value;
+    if (at % 2 === 0 || !isHeaderNamed(answer.headers, at - 1, "etag")) return value;
     const packed = withSuffix(value, packing);
     isPacked = packed !== value && asked.includes(packed);
     return isPacked ? packed : value;
@@ -161,9 +159,9 @@ function toPlainTags(headers: readonly string[], coding: ContentCoding | "any" |
   let plain: string[] | undefined;
   for (let at = 0; at < headers.length; at += 2) {
     // If-Match speaks of the resource as it was read, in whatever packing.
-    const packing = isNamed(headers, at, "if-match")
+    const packing = isHeaderNamed(headers, at, "if-match")
       ? "any"
-      : isNamed(headers, at, "if-none-match")
+      : isHeaderNamed(headers, at, "if-none-match")
         ? coding
         : undefined;
     if (packing === undefined) continue;
@@ -171,16 +169,4 @@ function toPlainTags(headers: readonly string[], coding: ContentCoding | "any" |
     plain[at + 1] = (headers[at + 1] ?? "").replaceAll(suffixes[packing], '"');
   }
   return plain ?? headers;
-}
-
-/** The first one, by its name in lower case. */
-function valueOf(headers: readonly string[], name: string): string | undefined {
-  for (let at = 0; at < headers.length; at += 2) if (isNamed(headers, at, name)) return headers[at + 1];
-  return undefined;
-}
-
-/** Most names are told apart by their lengths. */
-function isNamed(headers: readonly string[], at: number, name: string): boolean {
-  const one = headers[at] ?? "";
-  return one.length === name.length && one.toLowerCase() === name;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { listHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { Client } from "./admit/clients.ts";
 
@@ -126,13 +127,7 @@ function forwardedElement(address: string, host: string | undefined, protocol: s
  */
 export function toClientHeaders(headers: readonly string[]): readonly string[] {
   const dropped = namesInConnection(headers);
-  const kept: string[] = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    const [name = "", value = ""] = [headers[at], headers[at + 1]];
-    const known = name.toLowerCase();
-    if (isForClient(known) && !dropped.has(known)) kept.push(name, value);
-  }
-  return kept;
+  return withoutHeaders(headers, (name) => !isForClient(name) || dropped.has(name));
 }
 
 function isForClient(name: string): boolean {
@@ -143,14 +138,8 @@ const nothing: ReadonlySet<string> = new Set();
 
 /** What a list of headers, names and values in turn, says to be meant for its own connection only (RFC 9110, 7.6.1). In lower case. */
 export function namesInConnection(headers: readonly string[]): ReadonlySet<string> {
-  let names = nothing;
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] ?? "";
-    if (name.length !== "connection".length || name.toLowerCase() !== "connection") continue;
-    const named = namedInConnection(headers[at + 1]);
-    names = names.size === 0 ? named : new Set([...names, ...named]);
-  }
-  return names;
+  const [first, ...others] = listHeaderLines(headers, "connection");
+  return others.length === 0 ? namedInConnection(first) : namedInConnection([first, ...others].join(","));
 }
 
 /** Said by nearly every connection, and both name nothing that would come through otherwise. */
@@ -158,5 +147,5 @@ const namesNothing: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-
 
 function namedInConnection(connection: string | undefined): ReadonlySet<string> {
   if (connection === undefined || namesNothing.has(connection)) return nothing;
-  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
+  return new Set(parseTokens(connection));
 }

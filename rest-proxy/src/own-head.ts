@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { findHeaderIndex, forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
 
 /** What the proxy itself says on one answer. Grows as more is known of the request; none of it is ever stored. */
 export interface OwnHead {
@@ -28,24 +29,22 @@ export function addOwnHead(headers: string[], { lines, ofAnswer, vary, mediaType
 /** Sets what is true of our own answers: refusals, `OPTIONS`. */
 export function setOwnHead(response: ServerResponse, { lines, vary }: OwnHead): void {
   if (response.headersSent) return;
-  for (let at = 0; at < lines.length; at += 2) response.appendHeader(lines[at] ?? "", lines[at + 1] ?? "");
+  forEachHeader(lines, (name, value) => void response.appendHeader(name, value));
   if (vary.length > 0) response.setHeader("Vary", vary.join(", "));
 }
 
 /** Only what is the resource itself has two names; a problem has one. */
 function retype(headers: string[], mediaType: string): void {
-  const at = indexOf(headers, "content-type");
+  const at = findHeaderIndex(headers, "content-type");
   if (at !== -1 && /^application\/json(?:\s*;|$)/i.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
 }
 
 /** One line: some caches in front of us read only one (nginx before 1.23). */
 function addVary(headers: string[], names: readonly string[]): void {
-  const at = indexOf(headers, "vary");
+  let at = findHeaderIndex(headers, "vary");
   if (at === -1) return void headers.push("Vary", names.join(", "));
-  const values: string[] = [];
-  for (let i = headers.length - 2; i >= 0; i -= 2) {
-    if (headers[i]?.toLowerCase() === "vary") values.unshift(...headers.splice(i, 2).slice(1));
-  }
+  const values = listHeaderLines(headers, "vary");
+  for (; at !== -1; at = findHeaderIndex(headers, "vary")) headers.splice(at, 2);
   headers.push("Vary", joinVary(values.join(","), names));
 }
 
@@ -53,12 +52,4 @@ function addVary(headers: string[], names: readonly string[]): void {
 function joinVary(theirs: string, ours: readonly string[]): string {
   const names = [...ours, ...theirs.split(",").map((name) => name.trim())].filter((name) => name !== "");
   return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()].join(", ");
-}
-
-function indexOf(headers: readonly string[], name: string): number {
-  for (let at = 0; at < headers.length; at += 2) {
-    const one = headers[at] ?? "";
-    if (one.length === name.length && one.toLowerCase() === name) return at;
-  }
-  return -1;
 }

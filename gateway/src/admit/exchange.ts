@@ -1,6 +1,7 @@
 // Stage 1 of 5: may you come in? One request and its answer to be, introduced once, before a lane is chosen.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Cors } from "@tributary/kit/http/cors";
+import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestObserver } from "../telemetry/request-observer.ts";
@@ -43,5 +44,5 @@ export function createIntroduction(
 
 /** For answers that others write: pages and files. */
 export function setHeaders({ response, headers }: Exchange): void {
-  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
+  forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

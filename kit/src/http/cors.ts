@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { forEachHeader } from "./raw-headers.ts";
 
 export interface CorsOptions {
   /** Exact origins, `http://host:*` for every port of a host, or `*` for all. */
@@ -39,8 +40,7 @@ export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOpti
     varies,
     allowOrigin(request, response) {
       if (varies) response.appendHeader("Vary", "Origin");
-      const headers = headersFor(request.headers.origin);
-      for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i] ?? "", headers[i + 1] ?? "");
+      forEachHeader(headersFor(request.headers.origin), (name, value) => response.setHeader(name, value));
     },
     permitPreflight(request, response, methods) {
       if (!isPreflight(request) || !response.hasHeader("Access-Control-Allow-Origin")) return;

@@ -1,5 +1,5 @@
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import { secondsMax } from "./cache-control.ts";
-import { firstOf } from "./fields.ts";
 import { parseHttpDate } from "./http-date.ts";
 
 /** When an answer was asked for and when its head came, in milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface Exchanged {
  * older of what `Date` and what `Age` say, the way here counted in.
  */
 export function bornAtMs(headers: readonly string[], { askedMs, cameMs }: Exchanged): number {
-  const dateMs = parseHttpDate(firstOf(headers, "date") ?? "", cameMs) ?? cameMs;
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", cameMs) ?? cameMs;
   const apparentAgeMs = Math.max(0, cameMs - dateMs);
   const correctedAgeMs = ageValueSeconds(headers) * 1_000 + Math.max(0, cameMs - askedMs);
   return cameMs - Math.max(apparentAgeMs, correctedAgeMs);
@@ -21,7 +21,7 @@ export function bornAtMs(headers: readonly string[], { askedMs, cameMs }: Exchan
 
 /** RFC 9111, 5.1: of a list the first member counts; what is no whole number is ignored. */
 export function ageValueSeconds(headers: readonly string[]): number {
-  const first = (firstOf(headers, "age") ?? "").split(",", 1)[0]?.trim() ?? "";
+  const first = (findHeader(headers, "age") ?? "").split(",", 1)[0]?.trim() ?? "";
   return /^\d+$/.test(first) ? Math.min(Number(first), secondsMax) : 0;
 }
 
@@ -43,8 +43,8 @@ export function heuristicSeconds(
   { cameMs, secondsMax: most }: { readonly cameMs: number; readonly secondsMax: number },
 ): number {
   if (!cacheableByDefault.has(status) && !isPublic) return 0;
-  const changedMs = parseHttpDate(firstOf(headers, "last-modified") ?? "", cameMs);
+  const changedMs = parseHttpDate(findHeader(headers, "last-modified") ?? "", cameMs);
   if (changedMs === undefined) return 0;
-  const dateMs = parseHttpDate(firstOf(headers, "date") ?? "", cameMs) ?? cameMs;
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", cameMs) ?? cameMs;
   return Math.max(0, Math.min(most, Math.floor((dateMs - changedMs) / 10_000)));
 }

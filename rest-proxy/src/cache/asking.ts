@@ -1,6 +1,6 @@
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isCondition, speaksOf, validationOf } from "./conditional.ts";
 import { type Entry, type StoredHead, toStoredHead } from "./entry.ts";
-import { without } from "./fields.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
@@ -48,7 +48,9 @@ export function createAsking(o: AskingOptions): (question: Question) => Promise<
     const validation = question.entry ? validationOf(question.entry.headers) : [];
     const entry = validation.length > 0 ? question.entry : undefined;
     const keepsAll = !question.entry && question.withConditions;
-    const headers = keepsAll ? question.ways.headers : [...without(question.ways.headers, isCondition), ...validation];
+    const headers = keepsAll
+      ? question.ways.headers
+      : [...withoutHeaders(question.ways.headers, isCondition), ...validation];
     const answer = await ask({ method: "GET", headers, signal });
     const exchanged = { askedMs, cameMs: nowMs() };
     const wasAuthorized = lookup.request.headers["authorization"] !== undefined;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { firstOf } from "./fields.ts";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import { parseHttpDate } from "./http-date.ts";
 
 const tagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -15,10 +15,10 @@ export interface Validators {
 }
 
 export function validatorsOf(headers: readonly string[], nowMs: number): Validators {
-  const etag = firstOf(headers, "etag");
-  const lastModified = firstOf(headers, "last-modified");
+  const etag = findHeader(headers, "etag");
+  const lastModified = findHeader(headers, "last-modified");
   if (lastModified !== undefined) return { etag, lastModifiedMs: parseHttpDate(lastModified, nowMs) };
-  const dateMs = parseHttpDate(firstOf(headers, "date") ?? "", nowMs);
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", nowMs);
   return { etag, lastModifiedMs: dateMs === undefined ? undefined : dateMs + 1_000 };
 }
 
@@ -63,8 +63,8 @@ export function isCondition(name: string): boolean {
 
 /** The conditions by which the origin may say that a stored answer still holds (RFC 9111, 4.3.1); none where it has no validator. */
 export function validationOf(headers: readonly string[]): readonly string[] {
-  const etag = firstOf(headers, "etag");
-  const lastModified = firstOf(headers, "last-modified");
+  const etag = findHeader(headers, "etag");
+  const lastModified = findHeader(headers, "last-modified");
   return [
     ...(etag === undefined ? [] : ["If-None-Match", etag]),
     ...(lastModified === undefined ? [] : ["If-Modified-Since", lastModified]),
@@ -76,8 +76,8 @@ export function validationOf(headers: readonly string[]): readonly string[] {
  * without a tag has the validator that was asked with.
  */
 export function speaksOf(update: readonly string[], stored: readonly string[]): boolean {
-  const etag = firstOf(update, "etag");
-  const held = firstOf(stored, "etag");
+  const etag = findHeader(update, "etag");
+  const held = findHeader(stored, "etag");
   if (etag === undefined || held === undefined) return true;
   return etag.startsWith("W/") ? toOpaque(etag) === toOpaque(held) : etag === held;
 }

@@ -1,6 +1,6 @@
+import { findHeader, joinHeaderLines, withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { ageSeconds, bornAtMs, type Exchanged, heuristicSeconds } from "./age.ts";
 import { type Validators, validatorsOf } from "./conditional.ts";
-import { firstOf, listOf, without } from "./fields.ts";
 import type { SentRead } from "./invalidation-log.ts";
 import { type Policy, readPolicy } from "./policy.ts";
 import { isStorable, isWorthStoring } from "./storable.ts";
@@ -62,14 +62,14 @@ export function toStoredHead(answer: AnsweredHead, o: HeadOptions): StoredHead |
   if (fields === "*" || !isStorable({ status, policy, wasAuthorized: answer.wasAuthorized })) return undefined;
   const about = { status, headers: answer.headers, isPublic: policy.isPublic };
   const guessed = heuristicSeconds(about, { cameMs, secondsMax: o.heuristicSecondsMax });
-  const hasValidator = ["etag", "last-modified"].some((name) => firstOf(answer.headers, name) !== undefined);
+  const hasValidator = ["etag", "last-modified"].some((name) => findHeader(answer.headers, name) !== undefined);
   const groups = readGroups(answer.headers);
   if (!groups || !isWorthStoring({ policy, heuristicSeconds: guessed, hasValidator })) return undefined;
   const headers = withDate(storedHeaders(answer.headers, [...policy.unstoredFields, "age"]), cameMs);
   return {
     status,
     headers,
-    notModifiedHeaders: without(headers, (name) => !repeatedIn304.has(name)),
+    notModifiedHeaders: withoutHeaders(headers, (name) => !repeatedIn304.has(name)),
     policy,
     lifetimeSeconds: policy.lifetimeSeconds ?? guessed,
     bornAtMs: bornAtMs(answer.headers, answer),
@@ -117,18 +117,18 @@ const repeatedIn304: ReadonlySet<string> = new Set([
 
 /** RFC 9110, 6.6.1: who receives an answer without a date and keeps it writes down when it came. */
 function withDate(headers: string[], cameMs: number): string[] {
-  return firstOf(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
+  return findHeader(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
 }
 
 /** A stored body has a length that is known, whatever way it came; a wrong one is not repeated. */
 function withLength({ status, headers }: StoredHead, body: Buffer): readonly string[] {
-  const others = without(headers, (name) => name === "content-length");
+  const others = withoutHeaders(headers, (name) => name === "content-length");
   return status === 204 ? others : [...others, "Content-Length", String(body.length)];
 }
 
 /** RFC 9875, 2: a list of strings; one that is broken groups nothing. Undefined when it is more than is kept. */
 function readGroups(headers: readonly string[]): readonly string[] | undefined {
-  const groups = groupNames(listOf(headers, "cache-groups"));
+  const groups = groupNames(joinHeaderLines(headers, "cache-groups"));
   const isTooMuch = groups.length > groupsMax || groups.some((group) => group.length > groupLengthMax);
   return isTooMuch ? undefined : groups;
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import type { Question, Reply } from "./asking.ts";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, forwardedStatus, hitStatus } from "./cache-status.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Entry, isFresh, secondsLeft, type StoredHead, toEntry } from "./entry.ts";
-import { firstOf } from "./fields.ts";
 import type { Landing } from "./flights.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
 import type { AskedOfCache } from "./lookup.ts";
@@ -175,6 +175,6 @@ export function sendStale(
 }
 
 function mayFit({ headers }: OriginAnswer, bytesMax: number): boolean {
-  const length = firstOf(headers, "content-length");
+  const length = findHeader(headers, "content-length");
   return length === undefined || Number(length) <= bytesMax;
 }

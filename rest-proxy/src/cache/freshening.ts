@@ -1,5 +1,5 @@
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import { type AnsweredHead, type Entry, type HeadOptions, toEntry, toStoredHead } from "./entry.ts";
-import { firstOf } from "./fields.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { Store } from "./store.ts";
 import { freshenedHeaders, storedHeaders } from "./stored-headers.ts";
@@ -31,5 +31,5 @@ export function createFreshening(o: FresheningOptions) {
 
 /** One without a date is dated by when it came (RFC 9110, 6.6.1), or the stored one would make it look old. */
 function withDate(headers: string[], cameMs: number): string[] {
-  return firstOf(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
+  return findHeader(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
 }

@@ -1,4 +1,4 @@
-import { firstOf } from "./fields.ts";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { CacheLookup } from "./lookup.ts";
 import type { OriginAnswer } from "./origin.ts";
@@ -36,6 +36,6 @@ const compared = ["etag", "last-modified", "content-length"];
 
 /** All that the `HEAD` says of the body is as it is stored; and it says something, which the RFC does not ask for. */
 function isOfSame(received: readonly string[], stored: readonly string[]): boolean {
-  const said = compared.filter((name) => firstOf(received, name) !== undefined);
-  return said.length > 0 && said.every((name) => firstOf(received, name) === firstOf(stored, name));
+  const said = compared.filter((name) => findHeader(received, name) !== undefined);
+  return said.length > 0 && said.every((name) => findHeader(received, name) === findHeader(stored, name));
 }

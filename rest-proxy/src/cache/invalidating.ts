@@ -1,6 +1,6 @@
+import { joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import type { CacheObservation } from "./cache-observation.ts";
 import { groupNames } from "./entry.ts";
-import { linesOf, listOf } from "./fields.ts";
 import type { Flights } from "./flights.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
 import type { OriginAnswer } from "./origin.ts";
@@ -29,9 +29,12 @@ export function invalidatedBy(
 ): Invalidated {
   if (!answer) return { keys: [key, ...keysOf(key, key)] };
   if (answer.status < 200 || answer.status >= 400) return {};
-  const named = [...linesOf(answer.headers, "location"), ...linesOf(answer.headers, "content-location")];
+  const named = [
+    ...listHeaderLines(answer.headers, "location"),
+    ...listHeaderLines(answer.headers, "content-location"),
+  ];
   const keys = [key, ...[key, ...named].flatMap((reference) => keysOf(reference, key))];
-  return { keys: [...new Set(keys)], groups: groupNames(listOf(answer.headers, "cache-group-invalidation")) };
+  return { keys: [...new Set(keys)], groups: groupNames(joinHeaderLines(answer.headers, "cache-group-invalidation")) };
 }
 
 export interface InvalidatingOptions {

@@ -1,5 +1,5 @@
+import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
-import { firstOf, linesOf, listOf } from "./fields.ts";
 import { parseHttpDate } from "./http-date.ts";
 import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
 
@@ -27,10 +27,10 @@ export interface Policy {
 /** Reads the first targeted field that is there and valid; else `Cache-Control` and `Expires`. */
 export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
   for (const field of targetedFields) {
-    const targeted = readTargeted(listOf(headers, field));
+    const targeted = readTargeted(joinHeaderLines(headers, field));
     if (targeted) return toPolicy(targeted, undefined);
   }
-  const directives = parseCacheControl(listOf(headers, "cache-control"));
+  const directives = parseCacheControl(joinHeaderLines(headers, "cache-control"));
   return toPolicy(directives, expiresSeconds(headers, nowMs));
 }
 
@@ -64,11 +64,11 @@ function fieldsOf(argument: string | true | undefined): readonly string[] {
 
 /** RFC 9111, 5.3: less `Date`, or the moment it came; what is no date is past. */
 function expiresSeconds(headers: readonly string[], nowMs: number): number | undefined {
-  const [expires] = linesOf(headers, "expires");
+  const [expires] = listHeaderLines(headers, "expires");
   if (expires === undefined) return undefined;
   const expiresMs = parseHttpDate(expires, nowMs);
   if (expiresMs === undefined) return 0;
-  const dateMs = parseHttpDate(firstOf(headers, "date") ?? "", nowMs) ?? nowMs;
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", nowMs) ?? nowMs;
   return Math.min(secondsMax, Math.max(0, Math.floor((expiresMs - dateMs) / 1_000)));
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { without } from "./fields.ts";
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { createHttpOrigin } from "./http-origin.ts";
 import type { OriginRequest } from "./origin.ts";
 import { asItIs, createSharedCache, type Ways } from "./shared-cache.ts";
@@ -82,7 +82,7 @@ function selecting({ headers }: IncomingMessage, field: string): string | undefi
 }
 
 function withHost({ rawHeaders }: IncomingMessage, host: string): string[] {
-  return ["Host", host, ...without(rawHeaders, (field) => field === "host" || field === "expect")];
+  return ["Host", host, ...withoutHeaders(rawHeaders, (field) => field === "host" || field === "expect")];
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,4 +1,4 @@
-import { listOf, tokensOf, without } from "./fields.ts";
+import { forEachHeader, joinHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
 
 /** Said for one connection, or by one proxy for itself (RFC 9111, 3.1; RFC 9110, 7.6.1). */
 const neverStored: ReadonlySet<string> = new Set([
@@ -19,8 +19,8 @@ const neverStored: ReadonlySet<string> = new Set([
  * `Connection` names, and what the policy keeps out.
  */
 export function storedHeaders(headers: readonly string[], unstoredFields: readonly string[] = []): string[] {
-  const named = new Set([...tokensOf(listOf(headers, "connection")), ...unstoredFields]);
-  return without(headers, (name) => neverStored.has(name) || named.has(name));
+  const named = new Set([...parseTokens(joinHeaderLines(headers, "connection")), ...unstoredFields]);
+  return withoutHeaders(headers, (name) => neverStored.has(name) || named.has(name));
 }
 
 /**
@@ -37,9 +37,9 @@ const saidOfTheBody: ReadonlySet<string> = new Set([
 
 /** The stored headers, each field that the 304 brings replaced whole (RFC 9111, 3.2). `update` is as `storedHeaders` makes it. */
 export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
-  const brought = without(update, (name) => saidOfTheBody.has(name));
+  const brought = withoutHeaders(update, (name) => saidOfTheBody.has(name));
   const names = new Set<string>();
-  for (let at = 0; at < brought.length; at += 2) names.add((brought[at] ?? "").toLowerCase());
+  forEachHeader(brought, (name) => void names.add(name.toLowerCase()));
   // The age that was stored is over: what counts is the 304's (RFC 9111, 4.2.3).
-  return [...without(stored, (name) => name === "age" || names.has(name)), ...brought];
+  return [...withoutHeaders(stored, (name) => name === "age" || names.has(name)), ...brought];
 }

@@ -1,4 +1,4 @@
-import { listOf, tokensOf } from "./fields.ts";
+import { joinHeaderLines, parseTokens } from "@tributary/kit/http/raw-headers";
 
 /** What a stored answer was selected by: the request's fields and their values (RFC 9111, 4.1). */
 export interface Selection {
@@ -11,7 +11,7 @@ export type Selecting = (field: string) => string | undefined;
 
 /** The fields that `Vary` names; `"*"` where no request can be known to match. */
 export function varyFields(headers: readonly string[]): readonly string[] | "*" {
-  const fields = [...new Set(tokensOf(listOf(headers, "vary")))].sort();
+  const fields = [...new Set(parseTokens(joinHeaderLines(headers, "vary")))].sort();
   return fields.includes("*") ? "*" : fields;
 }
 

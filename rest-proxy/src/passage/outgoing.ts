@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
+import { forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { isHopByHop, namesInConnection } from "../headers.ts";
 import type { PassageRequest } from "./ask.ts";
@@ -39,19 +40,17 @@ function isIdempotent({ method, headers, takesIdempotencyKey = false }: PassageR
 }
 
 function hasIdempotencyKey(headers: readonly string[]): boolean {
-  return headers.some(
-    (name, at) => at % 2 === 0 && name.toLowerCase() === "idempotency-key" && headers[at + 1]?.trim() !== "",
-  );
+  return listHeaderLines(headers, "idempotency-key").some((value) => value.trim() !== "");
 }
 
 /** What was meant for one connection goes here too, whoever wrote the list (RFC 9110, 7.6.1). */
 function endToEnd(headers: readonly string[]): readonly string[] {
   const dropped = namesInConnection(headers);
   const kept: string[] = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = (headers[at] ?? "").toLowerCase();
-    if (!saidAnew.has(name) && !isHopByHop(name) && !dropped.has(name)) kept.push(name, headers[at + 1] ?? "");
-  }
+  forEachHeader(headers, (sentName, value) => {
+    const name = sentName.toLowerCase();
+    if (!saidAnew.has(name) && !isHopByHop(name) && !dropped.has(name)) kept.push(name, value);
+  });
   return kept;
 }
 

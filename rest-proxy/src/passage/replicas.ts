@@ -1,3 +1,4 @@
+import { hasHeader } from "@tributary/kit/http/raw-headers";
 import { Readable } from "node:stream";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { beginAttempt, endAttempt, type TracedRequest } from "@tributary/kit/upstream/attempt-span";
@@ -141,7 +142,7 @@ function isFinal(reason: Extract<AttemptResult, { kind: "failed" }>["reason"]): 
 
 /** A service that says when to come again is alive, and speaks for all its replicas (RFC 9110, 10.2.3). */
 function saysWhen(headers: readonly string[]): boolean {
-  return headers.some((name, at) => at % 2 === 0 && name.toLowerCase() === "retry-after");
+  return hasHeader(headers, "retry-after");
 }
 
 function statusOf(result: AttemptResult): number | undefined {

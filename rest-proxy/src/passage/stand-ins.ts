@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import type { AttemptRequest } from "./attempt.ts";
 
 /** A socket on which nothing went wrong: the client's own is watched by the server, and reaches us as a signal. */
@@ -86,12 +87,11 @@ export class StandInResponse extends EventEmitter {
 /** As Node has them on a request: by name in lower case. */
 function toRecord(headers: readonly string[]): Record<string, string | string[]> {
   const record: Record<string, string | string[]> = {};
-  for (let at = 0; at < headers.length; at += 2) {
-    const [name = "", value = ""] = [headers[at], headers[at + 1]];
+  forEachHeader(headers, (name, value) => {
     // As a key it would be no header but the record's prototype (CVE-2026-21710).
-    if (name === "__proto__") continue;
+    if (name === "__proto__") return;
     const before = Object.hasOwn(record, name) ? record[name] : undefined;
     record[name] = before === undefined ? value : [before, value].flat();
-  }
+  });
   return record;
 }

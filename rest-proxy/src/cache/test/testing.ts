@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
-import { without } from "../fields.ts";
 import { createHttpOrigin } from "../http-origin.ts";
 import type { OriginRequest } from "../origin.ts";
 import {
@@ -115,7 +115,7 @@ async function forward(
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
   const aside = (asked: OriginRequest) => ask(target, asked, undefined);
-  const headers = ["Host", "origin", ...without(request.rawHeaders, (name) => name === "host")];
+  const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache.answer(lookup, response, { headers, aside, passThrough: aside }, complete).catch((error: unknown) => {
     response.writeHead(502).end(String(error));
   });

@@ -1,0 +1,59 @@
+// Raw header lists: field names and values in turn, as in Node's `rawHeaders`. Repeated lines stay separate. A `name` to find is in lower case.
+
+/** Whether the line at this even index has this name. Most names differ in length, so lower case is rarely needed. */
+export function isHeaderNamed(headers: readonly string[], index: number, name: string): boolean {
+  const candidate = headers[index] ?? "";
+  return candidate.length === name.length && candidate.toLowerCase() === name;
+}
+
+/** The index of the first line with this name; -1 if there is none. */
+export function findHeaderIndex(headers: readonly string[], name: string): number {
+  for (let index = 0; index < headers.length; index += 2) if (isHeaderNamed(headers, index, name)) return index;
+  return -1;
+}
+
+/** The value of the first line with this name. */
+export function findHeader(headers: readonly string[], name: string): string | undefined {
+  const index = findHeaderIndex(headers, name);
+  return index === -1 ? undefined : headers[index + 1];
+}
+
+export function hasHeader(headers: readonly string[], name: string): boolean {
+  return findHeaderIndex(headers, name) !== -1;
+}
+
+/** The values of all lines with this name, in order. */
+export function listHeaderLines(headers: readonly string[], name: string): string[] {
+  const lines: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    if (isHeaderNamed(headers, index, name)) lines.push(headers[index + 1] ?? "");
+  }
+  return lines;
+}
+
+/** The lines of a list field as one value (RFC 9110, 5.3). */
+export function joinHeaderLines(headers: readonly string[], name: string): string | undefined {
+  const lines = listHeaderLines(headers, name);
+  return lines.length === 0 ? undefined : lines.join(", ");
+}
+
+/** A copy without the lines whose name, in lower case, `isDropped` accepts. */
+export function withoutHeaders(headers: readonly string[], isDropped: (name: string) => boolean): string[] {
+  const remaining: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] ?? "";
+    if (!isDropped(name.toLowerCase())) remaining.push(name, headers[index + 1] ?? "");
+  }
+  return remaining;
+}
+
+export function forEachHeader(headers: readonly string[], visit: (name: string, value: string) => void): void {
+  for (let index = 0; index < headers.length; index += 2) visit(headers[index] ?? "", headers[index + 1] ?? "");
+}
+
+/** The members of a list of tokens such as `Vary` or `Connection`, in lower case. */
+export function parseTokens(list: string | undefined): string[] {
+  if (list === undefined) return [];
+  const members = list.split(",").map((member) => member.trim().toLowerCase());
+  return members.filter((member) => member !== "");
+}
