@@ -1,29 +1,15 @@
-import DataLoader from "dataloader";
+import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { CommentActions } from "../actions.ts";
-import type { Comment, ListPart, Parent } from "../model.ts";
+import type { ListPart } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-const maxBatchSize = 1_000;
-
-/** A hundred references, lists or counts are one statement each. For one request only: they remember. */
+/** The DataLoaders of one request; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: CommentActions) {
-  const listParts = (parent: Parent) =>
-    new DataLoader<ListPart, readonly Comment[], string>((parts) => actions.listParts(parent, parts), {
-      maxBatchSize,
-      cacheKeyFn: ({ parentId, limit, afterId }) => JSON.stringify([parentId, limit, afterId]),
-    });
-
   return {
-    comment: new DataLoader<string, Comment | null>(
-      async (ids) => {
-        const byId = new Map((await actions.findComments(ids)).map((comment) => [comment.id, comment]));
-        return ids.map((id) => byId.get(id) ?? null);
-      },
-      { maxBatchSize },
-    ),
-    commentsOfPost: listParts("post"),
-    commentsOfAuthor: listParts("author"),
-    commentCount: new DataLoader<string, number>((postIds) => actions.countLiving(postIds), { maxBatchSize }),
+    comment: loadById(actions.findComments, (comment) => comment.id),
+    commentsOfPost: loadByKey((parts: readonly ListPart[]) => actions.listParts("post", parts)),
+    commentsOfAuthor: loadByKey((parts: readonly ListPart[]) => actions.listParts("author", parts)),
+    commentCount: loadByKey(actions.countLiving),
   };
 }

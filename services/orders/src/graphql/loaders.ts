@@ -1,42 +1,25 @@
+import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
-import DataLoader from "dataloader";
 import type { OrderActions } from "../actions.ts";
-import type { ListPart, Order, OrderLine, PlacedOrder, Product } from "../model.ts";
+import type { Order, OrderLine, PlacedOrder } from "../model.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-const maxBatchSize = 1_000;
-
-/** A hundred references are one statement. For one request and its caller only: they remember. */
+/** The DataLoaders of one request and its caller; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: OrderActions, identity: Identity) {
-  const order = new DataLoader<string, Order | null>(
-    async (ids) => {
-      const byId = new Map((await actions.findOrders(identity, ids)).map((found) => [found.id, found]));
-      return ids.map((id) => byId.get(id) ?? null);
-    },
-    { maxBatchSize },
+  const order = loadById(
+    (ids) => actions.findOrders(identity, ids),
+    ({ id }) => id,
   );
-  const lines = new DataLoader<string, readonly OrderLine[]>(
-    async (orderIds) => {
-      const byOrder = Map.groupBy(await actions.findLines(orderIds), ({ orderId }) => orderId);
-      return orderIds.map((id) => byOrder.get(id) ?? []);
-    },
-    { maxBatchSize },
-  );
-  const product = new DataLoader<string, Product | null>(
-    async (skus) => {
-      const bySku = new Map((await actions.findProducts(skus)).map((found) => [found.sku, found]));
-      return skus.map((sku) => bySku.get(sku) ?? null);
-    },
-    { maxBatchSize },
-  );
-  const ordersOfUser = new DataLoader<ListPart, readonly Order[], string>((parts) => actions.listParts(parts), {
-    maxBatchSize,
-    cacheKeyFn: ({ customerId, limit, after }) => JSON.stringify([customerId, limit, after]),
+  const lines = loadByKey<string, readonly OrderLine[]>(async (orderIds) => {
+    const byOrder = Map.groupBy(await actions.findLines(orderIds), ({ orderId }) => orderId);
+    return orderIds.map((id) => byOrder.get(id) ?? []);
   });
+  const product = loadById(actions.findProducts, ({ sku }) => sku);
+  const ordersOfUser = loadByKey(actions.listParts);
 
-  /** After a write, what was read before it no longer holds. */
-  function forget(): void {
+  /** A write makes cached values stale. */
+  function clear(): void {
     for (const loader of [order, lines, product, ordersOfUser]) loader.clearAll();
   }
 
@@ -46,17 +29,17 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     product,
     ordersOfUser,
 
-    /** An order that was moved. */
+    /** Clears the loaders after an order changed its status. */
     moved(changed: Order): Order {
-      forget();
+      clear();
       return changed;
     },
 
-    /** An order that was placed is shown with its lines and products as they were then: a replay says what was said. */
+    /** Clears the loaders and primes them with the order's lines and products as stored, so that a replay shows the first result. */
     placed(placed: PlacedOrder): Order {
-      forget();
+      clear();
       lines.prime(placed.order.id, placed.lines);
-      for (const found of placed.products) product.prime(found.sku, found);
+      for (const row of placed.products) product.prime(row.sku, row);
       return placed.order;
     },
   };

@@ -1,18 +1,11 @@
-import DataLoader from "dataloader";
-import type { User } from "../model.ts";
+import { loadById } from "@tributary/kit/graphql/loaders";
 import type { UserActions } from "../actions.ts";
 
 export type Loaders = ReturnType<typeof createLoaders>;
 
-/** A hundred references to users are one statement. For one request only: they remember. */
+/** The DataLoaders of one request; they cache what they load, so each request creates its own. */
 export function createLoaders(actions: UserActions) {
   return {
-    user: new DataLoader<string, User | null>(
-      async (ids) => {
-        const byId = new Map((await actions.findUsers(ids)).map((user) => [user.id, user]));
-        return ids.map((id) => byId.get(id) ?? null);
-      },
-      { maxBatchSize: 1_000 },
-    ),
+    user: loadById(actions.findUsers, (user) => user.id),
   };
 }
