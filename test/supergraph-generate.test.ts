@@ -55,6 +55,19 @@ test("a custom scalar without a type is refused", async () => {
   await expect(generateResolverTypes("scalar Money\ntype Query { a: Money }", {})).rejects.toThrow("Money");
 });
 
+test("types that do not depend on the schema are imported from the kit", async () => {
+  const types = await generateResolverTypes(house[users] ?? "", config);
+  expect(types).toContain("from '@tributary/kit/graphql/resolver-types'");
+  expect(types).not.toMatch(/type (?:Maybe|Resolver|SubscriptionResolver)</);
+});
+
+test("a schema that needs a type which the kit does not export is rejected with the name of the type", async () => {
+  const sdl = "type Query { first: Item }\nunion Item = A | B\ntype A { a: ID }\ntype B { b: ID }";
+  await expect(generateResolverTypes(sdl, {})).rejects.toThrow(
+    "kit/src/graphql/resolver-types.ts does not export TypeResolveFn yet.",
+  );
+});
+
 test("the types satisfy the repository's own compiler options, mapped model and context included", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");

@@ -1,0 +1,46 @@
+import type { GraphQLResolveInfo } from "graphql";
+
+// The types that do not depend on a schema. The generated schema-types.ts of each service imports them, in place of the copy that
+// GraphQL Code Generator writes into every file (scripts/generate/resolver-types.ts).
+
+export type Maybe<T> = T | null | undefined;
+
+export type InputMaybe<T> = Maybe<T>;
+
+/** Arguments with a default value are always given. */
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+type ResolverFunction<Result, Parent, Context, Args> = (
+  parent: Parent,
+  args: Args,
+  context: Context,
+  info: GraphQLResolveInfo,
+) => Promise<Result> | Result;
+
+type EmptyObject = Record<PropertyKey, never>;
+
+/** A resolver of one field: a function, or an object that has it as `resolve`. */
+export type Resolver<Result, Parent = EmptyObject, Context = EmptyObject, Args = EmptyObject> =
+  | ResolverFunction<Result, Parent, Context, Args>
+  | { resolve: ResolverFunction<Result, Parent, Context, Args> };
+
+/** An entity's `__resolveReference` (Apollo Federation). */
+export type ReferenceResolver<Result, Reference, Context> = (
+  reference: Reference,
+  context: Context,
+  info: GraphQLResolveInfo,
+) => Promise<Result> | Result;
+
+/** The part of T that a selection names, such as the fields of an entity's key: `{ id: true }`. */
+export type GraphQLRecursivePick<T, Selection> = {
+  [K in keyof T & keyof Selection]: PickValue<T[K], Selection[K]>;
+};
+
+type PickValue<T, Selection> = Selection extends true ? T : PickNullable<T, Selection>;
+type PickNullable<T, Selection> =
+  Maybe<T> extends T ? Maybe<PickList<NonNullable<T>, Selection>> : PickList<T, Selection>;
+type PickList<T, Selection> = T extends (infer Item)[]
+  ? PickNullable<Item, Selection>[]
+  : GraphQLRecursivePick<T, Selection>;
