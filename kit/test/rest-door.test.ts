@@ -257,7 +257,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
   return {
     one: (request) =>
       answerRead(request, {
-        peek: async () => {
+        readVersion: async () => {
           done.push("peek");
           return show(find(request.params["id"]));
         },
@@ -284,7 +284,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
         groups: ["things"],
         idOf: ({ id }) => id,
         toJson: (thing) => thing,
-        peek: async (page) => {
+        readVersion: async (page) => {
           done.push("peek list");
           return pageOf(page);
         },
@@ -292,8 +292,8 @@ function handlersOf(version: number): Handlers<typeof routes> {
       }),
     own: (request) =>
       answerRead(request, {
-        peek: async () => ({ ...show(find("1")), audience: "caller" }),
-        load: async () => ({ ...answer(find("1")), shows: { ...show(find("1")), audience: "caller" } }),
+        readVersion: async () => ({ ...show(find("1")), audience: "caller" }),
+        load: async () => ({ ...answer(find("1")), representation: { ...show(find("1")), audience: "caller" } }),
       }),
   };
 }

@@ -70,7 +70,7 @@ export interface ListReading<T extends { readonly rowVersion: string }> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   /** The page's rows by id and version alone, by one light statement over the same rows as `load`. */
-  peek(page: PageRequest): Promise<Page<RowVersion>>;
+  readVersion(page: PageRequest): Promise<Page<RowVersion>>;
   load(page: PageRequest): Promise<Page<T>>;
 }
 
@@ -83,11 +83,11 @@ export async function answerList<T extends { readonly rowVersion: string }>(
 ): Promise<RestAnswer | Conditional> {
   const asked = readPageRequest(o.request, o.cursors, o.list);
   return answerRead(o.request, {
-    peek: async () => toRepresentation(o, asked, await o.peek(asked)),
+    readVersion: async () => toRepresentation(o, asked, await o.readVersion(asked)),
     load: async () => {
       const page = await o.load(asked);
       const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
-      return writeList({ ...o, page, shows: toRepresentation(o, asked, { ...page, items }) });
+      return writeList({ ...o, page, representation: toRepresentation(o, asked, { ...page, items }) });
     },
   });
 }
@@ -114,7 +114,7 @@ export interface ListOptions<T> {
   readonly headers?: Readonly<Record<string, string>>;
   /** From version 2 on the list stands in an object, with its neighbours' cursors; before that, and without a projection, it is bare. */
   readonly projection?: Projection;
-  readonly shows?: Representation;
+  readonly representation?: Representation;
 }
 
 /**
@@ -137,7 +137,7 @@ export function writeList<T>(o: ListOptions<T>): RestAnswer {
     status: 200,
     headers: { ...o.headers, Link: writeLinks(o.request, next, prev) },
     bytes: Buffer.from(isBare ? data : `{"data":${data},"page":${JSON.stringify({ next, prev })}}`),
-    ...(o.shows === undefined ? {} : { shows: o.shows }),
+    ...(o.representation === undefined ? {} : { representation: o.representation }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Representation } from "./caching.ts";
 
 export interface Reading {
   /** What is known of the answer, by one light statement that applies the same visibility as `load`: a 304 tells that a thing is there. */
-  peek(): Promise<Representation>;
+  readVersion(): Promise<Representation>;
   /** The whole answer, with what it `shows`. */
   load(): Promise<RestAnswer>;
 }
@@ -11,6 +11,9 @@ export interface Reading {
 /**
  * Answers a read. Only a request with conditions is worth a look at the version first; any other is one statement as well, the whole.
  */
-export async function answerRead(request: RestRequest, { peek, load }: Reading): Promise<RestAnswer | Conditional> {
-  return request.isConditional ? { ...(await peek()), load } : load();
+export async function answerRead(
+  request: RestRequest,
+  { readVersion, load }: Reading,
+): Promise<RestAnswer | Conditional> {
+  return request.isConditional ? { ...(await readVersion()), load } : load();
 }

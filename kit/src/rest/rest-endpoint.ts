@@ -35,7 +35,7 @@ export interface RestAnswer {
   /** A body that is bytes already, sent as it is. */
   readonly bytes?: Buffer;
   /** What a GET is known by: its validators and who may keep it. */
-  readonly shows?: Representation;
+  readonly representation?: Representation;
   /** The groups of what a write has changed: no copy of theirs is used any more (RFC 9875, 3). */
   readonly invalidates?: readonly string[];
 }
@@ -151,9 +151,10 @@ async function settle(exchange: Exchange, found: RestAnswer | Conditional): Prom
 }
 
 function writeUnlessKnown(exchange: Exchange, result: RestAnswer): void {
-  const { shows } = result;
+  const { representation } = result;
   const mayBeKnown = exchange.route.method === "GET" && result.status === 200;
-  if (mayBeKnown && shows && isKnown(exchange, shows)) return writeNotModified(exchange, shows);
+  if (mayBeKnown && representation && isKnown(exchange, representation))
+    return writeNotModified(exchange, representation);
   write(exchange, result);
 }
 
@@ -174,8 +175,8 @@ function write({ route, isCallers, request, response }: Exchange, result: RestAn
   const bytes = result.bytes ?? (result.body === undefined ? undefined : Buffer.from(JSON.stringify(result.body)));
   const changed = result.invalidates ?? [];
   response.statusCode = result.status;
-  setHeaders(response, toCachingHeaders(route, isCallers, result.shows));
-  if (result.shows) setHeaders(response, toValidatorHeaders(result.shows));
+  setHeaders(response, toCachingHeaders(route, isCallers, result.representation));
+  if (result.representation) setHeaders(response, toValidatorHeaders(result.representation));
   if (changed.length > 0) response.setHeader("Cache-Group-Invalidation", writeGroups(changed));
   setHeaders(response, result.headers ?? {});
   if (bytes === undefined) return void response.end();

@@ -52,7 +52,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async getComment(request) {
       return answerRead(request, {
-        peek: async () => show(await actions.getLivingState(idOf(request), deletedIs)),
+        readVersion: async () => show(await actions.getLivingState(idOf(request), deletedIs)),
         load: async () => answer(await actions.getLiving(idOf(request), deletedIs)),
       });
     },
@@ -79,7 +79,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   };
 
   function answer(comment: LivingComment): RestAnswer {
-    return { status: 200, body: version.toJson(comment), shows: show(comment) };
+    return { status: 200, body: version.toJson(comment), representation: show(comment) };
   }
 
   /** Comments have one body for everybody. */
@@ -103,7 +103,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       groups: listGroups(filters),
       idOf: ({ id }) => id,
       toJson: (comment) => version.toJson(comment),
-      peek: (page) => actions.listLivingVersions(filters, page),
+      readVersion: (page) => actions.listLivingVersions(filters, page),
       load: (page) => actions.listLiving(filters, page),
     });
   }

@@ -57,7 +57,7 @@ function createOrderHandlers(
     async getOrder(request) {
       const id = request.params["id"] ?? "";
       return answerRead(request, {
-        peek: async () => show(await actions.getOrderState(request.identity, id)),
+        readVersion: async () => show(await actions.getOrderState(request.identity, id)),
         load: async () => {
           const order = await actions.getOrder(request.identity, id);
           return answer(order, await actions.findLines([order.id]));
@@ -75,7 +75,7 @@ function createOrderHandlers(
   };
 
   function answer(order: Order, lines: readonly OrderLine[]): RestAnswer {
-    return { status: 200, body: version.toOrder(order, lines), shows: show(order) };
+    return { status: 200, body: version.toOrder(order, lines), representation: show(order) };
   }
 
   /** Whoever may see an order sees all of it: one view. Its lines never change. No group: nobody else keeps it. */
@@ -96,7 +96,7 @@ function createOrderHandlers(
       groups: [],
       idOf: ({ id }) => id,
       toJson: ({ lines, ...order }) => version.toOrder(order, lines),
-      peek: (page) => actions.listOrderVersions(customer, filters, page),
+      readVersion: (page) => actions.listOrderVersions(customer, filters, page),
       load: async (page) => {
         const { items, ...neighbours } = await actions.listOrders(customer, filters, page);
         const byOrder = Map.groupBy(await actions.findLines(items.map(({ id }) => id)), ({ orderId }) => orderId);
@@ -123,17 +123,17 @@ function createProductHandlers(
         groups: [catalogueGroup],
         idOf: ({ sku }) => sku,
         toJson: toProduct,
-        peek: (page) => actions.listProductVersions(page),
+        readVersion: (page) => actions.listProductVersions(page),
         load: (page) => actions.listProducts(page),
       });
     },
     async getProduct(request) {
       const sku = request.params["sku"] ?? "";
       return answerRead(request, {
-        peek: async () => show(sku, await actions.getProductVersion(sku)),
+        readVersion: async () => show(sku, await actions.getProductVersion(sku)),
         load: async () => {
           const product = await actions.getProduct(sku);
-          return { status: 200, body: toProduct(product), shows: show(sku, product.rowVersion) };
+          return { status: 200, body: toProduct(product), representation: show(sku, product.rowVersion) };
         },
       });
     },

@@ -46,7 +46,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getPost(request) {
       const { identity } = request;
       return answerRead(request, {
-        peek: async () => show(requireFound(await actions.findPostState(identity, idOf(request)))),
+        readVersion: async () => show(requireFound(await actions.findPostState(identity, idOf(request)))),
         load: async () => answer(requireFound(await actions.findPost(identity, idOf(request)))),
       });
     },
@@ -65,7 +65,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   };
 
   function answer(post: Post): RestAnswer {
-    return { status: 200, body: version.toJson(post), shows: show(post) };
+    return { status: 200, body: version.toJson(post), representation: show(post) };
   }
 
   /** Published posts have one body for everybody; whatever else is shown is for this caller alone. */
@@ -91,7 +91,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       groups: listGroups(filters.authorId),
       idOf: ({ id }) => id,
       toJson: (post) => version.toJson(post),
-      peek: (page) => actions.listPostVersions(request.identity, filters, page),
+      readVersion: (page) => actions.listPostVersions(request.identity, filters, page),
       load: (page) => actions.listPosts(request.identity, filters, page),
     });
   }

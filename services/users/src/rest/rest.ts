@@ -46,14 +46,14 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
         groups: ["users"],
         idOf: ({ id }) => id,
         toJson: (user) => version.toJson(user, actions.mayReadPrivate(identity, user)),
-        peek: (page) => actions.listUserVersions(filters, page),
+        readVersion: (page) => actions.listUserVersions(filters, page),
         load: (page) => actions.listUsers(filters, page),
       });
     },
     async getUser(request) {
       const { identity } = request;
       return answerRead(request, {
-        peek: async () => show(identity, await actions.getActiveState(idOf(request), formerIs)),
+        readVersion: async () => show(identity, await actions.getActiveState(idOf(request), formerIs)),
         load: async () => answer(identity, await actions.getActiveUser(idOf(request), formerIs)),
       });
     },
@@ -73,7 +73,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
   function answer(identity: Identity, user: User): RestAnswer {
     const body = version.toJson(user, actions.mayReadPrivate(identity, user));
-    return { status: 200, body, shows: show(identity, user) };
+    return { status: 200, body, representation: show(identity, user) };
   }
 
   function show(identity: Identity, user: UserState): Representation {
