@@ -7,12 +7,12 @@ const root = new URL("../..", import.meta.url);
 test("a function's time is that of its samples, of the time that is not idle", () => {
   const [most, least] = listSelfTimes(
     profileOf([
-      ["write", new URL("gateway/src/shape/write.ts", root).href, 300],
+      ["write", new URL("gateway/src/shape/send-response.ts", root).href, 300],
       ["(idle)", "", 600],
       ["parse", "file:///x/node_modules/graphql/language/parser.js", 100],
     ]),
   );
-  expect(most).toEqual({ name: "write", place: "gateway/src/shape/write.ts:8", part: 0.75 });
+  expect(most).toEqual({ name: "write", place: "gateway/src/shape/send-response.ts:8", part: 0.75 });
   expect(least).toEqual({ name: "parse", place: "graphql/language/parser.js:8", part: 0.25 });
 });
 

@@ -14,19 +14,19 @@
  * Two lanes are put together from these functions and the stages' own; neither has a rule of its own. lanes/full.ts takes every request,
  * through Express and Apollo Server. lanes/fast.ts stands before it and takes the operations that the full lane has admitted already.
  */
-import type { Engine, EngineAnswer } from "./engine.ts";
+import type { Engine, EngineAnswer } from "./supergraph-stages.ts";
 import { parseJson, receiveBody } from "./admit/body.ts";
 import type { Exchange } from "./admit/exchange.ts";
 import type { AnswerType } from "./admit/negotiation.ts";
-import type { AdmittedOperation } from "./parse/admitted-operation.ts";
+import type { AdmittedOperation } from "./parse/validated-operation.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope } from "./run/request-scope.ts";
 import { withQueryPlan, writeServerTiming } from "./shape/developer.ts";
-import { contentTypeOf, refuse, refuseVariables, statusFor } from "./shape/refuse.ts";
-import type { Answer } from "./shape/write.ts";
-import type { Observe } from "./telemetry/observations.ts";
+import { contentTypeOf, refuse, refuseVariables, statusFor } from "./errors/rejections.ts";
+import type { Answer } from "./shape/send-response.ts";
+import type { Observe } from "./telemetry/observation-log.ts";
 
 export interface PipelineOptions {
   /** Of a client's body, unpacked. */

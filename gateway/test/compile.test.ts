@@ -1,7 +1,7 @@
 import { buildSchema, Kind, parse, print } from "graphql";
 import { composeServices } from "@apollo/composition";
 import { expect, test } from "vitest";
-import { buildSupergraphSchema } from "../src/engine.ts";
+import { buildSupergraphSchema } from "../src/supergraph-stages.ts";
 import { createCompiler } from "../src/plan/compile.ts";
 import type { CompiledPlan, CompiledRequest, Step } from "../src/plan/compiled-plan.ts";
 import { createStoppedKeyChecks } from "../src/plan/key-checks.ts";

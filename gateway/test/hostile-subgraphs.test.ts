@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { shapeFaults } from "./helpers/answer-faults.ts";
+import { shapeFaults } from "./helpers/response-faults.ts";
 import { faultPlaces } from "./helpers/fault-places.ts";
-import { findWrongs } from "./helpers/find-wrongs.ts";
+import { findWrongs } from "./helpers/find-violations.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { answerJson, type Fault } from "./helpers/subgraphs.ts";

@@ -2,11 +2,11 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { Refusal } from "../src/errors.ts";
+import { Refusal } from "../src/errors/codes.ts";
 import type { LoadedPlanner } from "../src/plan/planner/loaded-planner.ts";
 import { createPlanner, type Planner, type PlannerOptions } from "../src/plan/planner/planner.ts";
-import type { Observation } from "../src/telemetry/observations.ts";
-import type { Told } from "./helpers/unruly-planner.ts";
+import type { Observation } from "../src/telemetry/observation-log.ts";
+import type { Told } from "./helpers/scripted-planner.ts";
 
 let planner: Planner;
 let observations: Observation[];
@@ -179,7 +179,7 @@ test("closing ends what is under way and what waits", async () => {
 
 async function setUp(o: Partial<PlannerOptions> = {}) {
   observations = [];
-  const threadFile = new URL("helpers/unruly-planner.ts", import.meta.url);
+  const threadFile = new URL("helpers/scripted-planner.ts", import.meta.url);
   const observe = (observation: Observation) => {
     // That each had its turn is seen from what became of it.
     if (observation.kind !== "plan-begun") observations.push(observation);

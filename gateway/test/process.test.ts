@@ -28,7 +28,7 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-const blockOutgoing = ["--import", new URL("helpers/outgoing.ts", import.meta.url).href];
+const blockOutgoing = ["--import", new URL("helpers/block-outgoing-calls.ts", import.meta.url).href];
 
 async function startReady(environment: Record<string, string> = {}, options: readonly string[] = []) {
   gateway = spawnGateway({ SUPERGRAPH_FILE: file, ...environment }, options);

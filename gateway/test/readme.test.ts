@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describeEnvironment } from "@tributary/kit/process/env";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
-import { codes } from "../src/errors.ts";
+import { codes } from "../src/errors/codes.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type GraphqlAnswer, type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { isCopy } from "./helpers/lanes.ts";
+import { isCopy } from "./helpers/compare-paths.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 /* A client that has the response to its mutation reads what it wrote: its queries join no fetch that was sent earlier. */

@@ -15,7 +15,7 @@ const seedUsual = 20_261;
 
 export const usage = `Usage: npm run verify:differential -- [options]
 
-Asks generated operations of every animal of the zoo (gateway/test/zoo) by the full lane and by the fast lane. Both must give the data that
+Asks generated operations of every animal of the zoo (gateway/test/differential) by the full lane and by the fast lane. Both must give the data that
 one schema without subgraphs gives, errors for the same nulls, and the same bytes, and every document that the gateway sends must be valid
 against the schema of the subgraph that receives it. A difference is printed as JSON, with the smallest
 operation that shows it.

@@ -1,13 +1,13 @@
-import type { Animal } from "../../gateway/test/zoo/animal.ts";
-import { animals } from "../../gateway/test/zoo/animals.ts";
+import type { Animal } from "../../gateway/test/differential/supergraph-case.ts";
+import { animals } from "../../gateway/test/differential/cases.ts";
 import {
   type Compare,
   compareLanes,
   compareStock,
   type Difference,
   findDifference,
-} from "../../gateway/test/zoo/differential.ts";
-import { startAnimal } from "../../gateway/test/zoo/start-animal.ts";
+} from "../../gateway/test/differential/differential.ts";
+import { startAnimal } from "../../gateway/test/differential/start-case.ts";
 import type { VerifyOptions } from "./options.ts";
 
 /** What came of one animal. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AnswerFault, shapeFaults } from "../../gateway/test/helpers/answer-faults.ts";
+import { type AnswerFault, shapeFaults } from "../../gateway/test/helpers/response-faults.ts";
 import { type FaultPlace, faultPlaces } from "../../gateway/test/helpers/fault-places.ts";
-import { findWrongs } from "../../gateway/test/helpers/find-wrongs.ts";
+import { findWrongs } from "../../gateway/test/helpers/find-violations.ts";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { Check, Finding, Scene } from "./check.ts";
 import { type Client, createClient } from "./requests.ts";

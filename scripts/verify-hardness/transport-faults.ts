@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type AnswerFault, everywhere, leak } from "../../gateway/test/helpers/answer-faults.ts";
+import { type AnswerFault, everywhere, leak } from "../../gateway/test/helpers/response-faults.ts";
 import { answerJson, type Fault } from "../../gateway/test/helpers/subgraphs.ts";
 
 const dripMs = 100;

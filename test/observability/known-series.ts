@@ -1,4 +1,4 @@
-import { codes } from "../../gateway/src/errors.ts";
+import { codes } from "../../gateway/src/errors/codes.ts";
 import { statusOf } from "../../kit/src/errors/app-error.ts";
 import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.ts";
 import { recordings } from "./files.ts";

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { decodeJson, isJsonType, JsonError } from "@tributary/kit/http/json-body";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../errors/codes.ts";
 
 /** What of a refused body we read and throw away so that the client sees our answer; then the connection is cut. */
 const discardedBytesMax = 16_777_216;

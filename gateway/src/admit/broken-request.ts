@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
-import { type ClientCode, codes, refusalBody } from "../errors.ts";
+import { type ClientCode, codes, refusalBody } from "../errors/codes.ts";
 
 const reasons: Partial<Record<ClientCode, string>> = {
   MALFORMED_REQUEST: "Bad Request",

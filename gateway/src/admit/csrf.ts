@@ -1,6 +1,6 @@
 // Stage 1 of 5: may you come in? A foreign page must not be able to send a request that a browser lets through unasked.
 import type { IncomingHttpHeaders } from "node:http";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../errors/codes.ts";
 
 /** Headers that a page cannot send across origins without a preflight; Apollo's clients send one of them. */
 const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;

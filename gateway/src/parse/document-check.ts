@@ -1,7 +1,7 @@
 // Stage 2 of 5: what do you ask? Each new document is measured, before Apollo Server validates it.
 import { type DocumentNode, GraphQLError, parse } from "graphql";
 import { type Excess, findExcess, type OperationLimits } from "./limits.ts";
-import { findOverlap } from "./overlaps.ts";
+import { findOverlap } from "./field-merging-cost.ts";
 
 export interface DocumentCheckOptions {
   readonly limits: OperationLimits;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { JsonError } from "@tributary/kit/http/json-body";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../errors/codes.ts";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface GraphqlRequest {

@@ -12,7 +12,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import type { ClientCode } from "../errors.ts";
+import type { ClientCode } from "../errors/codes.ts";
 
 /** What one operation may be, with its fragments written out wherever they are spread. */
 export interface OperationLimits {

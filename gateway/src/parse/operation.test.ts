@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { expect, test } from "vitest";
-import { type AdmittedOperation, identifyOperation } from "./admitted-operation.ts";
+import { type AdmittedOperation, identifyOperation } from "./validated-operation.ts";
 import { findVariableProblems, requireOperation } from "./operation.ts";
 
 const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");

@@ -9,8 +9,8 @@ import {
   parse,
   type VariableDefinitionNode,
 } from "graphql";
-import { Refusal } from "../errors.ts";
-import type { AdmittedOperation } from "./admitted-operation.ts";
+import { Refusal } from "../errors/codes.ts";
+import type { AdmittedOperation } from "./validated-operation.ts";
 
 /** So many problems with variables are told at once. */
 const variableProblemsMax = 50;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildSchema, execute, type ExecutionResult, getIntrospectionQuery, getOperationAST, parse } from "graphql";
 import { expect, test } from "vitest";
-import { Refusal } from "../errors.ts";
-import { type AdmittedOperation, identifyOperation } from "../parse/admitted-operation.ts";
+import { Refusal } from "../errors/codes.ts";
+import { type AdmittedOperation, identifyOperation } from "../parse/validated-operation.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import { responseNameOf } from "./fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";

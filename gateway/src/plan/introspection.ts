@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. The values of introspection fields: from the cache, or executed over the API schema.
 import { getVariableValues, type GraphQLSchema } from "graphql";
-import { Refusal } from "../errors.ts";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import { Refusal } from "../errors/codes.ts";
+import type { AdmittedOperation } from "../parse/validated-operation.ts";
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import {

@@ -1,6 +1,6 @@
 import { buildSchema, Kind, parse } from "graphql";
 import { expect, test } from "vitest";
-import { identifyOperation } from "../parse/admitted-operation.ts";
+import { identifyOperation } from "../parse/validated-operation.ts";
 import { chooseCombination, createOverrideCombinations, percentileOf } from "./override-combinations.ts";
 
 test("an operation has the combinations of the labels of its own fields, by ascending percentile", () => {

@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. Progressive `@override`: which of the labels that an operation depends on are true for a client request.
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import type { AdmittedOperation } from "../parse/validated-operation.ts";
 import { fragmentsOf } from "./resolve-conditions.ts";
 
 /** Labels that are true together, for the requests whose percentile is below `percentMax` and not below that of the combination before. */

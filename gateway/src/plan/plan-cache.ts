@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. The query plans of one supergraph, cached as JSON: a tenth of what they take as objects, and they are rarely read
 // again, because compiled operations are cached too.
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observations.ts";
+import type { Observe } from "../telemetry/observation-log.ts";
 import { type LoadedPlanner, planKey } from "./planner/loaded-planner.ts";
 
 export interface PlanCache {

@@ -2,8 +2,8 @@
 // and override labels.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
-import { Refusal } from "../errors.ts";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import { Refusal } from "../errors/codes.ts";
+import type { AdmittedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile.ts";
 import type { CompiledPlan } from "./compiled-plan.ts";
 import { normalize } from "./normalize.ts";

@@ -11,7 +11,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
-import { Refusal } from "../errors.ts";
+import { Refusal } from "../errors/codes.ts";
 
 /**
  * The operation without conditions and named fragments. `coerced`: variables with their defaults.

@@ -9,7 +9,7 @@ import type {
   RepresentationPlan,
   SingleKey,
 } from "../plan/compiled-plan.ts";
-import type { Source } from "./derivations.ts";
+import type { Source } from "./memoize-by-source.ts";
 import { type Tree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { CallerSignal } from "@tributary/kit/upstream";
-import type { OperationIdentity } from "../parse/admitted-operation.ts";
+import type { OperationIdentity } from "../parse/validated-operation.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 
 export interface RequestScope {

@@ -2,14 +2,14 @@
 import { OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compiled-plan.ts";
 import type { StoppedKeyChecks } from "../plan/key-checks.ts";
-import { type Ask, type AskOptions, createAsk } from "./ask.ts";
+import { type Ask, type AskOptions, createAsk } from "./fetch.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
-import type { FieldLoss } from "./losses.ts";
-import { createReport } from "./report.ts";
+import type { FieldLoss } from "./field-errors.ts";
+import { createReport } from "./failure-log.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { AskedAnswer } from "./subgraph-answer.ts";
-import { deriveFrom, type RunData, take, type TakeOptions } from "./take.ts";
+import type { AskedAnswer } from "./subgraph-response.ts";
+import { deriveFrom, type RunData, take, type TakeOptions } from "./accept-response.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
 import { type CallerSignal, createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
-import type { Observe } from "../telemetry/observations.ts";
+import type { Observe } from "../telemetry/observation-log.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
 

@@ -1,7 +1,7 @@
 // Stage 5 of 5: say it. What a client reads of something that was lost.
-import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors.ts";
-import type { FieldLoss } from "../run/losses.ts";
-import type { SubgraphError } from "../run/subgraph-answer.ts";
+import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors/codes.ts";
+import type { FieldLoss } from "../run/field-errors.ts";
+import type { SubgraphError } from "../run/subgraph-response.ts";
 
 /** An entry of `errors[]` (GraphQL spec, section 7.1.2 "Errors"). */
 export interface ClientError {

@@ -1,7 +1,7 @@
 // Stage 5 of 5: say it. The client's fields in the client's order, written from what subgraphs sent; values that break the schema become
 // null, and a null where none may be rises to the nearest nullable place (GraphQL spec, "Handling Field Errors").
 // The hottest file of the gateway: nothing is made for a field but its bytes, and the path is kept in one array, as `npm run bench` rewards.
-import type { ClientCode } from "../errors.ts";
+import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";

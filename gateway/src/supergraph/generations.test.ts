@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Observation } from "../telemetry/observations.ts";
+import type { Observation } from "../telemetry/observation-log.ts";
 import { createGenerations, type Generation, type UsedOperation } from "./generations.ts";
 
 test("a request keeps the generation it began with alive, and the last one to leave closes it", async () => {

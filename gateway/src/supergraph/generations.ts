@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Admission } from "../lanes/admission.ts";
-import type { Operations } from "../lanes/operations.ts";
-import type { Engine } from "../engine.ts";
+import type { Admission } from "./apollo-validation.ts";
+import type { Operations } from "../parse/operation-store.ts";
+import type { Engine } from "../supergraph-stages.ts";
 import type { KeptSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observations.ts";
+import type { Observe } from "../telemetry/observation-log.ts";
 
 /** All that is derived from one supergraph. Immutable, but for what it keeps. */
 export interface Generation {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Observation } from "../telemetry/observations.ts";
+import type { Observation } from "../telemetry/observation-log.ts";
 import { watchSupergraph } from "./supergraph-source.ts";
 
 type Look = string | undefined | Error;

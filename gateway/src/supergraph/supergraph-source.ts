@@ -1,4 +1,4 @@
-import type { Observe } from "../telemetry/observations.ts";
+import type { Observe } from "../telemetry/observation-log.ts";
 
 /** A place where the supergraph is found. */
 export interface SupergraphSource {

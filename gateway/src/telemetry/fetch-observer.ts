@@ -2,7 +2,7 @@ import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream";
-import { isClientFacingCode, toClientCode } from "../errors.ts";
+import { isClientFacingCode, toClientCode } from "../errors/codes.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 interface SubgraphError {

@@ -6,11 +6,11 @@ import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { Config } from "../config.ts";
-import { codes } from "../errors.ts";
+import { codes } from "../errors/codes.ts";
 import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
-import { type Kept, showKept } from "./kept.ts";
+import { type Kept, showKept } from "./cache-metrics.ts";
 import { createObservationCounts } from "./observation-counts.ts";
-import { createObserver, type Observe } from "./observations.ts";
+import { createObserver, type Observe } from "./observation-log.ts";
 import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
 
 /** Who watches requests and fetches; undefined: nobody, and nothing is noted for them. */

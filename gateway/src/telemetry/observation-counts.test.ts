@@ -1,7 +1,7 @@
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
-import { codes } from "../errors.ts";
+import { codes } from "../errors/codes.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 
 test("every status of a failure of the gateway is exported before the first one", () => {

@@ -1,7 +1,7 @@
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { Observation, Observe } from "./observations.ts";
+import type { Observation, Observe } from "./observation-log.ts";
 
 /** Counts what rooms report; requests and fetches have observers of their own. */
 export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): Observe {

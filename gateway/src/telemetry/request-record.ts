@@ -1,6 +1,6 @@
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import type { Failure } from "@tributary/kit/telemetry/failure-log";
-import type { AdmittedOperation } from "../parse/admitted-operation.ts";
+import type { AdmittedOperation } from "../parse/validated-operation.ts";
 
 /** The stages of a request as a trace shows them; `pipeline.ts` says what they are. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";

@@ -10,9 +10,9 @@ import { readConfig } from "../../src/config.ts";
 import { createPlanner } from "../../src/plan/planner/planner.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { Watchers } from "../../src/telemetry/gateway-telemetry.ts";
-import type { Observation } from "../../src/telemetry/observations.ts";
-import { watchLane } from "./lanes.ts";
-import { createTwins, type Twin } from "./twins.ts";
+import type { Observation } from "../../src/telemetry/observation-log.ts";
+import { watchLane } from "./compare-paths.ts";
+import { createTwins, type Twin } from "./mirror-gateways.ts";
 
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { execute, type ExecutionResult, parse, validate } from "graphql";
-import { isCopy } from "./lanes.ts";
+import { isCopy } from "./compare-paths.ts";
 
 /**
  * Takes a request over from the real subgraph. `body` is what the gateway sent, `answerTruly` gives what the subgraph would say, to

@@ -4,17 +4,17 @@ import { isProductCode, findImports } from "../repository.ts";
 /** The stages of a request, in order. */
 const stages = ["admit", "parse", "plan", "run", "shape"] as const;
 
-/** The files that assemble stages. */
+/** Files that assemble the stages. */
 const assembly: readonly string[] = [
   "gateway/src/pipeline.ts",
   // Plan, run and shape over one supergraph.
-  "gateway/src/engine.ts",
-  "gateway/src/lanes/",
-  // Admits a request before it chooses a path.
+  "gateway/src/supergraph-stages.ts",
+  "gateway/src/paths/",
+  // It builds the pipeline and both paths.
   "gateway/src/server.ts",
   "gateway/src/main.ts",
-  // A generation owns the engine and the subgraph clients of its supergraph.
-  "gateway/src/supergraph/generation.ts",
+  // A generation owns the stages and the subgraph clients of its supergraph.
+  "gateway/src/generation.ts",
 ];
 
 /** The direction of imports within the gateway. */

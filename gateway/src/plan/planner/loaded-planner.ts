@@ -1,6 +1,6 @@
 // Stage 3 of 5: how to answer? The planner of one supergraph, as the rest of the gateway sees it.
-import { Refusal } from "../../errors.ts";
-import type { Observe } from "../../telemetry/observations.ts";
+import { Refusal } from "../../errors/codes.ts";
+import type { Observe } from "../../telemetry/observation-log.ts";
 import { createRefusedOperations, hashOperation } from "./refused-operations.ts";
 import type { IntrospectionValues } from "../introspection-writer.ts";
 import type { IntrospectTask, LoadedFacts, Outcome, PlanTask } from "./tasks.ts";

@@ -1,5 +1,5 @@
 // Stage 3 of 5: how to answer? Planners in threads of their own, because one operation can take them seconds.
-import type { Observe } from "../../telemetry/observations.ts";
+import type { Observe } from "../../telemetry/observation-log.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { type RunTask, createLoadedPlanner, type LoadedPlanner, toError } from "./loaded-planner.ts";
 import { createSeat, type Seat } from "./seat.ts";

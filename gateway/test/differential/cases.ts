@@ -1,0 +1,106 @@
+import type { Animal } from "./supergraph-case.ts";
+import { abstractSpread } from "./cases/abstract-spread.ts";
+import { argumentValues } from "./cases/argument-values.ts";
+import { batchedEntities } from "./cases/batched-entities.ts";
+import { deduplicatedErrors } from "./cases/deduplicated-errors.ts";
+import { falsyKeys } from "./cases/falsy-keys.ts";
+import { federation1 } from "./cases/federation-1.ts";
+import { fieldsOfOneName } from "./cases/fields-of-one-name.ts";
+import { hiddenAndTagged } from "./cases/hidden-and-tagged.ts";
+import { hiddenArguments } from "./cases/hidden-arguments.ts";
+import { interfaceInPart } from "./cases/interface-in-part.ts";
+import { interfaceObjectChain } from "./cases/interface-object-chain.ts";
+import { interfaceObjectPlain } from "./cases/interface-object-plain.ts";
+import { interfaceObjectRequires } from "./cases/interface-object-requires.ts";
+import { interfaceObject } from "./cases/interface-object.ts";
+import { interfaceSelf } from "./cases/interface-self.ts";
+import { intersections } from "./cases/intersections.ts";
+import { keysCompound } from "./cases/keys-compound.ts";
+import { keysConflicting } from "./cases/keys-conflicting.ts";
+import { keysLists } from "./cases/keys-lists.ts";
+import { keysMultiple } from "./cases/keys-multiple.ts";
+import { keysNested } from "./cases/keys-nested.ts";
+import { keysNonResolvable } from "./cases/keys-non-resolvable.ts";
+import { keysNotTold } from "./cases/keys-not-selected.ts";
+import { keysReentry } from "./cases/keys-reentry.ts";
+import { loneMembers } from "./cases/single-members.ts";
+import { missingEntities } from "./cases/missing-entities.ts";
+import { missingInBetween } from "./cases/missing-in-between.ts";
+import { mutations } from "./cases/mutations.ts";
+import { overrideLabels } from "./cases/override-labels.ts";
+import { overrideRequires } from "./cases/override-requires.ts";
+import { override } from "./cases/override.ts";
+import { partialUnions } from "./cases/partial-unions.ts";
+import { prototypeNames } from "./cases/prototype-names.ts";
+import { providesInterface } from "./cases/provides-interface.ts";
+import { providesNested } from "./cases/provides-nested.ts";
+import { providesObject } from "./cases/provides-object.ts";
+import { providesUnion } from "./cases/provides-union.ts";
+import { queryAgain } from "./cases/query-again.ts";
+import { requiresArguments } from "./cases/requires-arguments.ts";
+import { requiresChained } from "./cases/requires-chained.ts";
+import { requiresCircular } from "./cases/requires-circular.ts";
+import { requiresConflicting } from "./cases/requires-conflicting.ts";
+import { requiresFragments } from "./cases/requires-fragments.ts";
+import { requiresOnInterface } from "./cases/requires-on-interface.ts";
+import { requiresSimple } from "./cases/requires-simple.ts";
+import { shareableLists } from "./cases/shareable-lists.ts";
+import { shareableRoots } from "./cases/shareable-roots.ts";
+import { skipInclude } from "./cases/skip-include.ts";
+import { unionOrMember } from "./cases/union-or-member.ts";
+import { unresolvableBranch } from "./cases/unresolvable-branch.ts";
+import { valuesBelowEntities } from "./cases/values-below-entities.ts";
+
+export const animals: readonly Animal[] = [
+  abstractSpread,
+  argumentValues,
+  batchedEntities,
+  deduplicatedErrors,
+  falsyKeys,
+  federation1,
+  fieldsOfOneName,
+  hiddenAndTagged,
+  hiddenArguments,
+  interfaceInPart,
+  interfaceObjectChain,
+  interfaceObjectPlain,
+  interfaceObjectRequires,
+  interfaceObject,
+  interfaceSelf,
+  intersections,
+  keysCompound,
+  keysConflicting,
+  keysLists,
+  keysMultiple,
+  keysNested,
+  keysNonResolvable,
+  keysNotTold,
+  keysReentry,
+  loneMembers,
+  missingEntities,
+  missingInBetween,
+  mutations,
+  overrideLabels,
+  overrideRequires,
+  override,
+  partialUnions,
+  prototypeNames,
+  providesInterface,
+  providesNested,
+  providesObject,
+  providesUnion,
+  queryAgain,
+  requiresArguments,
+  requiresChained,
+  requiresCircular,
+  requiresConflicting,
+  requiresFragments,
+  requiresOnInterface,
+  requiresSimple,
+  shareableLists,
+  shareableRoots,
+  skipInclude,
+  unionOrMember,
+  unresolvableBranch,
+  valuesBelowEntities,
+];

@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startTwin } from "./helpers/gateway.ts";
+import { compareLanes, type RawRequest } from "./helpers/compare-paths.ts";
+import { type Library, startLibrary } from "./helpers/library.ts";
+import { answerJson } from "./helpers/subgraphs.ts";
+import type { Twin } from "./helpers/mirror-gateways.ts";
+
+// A chosen request of each kind. All requests of the suite go through both lanes with COMPARE_LANES=true, see helpers/twins.ts.
+const folder = mkdtempSync(join(tmpdir(), "lanes-test-"));
+let library: Library;
+let full: Twin;
+let fast: Twin;
+
+beforeAll(async () => {
+  library = await startLibrary();
+  const file = join(folder, "supergraph.graphql");
+  writeFileSync(file, library.supergraphSdl);
+  const start = (lane: string) =>
+    startTwin({ graphiqlFolder: folder, environment: { ...environment(file), FAST_LANE: lane } }, true);
+  [full, fast] = await Promise.all([start("false"), start("true")]);
+});
+afterEach(() => {
+  for (const subgraph of library.all) subgraph.fault = undefined;
+});
+afterAll(async () => {
+  await Promise.all([full.drain(), fast.drain()]);
+  await library.close();
+  rmSync(folder, { recursive: true });
+});
+
+const environment = (file: string) => ({
+  SUPERGRAPH_FILE: file,
+  PORT: "0",
+  GRAPHQL_BODY_BYTES_MAX: "3000",
+  SUBGRAPH_TIMEOUT_MS: "300",
+  CORS_ORIGINS: "https://shop.example",
+});
+
+const books = "{ books { title stars author { name } } whoAmI }";
+const person = "query A($id: ID!) { person(id: $id) { name } } query B { whoAmI }";
+const long = "{ list(first: 500) }";
+const json = ["Host", "x", "Content-Type", "application/json"];
+const modern = ["Accept", "application/graphql-response+json"];
+const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hash(text) } } });
+
+describe("by the fast lane, with the same status, headers and bytes:", () => {
+  test.each<readonly [string, RawRequest]>([
+    ["a query", post({ query: books })],
+    ["a query without fetches", post({ query: "{ __typename }" })],
+    ["introspection", post({ query: "{ __schema { queryType { name } } }" })],
+    ["a mutation", post({ query: 'mutation { addBook(title: "T") { isbn title } }' })],
+    ["one operation of two", post({ query: person, operationName: "A", variables: { id: "1" } })],
+    ["wrong variables", post({ query: person, operationName: "A", variables: { id: {} } })],
+    ["wrong variables, told by 400", post({ query: person, operationName: "A" }, [...json, ...modern])],
+    ["null for what may be missing", post({ query: books, operationName: null, variables: null, extensions: null })],
+    ["other members", post({ query: books, id: 1 })],
+    ["GraphQL's own media type", post({ query: books }, [...json, ...modern])],
+    ["a choice of media types", post({ query: books }, [...json, "Accept", "application/json;q=0.1, */*"])],
+    [
+      "an id and a trace",
+      post({ query: books }, [
+        ...json,
+        "X-Request-Id",
+        "r-1",
+        "traceparent",
+        `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
+      ]),
+    ],
+    [
+      "an id that is not fit",
+      post({ query: books }, [...json, "X-Request-Id", "a b<script>", "traceparent", "00-0-0-01"]),
+    ],
+    ["a page of ours", post({ query: books }, [...json, "Origin", "https://shop.example"])],
+    ["a foreign page", post({ query: books }, [...json, "Origin", "https://evil.example"])],
+    ["a long answer, packed", post({ query: long }, [...json, "Accept-Encoding", "gzip"])],
+    ["a long answer, packed as liked best", post({ query: long }, [...json, "Accept-Encoding", "gzip;q=0.5, br"])],
+    ["a long answer as it is", post({ query: long })],
+    ["a very long answer", post({ query: "{ list(first: 20000) }" })],
+    ["a token", post({ query: "{ whoAmI }" }, [...json, "Authorization", "Bearer t"])],
+    ["a body in chunks", { ...post({ query: books }), isChunked: true }],
+    ["a charset", post({ query: books }, ["Host", "x", "Content-Type", "Application/JSON; charset=UTF-8"])],
+    ["a body packed with gzip", pack(gzipSync, "gzip")],
+    ["a body packed with deflate", pack(deflateSync, "deflate")],
+    ["a body packed with br", pack(brotliCompressSync, "br")],
+    ["no Host in HTTP/1.0", post({ query: books }, json.slice(2), "POST /graphql HTTP/1.0")],
+  ])("%s", async (_, request) => {
+    const { full: expected, cold, warm, isFast } = await compareLanes(request, { full, fast });
+    expect(expected).toMatch(/^HTTP\/1\.1 [24]/);
+    expect([cold, warm]).toEqual([expected, expected]);
+    expect(isFast).toBe(true);
+  });
+
+  test("a persisted query by its hash alone", async () => {
+    await compareLanes(post({ query: books, ...persisted(books) }), { full, fast });
+    const { full: expected, cold, warm, isFast } = await compareLanes(post(persisted(books)), { full, fast });
+    expect(expected).toContain('"title":"Engines"');
+    expect([cold, warm]).toEqual([expected, expected]);
+    expect(isFast).toBe(true);
+  });
+
+  test.each([
+    ["is gone", (response: Parameters<typeof answerJson>[0]) => void response.destroy()],
+    ["is silent", () => undefined],
+    [
+      "answers nonsense",
+      (response: Parameters<typeof answerJson>[0]) => answerJson(response, 200, '{"data":{"books":"x"}}'),
+    ],
+    [
+      "answers with errors",
+      (response: Parameters<typeof answerJson>[0]) => answerJson(response, 200, '{"errors":[{"message":"secret"}]}'),
+    ],
+  ])("a subgraph that %s", async (_, fault) => {
+    library.books.fault = fault;
+    const { full: expected, cold, warm, isFast } = await compareLanes(post({ query: books }), { full, fast });
+    expect(expected).toMatch(/"errors":\[[^]*"books":null/);
+    expect([cold, warm]).toEqual([expected, expected]);
+    expect(isFast).toBe(true);
+  });
+});
+
+describe("by the full lane, with nothing lost on the way past the fast one:", () => {
+  test.each<readonly [string, RawRequest]>([
+    ["a syntax error", post({ query: "{ books {" })],
+    ["a field that is not there", post({ query: "{ boks { title } }" }, [...json, ...modern])],
+    ["an operation that is not there", post({ query: person, operationName: "C" })],
+    ["several operations and no name", post({ query: person })],
+    ["too deep a document", post({ query: `${"{ a ".repeat(51)}${"}".repeat(51)}` })],
+    ["a batch", post([{ query: books }])],
+    ["no query", post({})],
+    ["broken JSON", { ...post({}), body: Buffer.from('{"query":') }],
+    ["bytes that are not UTF-8", { ...post({}), body: Buffer.from('{"query":"{ whoAmI }","x":"\xff"}', "latin1") }],
+    [
+      "variables too deep",
+      { ...post({}), body: Buffer.from(`{"query":"{whoAmI}","variables":{"a":${"[".repeat(600)}${"]".repeat(600)}}}`) },
+    ],
+    ["too large a body", post({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000) } })],
+    [
+      "too large a body in chunks",
+      { ...post({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000) } }), isChunked: true },
+    ],
+    ["too large a body once it is unpacked", pack(gzipSync, "gzip", { query: books, x: "x".repeat(50_000) })],
+    ["a body packed in an unknown way", post({ query: books }, [...json, "Content-Encoding", "compress"])],
+    ["a packing that breaks off", { ...pack(gzipSync, "gzip"), body: gzipSync("{}").subarray(0, 8) }],
+    ["another media type", post({ query: books }, ["Host", "x", "Content-Type", "text/plain"])],
+    ["another charset", post({ query: books }, ["Host", "x", "Content-Type", "application/json; charset=utf-16"])],
+    ["no media type", post({ query: books }, ["Host", "x"])],
+    ["an answer that nobody can read", post({ query: books }, [...json, "Accept", "text/html"])],
+    ["two hosts", post({ query: books }, [...json, "Host", "y"])],
+    ["no host", post({ query: books }, json.slice(2))],
+    ["an unknown persisted query", post(persisted("{ unheardOf }"))],
+    ["a persisted query that is registered", post({ query: "{ whoAmI }", ...persisted("{ whoAmI }") })],
+    ["a persisted query with a wrong hash", post({ query: "{ books { isbn } }", ...persisted("{ whoAmI }") })],
+    ["a query by GET", get("/graphql?query={whoAmI}", ["Apollo-Require-Preflight", "1"])],
+    ["a forged GET", get("/graphql?query={whoAmI}")],
+    [
+      "a mutation by GET",
+      get(`/graphql?query=${encodeURIComponent('mutation{addBook(title:"x"){isbn}}')}`, [
+        "Apollo-Require-Preflight",
+        "1",
+      ]),
+    ],
+    ["a page", get("/graphql", ["Accept", "text/html"])],
+    [
+      "a preflight",
+      {
+        ...get("/graphql", ["Origin", "https://shop.example", "Access-Control-Request-Method", "POST"]),
+        line: "OPTIONS /graphql HTTP/1.1",
+      },
+    ],
+    ["an unknown method", { ...get("/graphql"), line: "PUT /graphql HTTP/1.1" }],
+    ["HEAD", { ...get("/graphql"), line: "HEAD /graphql HTTP/1.1" }],
+    ["a POST with a search part", post({ query: books }, json, "POST /graphql?x=1 HTTP/1.1")],
+    ["another address", post({ query: books }, json, "POST /nothing HTTP/1.1")],
+    ["a target that is no address", post({ query: books }, json, "POST http://[::1/graphql HTTP/1.1")],
+    ["the schema", get("/schema.graphql")],
+  ])("%s", async (_, request) => {
+    const { full: expected, cold, warm, isFast } = await compareLanes(request, { full, fast });
+    expect(expected).toMatch(/^HTTP\/1\.1 [24]/);
+    expect([cold, warm]).toEqual([expected, expected]);
+    expect(isFast).toBe(false);
+  });
+});
+
+function post(body: unknown, headers: readonly string[] = json, line = "POST /graphql HTTP/1.1"): RawRequest {
+  return { line, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+function get(target: string, headers: readonly string[] = []): RawRequest {
+  return { line: `GET ${target} HTTP/1.1`, headers: ["Host", "x", ...headers], body: Buffer.of() };
+}
+
+function pack(packer: (bytes: string) => Buffer, encoding: string, body: object = { query: books }): RawRequest {
+  return { ...post({}, [...json, "Content-Encoding", encoding]), body: packer(JSON.stringify(body)) };
+}
