@@ -1,4 +1,4 @@
-// `npm start`: the whole platform on this machine. What it does, in which order, stands in start/run.ts.
+// `npm start`: runs the whole platform on this machine. start/run.ts has the steps and their order.
 import { fileURLToPath } from "node:url";
 import { runCommand } from "./start/command.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { takeRunFile } from "./start/run-file.ts";
+import { acquireRunFile } from "./start/run-file.ts";
 import { findIssuerUrl, readArguments, TokenError } from "./token.ts";
 
 test("a name is enough; scopes and seconds can be asked for", () => {
@@ -56,7 +56,7 @@ test("the issuer is where the variables say, else where the running platform has
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const find = (environment: Record<string, string>) => findIssuerUrl({ DATA_DIR: folder, ...environment });
   expect(find({})).toBe("http://127.0.0.1:4020");
-  takeRunFile(folder, { issuerUrl: "http://127.0.0.1:5020" });
+  acquireRunFile(folder, { issuerUrl: "http://127.0.0.1:5020" });
   expect(find({})).toBe("http://127.0.0.1:5020");
   expect(find({ ISSUER_PORT: "6020" })).toBe("http://127.0.0.1:6020");
   expect(find({ ISSUER_PORT: "6020", ISSUER_URL: "http://issuer:7020/" })).toBe("http://issuer:7020/");

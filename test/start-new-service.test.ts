@@ -27,7 +27,7 @@ afterEach(async () => {
 afterAll(() => removeClone(clone));
 
 test(
-  "a data folder of four services takes a fifth, and keeps every secret and every row",
+  "a fifth service is added to an existing data folder, which keeps every secret and every row",
   { timeout: 120_000 },
   async () => {
     const before = await start("users");
@@ -70,7 +70,7 @@ test("a listed service without its files is one error, and nothing starts", asyn
   );
 });
 
-/** What a developer who pulls the commit of another team gets. */
+/** Adds the files that a developer gets with another team's commit. */
 function addReviews(): void {
   write("services/reviews/package.json", "{}");
   write("services/reviews/migrations/0001-things.sql", "create table things (scale int not null);\n");
@@ -116,7 +116,7 @@ function readSecrets(): StoredSecrets {
   return JSON.parse(readFileSync(join(clone, ".data/secrets.json"), "utf8")) as StoredSecrets;
 }
 
-/** As the service itself: with its own role and password. */
+/** Connects as the service does: with its role and password. */
 async function query(service: string, text: string): Promise<readonly unknown[]> {
   const password = readSecrets().databasePasswords[service] ?? "";
   const client = new pg.Client(`postgres://${service}:${password}@127.0.0.1:${ports.postgres}/${service}`);

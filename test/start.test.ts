@@ -8,7 +8,7 @@ import { isPortFree } from "@tributary/kit/process/free-port";
 import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { partNames } from "../scripts/start/parts.ts";
-import { takeRunFile } from "../scripts/start/run-file.ts";
+import { acquireRunFile } from "../scripts/start/run-file.ts";
 import { cloneRepository, removeClone } from "./start/clone.ts";
 import { namesRunning, pickPorts, portVariables, type Started, startScript, type TestPorts } from "./start/started.ts";
 import { makeStubPlatform, stubPart, stubSchema, write } from "./start/stub-platform.ts";
@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  for (const one of started) {
-    one.child.kill("SIGTERM");
-    await one.exited();
+  for (const platform of started) {
+    platform.child.kill("SIGTERM");
+    await platform.exited();
   }
   started = [];
   for (const cleanup of cleanups.splice(0)) cleanup();
@@ -40,19 +40,19 @@ afterEach(async () => {
 
 afterAll(async () => {
   mkdirSync(join(root, ".data"), { recursive: true });
-  const runFile = takeRunFile(join(root, ".data")); // A test that failed may have left something.
+  const runFile = acquireRunFile(join(root, ".data")); // A failed test may have left processes running.
   await runFile.endLeftovers();
   await endLocalPostgresLeftover(join(root, ".data/postgres"), () => {});
   removeLocalPostgres(join(root, ".data/postgres"));
   rmSync(root, { recursive: true });
 });
 
-test("one command brings everything up, tells where it is, and Ctrl-C leaves no process and no port", async () => {
+test("one command starts everything and prints the addresses; Ctrl-C ends every process and frees every port", async () => {
   const platform = start(["--fresh", "--scale", "3"]);
   await platform.ready();
   expect(platform.output()).toMatch(/^orders .*migrations applied/m);
   expect(platform.output()).toContain("seeding orders at scale 3");
-  for (const name of partNames) expect(await ask(name)).toMatch(/^\d+$/);
+  for (const name of partNames) expect(await get(name)).toMatch(/^\d+$/);
   expect(platform.output()).toMatch(/^users +\| .*info +users listens on \d+$/m);
   expect(platform.output()).toContain(`curl http://127.0.0.1:${ports["rest-proxy"]}/v2/users/1`);
   const processes = platform.processes();
@@ -64,7 +64,7 @@ test("one command brings everything up, tells where it is, and Ctrl-C leaves no 
   expect(existsSync(join(root, ".data/run.json"))).toBe(false);
 });
 
-test("what is there is neither migrated nor seeded again, until another scale is asked for", async () => {
+test("existing data is neither migrated nor seeded again, unless another scale is requested", async () => {
   const again = start([]);
   await again.ready();
   expect(again.output()).not.toMatch(/seeding|migrations applied/);
@@ -75,20 +75,20 @@ test("what is there is neither migrated nor seeded again, until another scale is
   expect(other.output()).toContain("seeding orders at scale 2");
 });
 
-test("each part is told its own database, its neighbours' addresses and nobody else's password", async () => {
+test("each part receives its database, the addresses that it uses and no password of another service", async () => {
   await start(["--only", "users,gateway,rest-proxy"]).ready();
-  const users = JSON.parse(await ask("users", "/environment"));
+  const users = JSON.parse(await get("users", "/environment"));
   expect(users).toMatchObject({ PORT: String(ports.users), HOST: "127.0.0.1", PROFILE: "development" });
   expect(users.DATABASE_URL).toMatch(new RegExp(`^postgres://users:\\w{48}@127.0.0.1:${ports.postgres}/users$`));
   expect(users.ISSUER).toBe(`http://127.0.0.1:${ports.issuer}`);
-  const gateway = JSON.parse(await ask("gateway", "/environment"));
+  const gateway = JSON.parse(await get("gateway", "/environment"));
   expect(gateway).toMatchObject({
     SUPERGRAPH_FILE: join(root, ".data/supergraph/supergraph.graphql"),
     SUBGRAPH_URL_POSTS: `http://127.0.0.1:${ports.posts}/graphql`,
     ISSUER_URL: `http://127.0.0.1:${ports.issuer}`,
   });
   expect(gateway.DATABASE_URL).toBe(undefined);
-  const proxy = JSON.parse(await ask("rest-proxy", "/environment"));
+  const proxy = JSON.parse(await get("rest-proxy", "/environment"));
   expect(proxy).toMatchObject({ ROUTES_FILE: join(root, ".data/supergraph/routes.json") });
   expect(proxy.ORDERS_URL).toBe(`http://127.0.0.1:${ports.orders}`);
   expect(await takenPorts()).toEqual(["gateway", "postgres", "rest-proxy", "users"]);
@@ -99,7 +99,7 @@ test("parts without data need no PostgreSQL", async () => {
   expect(await takenPorts()).toEqual(["gateway"]);
 });
 
-test("--fresh keeps the databases when no part that starts has one, and says so", async () => {
+test("--fresh deletes nothing and reports it if no part that starts has a database", async () => {
   const gateway = start(["--fresh", "--only", "gateway"]);
   await gateway.ready();
   expect(gateway.output()).toContain("--fresh deletes nothing: none of gateway has a database");
@@ -109,7 +109,7 @@ test("--fresh keeps the databases when no part that starts has one, and says so"
   expect(users.output()).not.toMatch(/seeding|migrations applied/);
 });
 
-test("an error of seeding is one message, and the start ends", async () => {
+test("a seeding error is printed as one message, and the start ends", async () => {
   const platform = startWithSeeding(`({ seedEmpty: () => Promise.reject(new Error("Seeding users failed.")) })`);
   expect(await platform.exited()).toBe(1);
   expect(platform.output()).toMatch(/^Seeding users failed\.$/m);
@@ -124,7 +124,7 @@ test("an unexpected error in database preparation is printed once, and the start
   expect(await takenPorts()).toEqual([]);
 });
 
-test("a taken port is named with its variable, and nothing is started", async () => {
+test("a port in use is reported with its variable, and nothing is started", async () => {
   const other = createServer().listen(ports.orders, "127.0.0.1");
   await once(other, "listening");
   const platform = start([]);
@@ -132,21 +132,21 @@ test("a taken port is named with its variable, and nothing is started", async ()
   other.close();
   await once(other, "close");
   expect(platform.output()).toBe(
-    `Port ${ports.orders} (orders) is taken. Free it, or choose another: ORDERS_PORT=${ports.orders + 1_000} npm start\n`,
+    `Port ${ports.orders} (orders) is in use. Free it, or choose another port: ORDERS_PORT=${ports.orders + 1_000} npm start\n`,
   );
   expect(await takenPorts()).toEqual([]);
 });
 
-test("a second start on the same data is refused, and the first goes on", async () => {
+test("a second start with the same data folder is rejected, and the first continues", async () => {
   const first = start(["--only", "users"]);
   await first.ready();
   const second = start(["--only", "users"]);
   expect(await second.exited()).toBe(1);
-  expect(second.output()).toContain(`runs already on this data folder (process ${first.child.pid}`);
-  expect(await ask("users")).toMatch(/^\d+$/);
+  expect(second.output()).toContain(`already runs with this data folder (process ${first.child.pid}`);
+  expect(await get("users")).toMatch(/^\d+$/);
 });
 
-test("after kill -9 of the supervisor its parts end, and the next start ends what has not, on the same ports", async () => {
+test("after kill -9 of the supervisor its parts end, and the next start ends the others and uses the same ports", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const killed = start([]);
   await killed.ready();
@@ -156,22 +156,20 @@ test("after kill -9 of the supervisor its parts end, and the next start ends wha
   await expect.poll(() => namesRunning(processes), { timeout }).toEqual(["gateway"]);
   const next = start([]);
   await next.ready();
-  expect(next.output()).toContain("ended what a killed start had left: gateway");
+  expect(next.output()).toContain("ended processes that a killed start left running: gateway");
   expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor is gone/);
   expect(namesRunning(processes)).toEqual([]);
 });
 
-test("what crashes is started again, and says so: a part, and PostgreSQL", async () => {
+test("a part or PostgreSQL that crashes is restarted, with a message", async () => {
   const platform = start(["--only", "users"]);
   await platform.ready();
-  await ask("users", "/crash").catch(() => {});
-  expect(await platform.line(/^users .*starting it again/)).toContain(
-    "ended with exit code 9; starting it again in 250 ms",
-  );
+  await get("users", "/crash").catch(() => {});
+  expect(await platform.line(/^users .*restarting in/)).toContain("ended with exit code 9; restarting in 250 ms");
   const postmaster = readFileSync(join(root, ".data/postgres/postmaster.pid"), "utf8").split("\n")[0];
   process.kill(Number(postmaster), "SIGKILL");
-  await platform.line(/^postgres .*PostgreSQL ended; starting it again in 250 ms/);
-  await expect.poll(() => ask("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
+  await platform.line(/^postgres .*PostgreSQL ended; restarting in 250 ms/);
+  await expect.poll(() => get("users").catch(() => ""), { timeout }).toMatch(/^\d+$/);
   await expect.poll(takenPorts, { timeout }).toEqual(["postgres", "users"]);
 });
 
@@ -179,7 +177,7 @@ test("a failure at start is printed once while each attempt fails in the same wa
   const fails = (text: string) => `console.error("${text}"); process.exit(1);\n`;
   write(root, "services/users/src/main.ts", fails("no handler"));
   const platform = start(["--only", "users"]);
-  await platform.line(/^users .*failed again in the same way/);
+  await platform.line(/^users .*failed again with the same output/);
   await sleep(2_000); // Two more attempts, after 500 and 1,000 ms.
   write(root, "services/users/src/main.ts", stubPart("users"));
   await platform.ready();
@@ -187,102 +185,102 @@ test("a failure at start is printed once while each attempt fails in the same wa
   expect(platform.output().match(/^users .*failed again/gm)).toHaveLength(1);
 });
 
-test("a part that does not listen to SIGTERM is killed, with what it has started itself", async () => {
+test("a part that ignores SIGTERM is killed with its child processes", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const platform = start(["--only", "gateway"]);
   await platform.ready();
-  const grandchild = Number(await ask("gateway"));
+  const grandchild = Number(await get("gateway"));
   platform.child.kill("SIGINT");
   expect(await platform.exited()).toBe(0);
-  expect(platform.output()).toContain("does not end within 4000 ms; killing it");
+  expect(platform.output()).toContain("did not end within 4000 ms after SIGTERM; killing it");
   await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
 });
 
-test("a second Ctrl-C does not wait; one that arrives three times at once is one", async () => {
+test("a second Ctrl-C kills at once; three signals of the same Ctrl-C count as one", async () => {
   write(root, "gateway/src/main.ts", stubbornPart);
   const platform = start(["--only", "gateway"]);
   await platform.ready();
   for (const _ of [1, 2, 3]) platform.child.kill("SIGINT");
   await platform.line(/stopping/);
-  const grandchild = Number(await ask("gateway"));
+  const grandchild = Number(await get("gateway"));
   const again = setInterval(() => platform.child.kill("SIGINT"), 300);
   await platform.exited();
   clearInterval(again);
-  expect(platform.output()).not.toContain("does not end within");
+  expect(platform.output()).not.toContain("did not end within");
   await expect.poll(() => identifyProcess(grandchild)).toBe(undefined);
 });
 
-test("saving a file restarts its service alone; saving a test, nothing", async () => {
+test("saving a source file restarts only its service; saving a test restarts nothing", async () => {
   const platform = start(["--only", "users,posts"]);
   await platform.ready();
-  const [users, posts] = [await ask("users"), await ask("posts")];
+  const [users, posts] = [await get("users"), await get("posts")];
   write(root, "services/users/src/a.test.ts", "");
   write(root, "services/users/src/deep/new/file.ts", "");
   await platform.line(/^users .*restarting: services.users.src.deep.new.file.ts was saved/);
-  await platform.line(/^users .*ready again after \d+ ms/);
-  expect(await ask("users")).not.toBe(users);
-  expect(await ask("posts")).toBe(posts);
+  await platform.line(/^users .*restarted, ready after \d+ ms/);
+  expect(await get("users")).not.toBe(users);
+  expect(await get("posts")).toBe(posts);
 });
 
-test("saving the list of services asks for a restart", async () => {
+test("saving the list of services prints that a restart is needed", async () => {
   const platform = start(["--only", "users"]);
   await platform.ready();
   write(root, "supergraph/subgraphs.ts", "");
-  await platform.line(/^start .*supergraph\/subgraphs\.ts changed: restart npm start/);
+  await platform.line(/^start .*supergraph\/subgraphs\.ts changed: stop npm start and start it again/);
 });
 
-test("code that does not load never replaces what runs", async () => {
+test("code that does not load never replaces the running process", async () => {
   write(root, "services/users/src/app.ts", "export const one = 1;");
   write(root, "services/users/src/main.ts", `import { one } from "./app.ts";\n${stubPart("users")}void one;`);
   const platform = start(["--only", "users"]);
   await platform.ready();
-  const serving = await ask("users");
+  const serving = await get("users");
   write(root, "services/users/src/app.ts", "export const one = ;");
   await platform.line(/^users .*SyntaxError/);
-  await platform.line(/^users .*keeps running as it was: the new code does not start/);
-  expect(await ask("users")).toBe(serving);
+  await platform.line(/^users .*not restarted: the new code does not start/);
+  expect(await get("users")).toBe(serving);
   write(root, "services/users/src/app.ts", "export const one = 3;");
-  await platform.line(/^users .*ready again/);
-  expect(await ask("users")).not.toBe(serving);
+  await platform.line(/^users .*restarted, ready/);
+  expect(await get("users")).not.toBe(serving);
 });
 
-test("saving a schema publishes a new supergraph; one that does not compose names file, line and owner", async () => {
+test("saving a schema publishes a new supergraph; a composition error names file, line and owner", async () => {
   const published = () => readFileSync(join(root, ".data/supergraph/supergraph.graphql"), "utf8");
   const platform = start(["--only", "users,gateway"]);
-  await platform.line(/the supergraph is composed anew/);
+  await platform.line(/published a new supergraph/);
   write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]));
   await expect.poll(published, { timeout }).toContain("nickname: String");
-  const serving = await ask("users");
+  const serving = await get("users");
   write(root, "services/users/schema.graphql", stubSchema("users", ["name", "nickname"]).replace("String", "Strng"));
   expect(await platform.line(/schema.graphql:\d/)).toMatch(
     /services\/users\/schema.graphql:5:9 \(@tributary\/users-team\)/,
   );
   write(root, "services/users/src/saved.ts", "");
-  await platform.line(/^users .*keeps running as it was: its schema does not compose/);
-  expect(await ask("users")).toBe(serving);
+  await platform.line(/^users .*not restarted: its schema does not compose/);
+  expect(await get("users")).toBe(serving);
   expect(published()).toContain("nickname: String");
   write(root, "services/users/schema.graphql", stubSchema("users", ["name"]));
   await platform.line(/^start .*the supergraph composes again/);
   await expect.poll(published, { timeout }).not.toContain("nickname");
-  await expect.poll(() => ask("users").catch(() => serving), { timeout }).not.toBe(serving);
+  await expect.poll(() => get("users").catch(() => serving), { timeout }).not.toBe(serving);
 });
 
-test("the real platform answers across its services, and a schema that is saved costs no request", async () => {
+test("the real platform joins data of its services, and saving a schema fails no request", async () => {
   const clone = cloneRepository();
   const platform = startScript(join(clone, "scripts/start.ts"), [], join(clone, ".data"), portVariables(ports));
   started.push(platform);
   cleanups.push(() => removeClone(clone));
   await platform.ready();
   const query = "{ user(id: 1) { name email posts(first: 1) { title comments(first: 1) { author { name } } } } }";
-  const { data, errors } = await askGraph(query);
+  const { data, errors } = await queryGateway(query);
   expect(data).toMatchObject({ user: { email: null, posts: [{ title: expect.any(String) }] } });
   expect(errors).toMatchObject([{ path: ["user", "email"] }]);
-  const asking = keepAsking("{ user(id: 1) { name posts(first: 1) { title } } }");
+  const traffic = sendRepeatedly("{ user(id: 1) { name posts(first: 1) { title } } }");
   const file = join(clone, "services/users/schema.graphql");
   appendFileSync(file, "\nextend type Query {\n  greeting: String\n}\n");
-  await expect.poll(async () => (await askGraph("{ greeting }")).data, { timeout }).toEqual({ greeting: null });
-  const { asked, failures } = await asking.stop();
-  expect(asked).toBeGreaterThan(0);
+  await expect.poll(async () => (await queryGateway("{ greeting }")).data, { timeout }).toEqual({ greeting: null });
+  const { sent, failures } = await traffic.stop();
+  expect(sent).toBeGreaterThan(0);
   expect(failures).toEqual([]);
 });
 
@@ -293,41 +291,41 @@ process.on("SIGTERM", () => {});
 createServer((request, response) => response.end(String(grandchild.pid))).listen(Number(process.env.PORT), "127.0.0.1");
 `;
 
-interface GraphAnswer {
+interface GraphqlResult {
   readonly data?: unknown;
   readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[] }[];
 }
 
-async function askGraph(query: string): Promise<GraphAnswer> {
+async function queryGateway(query: string): Promise<GraphqlResult> {
   const response = await fetch(`http://127.0.0.1:${ports.gateway}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ query }),
   });
-  return (await response.json()) as GraphAnswer;
+  return (await response.json()) as GraphqlResult;
 }
 
-/** Asks again and again, one after the other, and collects everything that is not a whole answer. */
-function keepAsking(query: string) {
-  const seen = { asked: 0, failures: [] as unknown[] };
-  const ending = new AbortController();
-  const askOnce = async () => {
+/** Sends the query repeatedly, one request at a time, and collects errors and failed requests. */
+function sendRepeatedly(query: string) {
+  const outcome = { sent: 0, failures: [] as unknown[] };
+  const stopping = new AbortController();
+  const sendOnce = async () => {
     try {
-      const { errors } = await askGraph(query);
-      if (errors) seen.failures.push(errors);
+      const { errors } = await queryGateway(query);
+      if (errors) outcome.failures.push(errors);
     } catch (error) {
-      seen.failures.push(error);
+      outcome.failures.push(error);
     }
-    seen.asked++;
+    outcome.sent++;
   };
-  const asking = (async () => {
-    while (!ending.signal.aborted) await askOnce();
+  const sending = (async () => {
+    while (!stopping.signal.aborted) await sendOnce();
   })();
   return {
     async stop() {
-      ending.abort();
-      await asking;
-      return seen;
+      stopping.abort();
+      await sending;
+      return outcome;
     },
   };
 }
@@ -338,7 +336,7 @@ function start(args: readonly string[]): Started {
   return platform;
 }
 
-/** Starts with another seeding, on the data of the tests before. Killed if it does not end by itself. */
+/** Starts with another seeding and the data of the previous tests. Killed if it does not end. */
 function startWithSeeding(seeding: string): Started {
   const script = readFileSync(join(root, "start.ts"), "utf8");
   write(root, "other-start.ts", script.replace("({ findOtherScale, seedEmpty })", seeding));
@@ -354,7 +352,7 @@ async function end(platform: Started): Promise<void> {
   await platform.exited();
 }
 
-async function ask(name: keyof TestPorts, path = "/"): Promise<string> {
+async function get(name: keyof TestPorts, path = "/"): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${ports[name]}${path}`);
   return response.text();
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { publishedFiles } from "../scripts/start/parts.ts";
-import { createReactor } from "../scripts/start/reactor.ts";
+import { createChangeHandler } from "../scripts/start/apply-changes.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";
@@ -13,19 +13,19 @@ const users = "services/users/schema.graphql";
 const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
 const withoutEmail = withChange(sampleFiles, users, "  email: String\n  nick", "  nick");
 
-test("a save that breaks clients of main is warned of once, and so is its end", async () => {
-  const { save } = await start(sampleFiles, "main");
-  expect(await save(withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
+test("a save that breaks clients of main is reported once, and so is its reversal", async () => {
+  const { save } = await start(house, "main");
+  expect(await save(withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
   expect(await save(withoutEmail)).toEqual([
-    "this breaks clients of main; it runs here, but npm run check refuses it:",
-    `  BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
+    "this change breaks clients of main; it runs here, but npm run check rejects it:",
+    `  BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
     "    Field 'email' was removed from object type 'User'",
     expect.stringMatching(/^ {4}Instead: keep the field, mark it @deprecated/),
     "  npm run check prints the entry for supergraph/accepted-changes.yaml that would accept it",
   ]);
   expect(await save(withChange(withoutEmail, users, '"Private."', '"Public."'))).toEqual([]);
-  expect(await save(sampleFiles)).toEqual(["clients of main are no longer broken"]);
-  expect(await save(sampleFiles)).toEqual([]);
+  expect(await save(house)).toEqual(["no change breaks clients of main any more"]);
+  expect(await save(house)).toEqual([]);
 });
 
 test("a change whose line moves is not warned of again", async () => {
@@ -71,13 +71,13 @@ test("a commit without its routes does not stop the loop", async () => {
 });
 
 test("without main the comparison is with the last commit, without git there is none", async () => {
-  const onOtherBranch = await start(sampleFiles, "trunk");
-  expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this breaks clients of HEAD");
-  const withoutGit = await start(sampleFiles, undefined);
+  const onOtherBranch = await start(house, "trunk");
+  expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this change breaks clients of HEAD");
+  const withoutGit = await start(house, undefined);
   expect(await withoutGit.save(withoutEmail)).toEqual([]);
 });
 
-/** A dev loop over a committed repository, with no part running. `save` returns what it says about clients. */
+/** A change handler for a committed repository, with no part running. `save` returns the warnings about clients. */
 async function start(files: Files, branch: string | undefined) {
   const root = writeRepository(files);
   const dataDir = join(root, ".data");
@@ -95,12 +95,12 @@ async function start(files: Files, branch: string | undefined) {
   if (branch === "main") commands.push(["switch", "-q", "-c", "feature"]);
   if (branch !== undefined) for (const args of commands) execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
   let lines: string[] = [];
-  const react = createReactor({
+  const applyChanges = createChangeHandler({
     root,
     dataDir,
     parts: new Map(),
     migrate: async () => {},
-    say: (_, line) => void lines.push(line),
+    print: (_, line) => void lines.push(line),
     readyTimeoutMs: 1_000,
     gatewaySwapMs: 1,
   });
@@ -109,8 +109,8 @@ async function start(files: Files, branch: string | undefined) {
     async save(edited: Files) {
       writeFiles(root, edited);
       lines = [];
-      await react([users]);
-      return lines.filter((line) => !line.startsWith("the supergraph is composed anew"));
+      await applyChanges([users]);
+      return lines.filter((line) => !line.startsWith("published a new supergraph"));
     },
   };
 }

@@ -4,10 +4,10 @@ import { renderBanner, sampleQuery } from "./banner.ts";
 import { partNames } from "./parts.ts";
 import { readPorts } from "./ports.ts";
 
-const usual = { ports: readPorts({}), running: partNames, late: [], tookMs: 3_210, hasPostgres: true } as const;
+const defaults = { ports: readPorts({}), running: partNames, notReady: [], tookMs: 3_210, hasPostgres: true } as const;
 
-test("the banner tells where everything is and what to try", () => {
-  const text = renderBanner(usual);
+test("the banner lists every address and example requests", () => {
+  const text = renderBanner(defaults);
   expect(text).toContain("Tributary is ready (3.2 s)");
   for (const port of [4000, 4001, 4002, 4003, 4004, 4010, 4020]) expect(text).toContain(`http://127.0.0.1:${port}/`);
   expect(text).toContain("127.0.0.1:4032");
@@ -17,14 +17,14 @@ test("the banner tells where everything is and what to try", () => {
   expect(parse(sampleQuery).definitions).toHaveLength(1);
 });
 
-test("only what runs is told, and what is not ready is", () => {
-  const text = renderBanner({ ...usual, running: ["users"], late: ["users"], hasPostgres: false });
-  expect(text).toContain("not all of it");
+test("the banner lists only the parts that run, and marks those that are not ready", () => {
+  const text = renderBanner({ ...defaults, running: ["users"], notReady: ["users"], hasPostgres: false });
+  expect(text).toContain("Tributary is running, but not every part is ready");
   expect(text).toContain("4001/graphql   NOT READY");
   expect(text).not.toMatch(/curl|token|PostgreSQL|4000/);
 });
 
-test("an issuer elsewhere is named to the token command", () => {
-  const text = renderBanner({ ...usual, ports: readPorts({ ISSUER_PORT: "5020" }) });
+test("the token command names an issuer on another port", () => {
+  const text = renderBanner({ ...defaults, ports: readPorts({ ISSUER_PORT: "5020" }) });
   expect(text).toContain("ISSUER_URL=http://127.0.0.1:5020 npm run -s token -- ada");
 });

@@ -4,12 +4,12 @@ export interface BannerOptions {
   readonly ports: Ports;
   readonly running: readonly PartName[];
   /** Parts that did not become ready in time. */
-  readonly late: readonly PartName[];
+  readonly notReady: readonly PartName[];
   readonly tookMs: number;
   readonly hasPostgres: boolean;
 }
 
-const places: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
+const addresses: readonly { readonly name: PartName; readonly label: string; readonly path: string }[] = [
   { name: "gateway", label: "GraphQL, and GraphiQL in a browser", path: "/graphql" },
   { name: "rest-proxy", label: "REST", path: "/v2/users" },
   ...serviceNames.map((name) => ({ name, label: name, path: "/graphql" })),
@@ -22,20 +22,21 @@ const defaultIssuerPort = parts.find(({ name }) => name === "issuer")?.defaultPo
 export const sampleQuery =
   "{ user(id: 1) { name email posts { title comments { body author { name } } } orders { total { display } } } }";
 
-/** What is where, and what to try first. */
+/** The text after a start: every address, and example requests. */
 export function renderBanner(options: BannerOptions): string {
   const { ports, running, tookMs } = options;
-  const open = places.filter(({ name }) => running.includes(name));
-  const width = Math.max(...open.map(({ label }) => label.length), "PostgreSQL".length);
-  const lines = open.map(({ name, label, path }) => {
-    const remark = options.late.includes(name) ? "   NOT READY" : "";
+  const listed = addresses.filter(({ name }) => running.includes(name));
+  const width = Math.max(...listed.map(({ label }) => label.length), "PostgreSQL".length);
+  const lines = listed.map(({ name, label, path }) => {
+    const remark = options.notReady.includes(name) ? "   NOT READY" : "";
     return `  ${label.padEnd(width)}  ${urlOf(ports[name])}${path}${remark}`;
   });
   if (options.hasPostgres) lines.push(`  ${"PostgreSQL".padEnd(width)}  127.0.0.1:${ports.postgres}`);
-  const headline = options.late.length === 0 ? "Tributary is ready" : "Tributary is up, but not all of it";
+  const headline =
+    options.notReady.length === 0 ? "Tributary is ready" : "Tributary is running, but not every part is ready";
   return [
     "",
-    `${headline} (${(tookMs / 1_000).toFixed(1)} s). Ctrl-C ends it.`,
+    `${headline} (${(tookMs / 1_000).toFixed(1)} s). Press Ctrl-C to stop it.`,
     "",
     ...lines,
     ...suggestions(options),
@@ -46,21 +47,21 @@ export function renderBanner(options: BannerOptions): string {
 
 function suggestions({ ports, running }: BannerOptions): string[] {
   const rest = urlOf(ports["rest-proxy"]);
-  const askToken = `${ports.issuer === defaultIssuerPort ? "" : `ISSUER_URL=${urlOf(ports.issuer)} `}npm run -s token -- ada`;
-  const token = `-H "authorization: Bearer $(${askToken})"`;
+  const tokenCommand = `${ports.issuer === defaultIssuerPort ? "" : `ISSUER_URL=${urlOf(ports.issuer)} `}npm run -s token -- ada`;
+  const token = `-H "authorization: Bearer $(${tokenCommand})"`;
   return [
     ...(running.includes("gateway") ? ["", "Try this query:", `  ${sampleQuery}`] : []),
     ...(running.includes("rest-proxy")
       ? [
           "",
-          "and these:",
+          "Try these requests:",
           `  curl ${rest}/v2/users/1`,
           `  curl ${rest}/v2/users/1/posts`,
           `  curl ${token} ${rest}/v2/orders`,
         ]
       : []),
     ...(running.includes("issuer")
-      ? ["", "A token for Ada, Grace or Linus, from the local issuer (never used in production):", `  ${askToken}`]
+      ? ["", "A token for Ada, Grace or Linus, from the local issuer (never used in production):", `  ${tokenCommand}`]
       : []),
   ];
 }

@@ -10,58 +10,62 @@ export interface CommandOptions {
   readonly loadSeeding: () => Promise<Seeding>;
 }
 
-// One Ctrl-C arrives up to three times: from the terminal, from npm, from the bootstrap. Only a later one is a second one.
+// One Ctrl-C arrives up to three times: from the terminal, from npm, from the bootstrap. A signal more than 500 ms after
+// the first is a second Ctrl-C.
 const sameSignalMs = 500;
 const killedExitMs = 2_000;
 const parentPollMs = 500;
 
-/** The process around the platform: signals, the terminal, the exit code. Ends the process. */
+/**
+ * Runs the platform in this process: handles signals and the terminal, and exits with the platform's exit code. A second
+ * Ctrl-C kills all parts at once.
+ */
 export async function runCommand(o: CommandOptions): Promise<never> {
-  const ending = new AbortController();
+  const stopping = new AbortController();
   let kill = () => {};
   let firstSignalMs: number | undefined;
   let isKilling = false;
-  const endHard = async () => {
+  const killAndExit = async () => {
     if (isKilling) return;
     isKilling = true;
     try {
       kill();
       await sleep(killedExitMs);
     } finally {
-      process.exit(1); // Also if kill throws: the rejection would be an uncaught exception and call endHard again.
+      process.exit(1); // Also if kill throws: the rejection would be an uncaught exception and call this function again.
     }
   };
   const onSignal = () => {
     const nowMs = performance.now();
     firstSignalMs ??= nowMs;
-    ending.abort();
-    if (nowMs - firstSignalMs > sameSignalMs) void endHard();
+    stopping.abort();
+    if (nowMs - firstSignalMs > sameSignalMs) void killAndExit();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // The terminal may be gone.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // The terminal may be closed.
   process.on("uncaughtException", (error) => {
     process.stderr.write(`${error.stack}\n`);
-    void endHard();
+    void killAndExit();
   });
   const { BOOTSTRAP_PID, NO_COLOR, ...environment } = o.environment;
-  onParentGone(Number(BOOTSTRAP_PID), onSignal);
+  onParentExit(Number(BOOTSTRAP_PID), onSignal);
   const exitCode = await runPlatform({
     ...o,
     environment,
     isColoured: process.stdout.isTTY && !NO_COLOR,
-    signal: ending.signal,
-    onKillable: (killAll) => (kill = killAll),
+    signal: stopping.signal,
+    setKill: (killAll) => (kill = killAll),
     write: (text) => process.stdout.write(text),
   });
   process.exit(exitCode);
 }
 
-// `kill -9` of the bootstrap does not reach us; but then nobody is there any more for whom we run.
-function onParentGone(parent: number, act: () => void): void {
+// `kill -9` of the bootstrap sends no signal to this process, so its end is polled.
+function onParentExit(parent: number, listener: () => void): void {
   if (parent !== process.ppid) return;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    act();
+    listener();
   }, parentPollMs);
 }

@@ -11,11 +11,11 @@ export type Composed =
   | { readonly ok: false; readonly report: readonly string[]; readonly schemas: Schemas };
 
 /**
- * Composes the schemas on disk. A report of errors leads with the files that changed since `composed`, the schemas that composed
- * last; without them, with those that changed since main.
+ * Composes the schemas on disk. An error report lists first the files that changed since `composed` (the last schemas that
+ * composed), or since main if `composed` is undefined.
  */
 export async function composeFromDisk(root: string, composed: Schemas | undefined): Promise<Composed> {
-  // Loaded when first needed: it is half a second of modules, which the start itself does not use.
+  // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
   const { composeSubgraphs } = await import("../../supergraph/compose.ts");
   const { reportCompositionErrors } = await import("../../supergraph/composition/composition-report.ts");
   const { findSchemaBaseline } = await import("../../supergraph/composition/schema-baseline.ts");
@@ -36,7 +36,7 @@ export type MergedRoutes =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly report: readonly string[] };
 
-/** The services' REST routes, merged into the text of routes.json; or what is wrong with them. */
+/** Merges the services' REST routes into the text of routes.json. */
 export async function mergeRoutesFromDisk(root: string): Promise<MergedRoutes> {
   const { readRoutes } = await import("../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../supergraph/routes/routes.ts");
@@ -46,7 +46,7 @@ export async function mergeRoutesFromDisk(root: string): Promise<MergedRoutes> {
     : { ok: false, report: await describe(merged.errors) };
 }
 
-/** The services' schemas as they lie on disk. */
+/** The services' schemas on disk. */
 export function readSchemas(root: string): Schemas {
   return schemasOf(readSubgraphs(root));
 }

@@ -8,14 +8,14 @@ import { StartError } from "./start-error.ts";
 
 type DatabaseUrls = Readonly<Record<ServiceName, string>>;
 
-/** The part of scripts/seed/seed.ts that a start uses. It ignores services without seed data. */
+/** The functions of scripts/seed/seed.ts that a start uses. They ignore services without seed data. */
 export interface Seeding {
-  /** The services with seed data of another scale, and those whose rows are not seed data. */
+  /** `outdated`: services seeded at another scale. `unmarked`: services whose rows are not seed data. */
   findOtherScale(
     urls: Partial<DatabaseUrls>,
     scale: number,
   ): Promise<{ readonly outdated: readonly string[]; readonly unmarked: readonly string[] }>;
-  /** Fills databases that are empty and were never seeded, each in one transaction. */
+  /** Seeds databases that are empty and were never seeded, each in one transaction. */
   seedEmpty(options: {
     readonly urls: DatabaseUrls;
     readonly scale: number | undefined;
@@ -28,20 +28,20 @@ export interface DatabasesOptions {
   readonly superuserUrl: string;
   readonly secrets: Secrets;
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Replaces seeded databases of another scale. Undefined replaces nothing. */
+  /** Seeded databases of another scale are replaced. Undefined replaces none. */
   readonly scale: number | undefined;
   /** The services whose databases `scale` may replace. */
   readonly replaceable: readonly ServiceName[];
-  say(name: string, line: string): void;
+  print(name: string, line: string): void;
 }
 
-/** Creates missing roles and databases, migrates them, and seeds the empty ones. Only `scale` replaces existing data. */
+/** Creates missing roles and databases, migrates all databases, and seeds the empty ones. Only `scale` replaces existing data. */
 export async function prepareDatabases(options: DatabasesOptions): Promise<void> {
-  const { say, scale } = options;
-  const urls = await makeDatabases(options);
+  const { print, scale } = options;
+  const urls = await ensureDatabases(options);
   const seeding = await options.loadSeeding();
   if (scale !== undefined) await replaceOtherScale(seeding, urls, scale, options);
-  await asStartError(seeding.seedEmpty({ urls, scale, progress: (line) => say("seed", line) }));
+  await asStartError(seeding.seedEmpty({ urls, scale, progress: (line) => print("seed", line) }));
 }
 
 async function replaceOtherScale(
@@ -50,17 +50,17 @@ async function replaceOtherScale(
   scale: number,
   options: DatabasesOptions,
 ): Promise<void> {
-  const chosen = Object.fromEntries(options.replaceable.map((name) => [name, urls[name]]));
-  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(chosen, scale));
+  const replaceable = Object.fromEntries(options.replaceable.map((name) => [name, urls[name]]));
+  const { outdated, unmarked } = await asStartError(seeding.findOtherScale(replaceable, scale));
   for (const name of unmarked)
-    options.say("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
+    options.print("seed", `${name} has rows that are not seed data and keeps them; --fresh deletes all data`);
   if (outdated.length === 0) return;
-  options.say("seed", `scale ${scale} replaces the seeded databases ${outdated.join(", ")}`);
+  options.print("seed", `scale ${scale} replaces the seeded databases ${outdated.join(", ")}`);
   await dropDatabases(options.superuserUrl, outdated);
-  await makeDatabases(options); // The same URLs: name and password have not changed.
+  await ensureDatabases(options); // The URLs remain the same: name and password have not changed.
 }
 
-/** Errors of seeding name the service and what to do. */
+/** Seeding errors already name the service and the remedy, so they are printed without a stack. */
 async function asStartError<T>(seeding: Promise<T>): Promise<T> {
   try {
     return await seeding;
@@ -69,21 +69,24 @@ async function asStartError<T>(seeding: Promise<T>): Promise<T> {
   }
 }
 
-/** Applies one service's new migrations. Throws StartError with the reason. */
+/**
+ * Applies one service's new migrations.
+ * @throws StartError with the reason.
+ */
 export async function migrateService(
   name: ServiceName,
   databaseUrl: string,
-  { root, say }: Pick<DatabasesOptions, "root" | "say">,
+  { root, print }: Pick<DatabasesOptions, "root" | "print">,
 ): Promise<void> {
   const folder = join(root, "services", name, "migrations");
   try {
-    await applyMigrations({ name, databaseUrl, folder, say: (line) => say(name, line) });
+    await applyMigrations({ name, databaseUrl, folder, print: (line) => print(name, line) });
   } catch (cause) {
     throw new StartError(`The migrations of ${name} failed: ${String(cause)}`, { cause });
   }
 }
 
-async function makeDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
+async function ensureDatabases(options: DatabasesOptions): Promise<DatabaseUrls> {
   const entries = await Promise.all(
     serviceNames.map(async (name) => {
       const password = options.secrets.databasePasswords[name];

@@ -4,12 +4,12 @@ import { partNames, parts, serviceNames } from "./parts.ts";
 import { readPorts } from "./ports.ts";
 import type { Secrets } from "./secrets.ts";
 
-test("on the usual ports the gateway takes the addresses of the supergraph", () => {
+test("on the default ports the gateway uses the addresses of the supergraph", () => {
   const names = Object.keys(environmentOf("gateway", context({})));
   expect(names.filter((name) => name.startsWith("SUBGRAPH_URL_"))).toEqual([]);
 });
 
-test("what is said from outside reaches every part; where it listens does not", () => {
+test("every part inherits the environment, except addresses, ports and databases", () => {
   const outside = {
     LOG_LEVEL: "debug",
     ISSUER: "https://id.example.com",
@@ -18,19 +18,19 @@ test("what is said from outside reaches every part; where it listens does not", 
     DATABASE_URL: "x",
   };
   for (const name of partNames) {
-    const own = environmentOf(name, context(outside));
-    expect(own).toMatchObject({ LOG_LEVEL: "debug", ISSUER: "https://id.example.com", HOST: "127.0.0.1" });
-    expect(own["PORT"]).not.toBe("80");
+    const environment = environmentOf(name, context(outside));
+    expect(environment).toMatchObject({ LOG_LEVEL: "debug", ISSUER: "https://id.example.com", HOST: "127.0.0.1" });
+    expect(environment["PORT"]).not.toBe("80");
   }
   expect(environmentOf("users", context(outside))["DATABASE_URL"]).toContain("@127.0.0.1:4032/users");
 });
 
-test("the list has every part once", () => {
+test("the list contains every part once", () => {
   expect(parts.map(({ name }) => name)).toEqual(partNames);
 });
 
-function context(ambient: Record<string, string>): PartContext {
+function context(inherited: Record<string, string>): PartContext {
   const passwords = serviceNames.map((name) => [name, `password-of-${name}`]);
   const databasePasswords = Object.fromEntries(passwords) as Secrets["databasePasswords"];
-  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, cursorKey: "k" }, ambient };
+  return { ports: readPorts({}), dataDir: "/data", secrets: { databasePasswords, cursorKey: "k" }, inherited };
 }

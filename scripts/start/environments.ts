@@ -17,13 +17,16 @@ export interface PartContext {
   readonly ports: Ports;
   readonly dataDir: string;
   readonly secrets: Secrets;
-  /** What the supervisor itself was given; passed on, so that LOG_LEVEL=debug npm start reaches every part. */
-  readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** The supervisor's environment. Every part inherits it, so that `LOG_LEVEL=debug npm start` applies to all parts. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
 }
 
-/** The variables of one part's process. Whose tokens count may be said from outside (ISSUER, …); where it listens not. */
+/**
+ * The environment of one part's process. The supervisor's environment overrides the identity variables (ISSUER, AUDIENCE,
+ * JWKS_URL); it cannot override addresses, ports and databases.
+ */
 export function environmentOf(name: PartName, context: PartContext): Record<string, string | undefined> {
-  return { ...identityOf(context), ...context.ambient, ...fixedFor(name, context), ...ownFor(name, context) };
+  return { ...identityOf(context), ...context.inherited, ...fixedFor(name, context), ...specificFor(name, context) };
 }
 
 function identityOf({ ports }: PartContext): Record<string, string> {
@@ -37,30 +40,30 @@ function fixedFor(name: PartName, { ports }: PartContext): Record<string, string
     PORT: String(ports[name]),
     PROFILE: "development",
     REUSE_PORT: String(portsAreShared),
-    // Long enough for open connections to move to a successor on the same port, short enough for Ctrl-C.
+    // Long enough for clients to reconnect to the new process on the same port, short enough for Ctrl-C.
     DRAIN_DELAY_MS: "200",
     SHUTDOWN_GRACE_MS: "2500",
-    APOLLO_TELEMETRY_DISABLED: "1", // The gateway says so too, but a standby loads its code before its main does.
+    APOLLO_TELEMETRY_DISABLED: "1", // The gateway sets it too, but a standby loads Apollo's code before the gateway's main.ts runs.
   };
 }
 
-function ownFor(name: PartName, context: PartContext): Record<string, string> {
+function specificFor(name: PartName, context: PartContext): Record<string, string> {
   const { ports, dataDir, secrets } = context;
   const published = publishedFiles(dataDir);
   if (isService(name)) return { DATABASE_URL: databaseUrl(name, context), CURSOR_KEYS: secrets.cursorKey };
   if (name === "gateway")
     return { SUPERGRAPH_FILE: published.supergraph, ISSUER_URL: urlOf(ports.issuer), ...movedSubgraphs(ports) };
   if (name === "rest-proxy") return { ROUTES_FILE: published.routes, ...serviceUrls(ports) };
-  // Tokens outlive a restart of the issuer.
+  // With a stored key, tokens remain valid after a restart of the issuer.
   return { KEY_FILE: join(dataDir, "issuer-key.json") };
 }
 
-/** The address with which a service opens its own database. */
+/** The URL with which a service connects to its database. */
 export function databaseUrl(service: ServiceName, { ports, secrets }: Pick<PartContext, "ports" | "secrets">): string {
   return `postgres://${service}:${secrets.databasePasswords[service]}@127.0.0.1:${ports.postgres}/${service}`;
 }
 
-// The supergraph names the default addresses; only who listens elsewhere has to be named again.
+// The supergraph contains the default addresses, so only services on another port need a variable.
 function movedSubgraphs(ports: Ports): Record<string, string> {
   const moved = parts.filter(({ name, defaultPort }) => isService(name) && ports[name] !== defaultPort);
   return Object.fromEntries(

@@ -9,27 +9,27 @@ export interface MigrationsOptions {
   readonly databaseUrl: string;
   /** The folder with the service's numbered SQL files. */
   readonly folder: string;
-  /** Gets what was applied, as a line of log. */
-  say(line: string): void;
+  /** Receives the log lines of applied migrations. */
+  print(line: string): void;
 }
 
 /**
- * Applies the migrations that the database has not seen, as the service's own `migrate` does: by the kit's tool, but
- * without a process for each service, which would cost a second of every first start.
+ * Applies pending migrations with the kit's tool, as the service's `migrate` command does, but in this process: a process
+ * for each service would add a second to a first start.
  */
-export async function applyMigrations({ name, databaseUrl, folder, say }: MigrationsOptions): Promise<void> {
+export async function applyMigrations({ name, databaseUrl, folder, print }: MigrationsOptions): Promise<void> {
   if (!(await hasPending(databaseUrl, folder))) return;
-  const { migrate } = await import("@tributary/kit/postgres/migrate");
-  const log = createLog({ name, level: "info", destination: toLines(say) });
+  const { migrate } = await import("@tributary/kit/migrate");
+  const log = createLog({ name, level: "info", destination: createLineStream(print) });
   await migrate({ databaseUrl, directory: folder, log });
 }
 
-// One light query, so that the usual start need not load what migrates.
+// One query, so that a start without pending migrations does not load the migration tool.
 async function hasPending(databaseUrl: string, folder: string): Promise<boolean> {
   const applied = await readApplied(databaseUrl);
   return readdirSync(folder)
     .filter((file) => !file.startsWith("."))
-    .some((file) => !applied.has(basename(file, extname(file)))); // node-pg-migrate's name for it
+    .some((file) => !applied.has(basename(file, extname(file)))); // node-pg-migrate's name of the migration
 }
 
 async function readApplied(databaseUrl: string): Promise<ReadonlySet<string>> {
@@ -37,8 +37,8 @@ async function readApplied(databaseUrl: string): Promise<ReadonlySet<string>> {
   client.on("error", () => {});
   await client.connect();
   try {
-    const { rows: found } = await client.query("select where to_regclass('pgmigrations') is not null");
-    if (found.length === 0) return new Set();
+    const { rows: tables } = await client.query("select where to_regclass('pgmigrations') is not null");
+    if (tables.length === 0) return new Set();
     const { rows } = await client.query<{ name: string }>("select name from pgmigrations");
     return new Set(rows.map((row) => row.name));
   } finally {
@@ -46,10 +46,10 @@ async function readApplied(databaseUrl: string): Promise<ReadonlySet<string>> {
   }
 }
 
-function toLines(say: (line: string) => void): Writable {
+function createLineStream(print: (line: string) => void): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
-      say(chunk.toString().trimEnd());
+      print(chunk.toString().trimEnd());
       done();
     },
   });

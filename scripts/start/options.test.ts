@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 import { partNames } from "./parts.ts";
 
-test("without options everything starts, on the data that is there", () => {
+test("without options every part starts, with the existing data", () => {
   expect(readOptions([])).toEqual({ help: false, fresh: false, scale: undefined, only: partNames });
 });
 
@@ -22,7 +22,7 @@ test.each([
   [["--only", ""], `--only does not know ""`],
   [["--frehs"], "--frehs"],
   [["users"], "users"],
-])("%j is refused with the reason and the usage", (args, reason) => {
+])("%j is rejected with the reason and the usage", (args, reason) => {
   const read = () => readOptions(args);
   expect(read).toThrow(reason);
   expect(read).toThrow("Usage: npm start");

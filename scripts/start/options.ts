@@ -18,22 +18,22 @@ const usageExitCode = 2;
 export const usage = `Usage: npm start -- [options]
 
 Starts the whole platform on this machine: PostgreSQL, the local issuer, the services, the gateway, the REST proxy.
-A service whose tables are empty, and were never seeded, is seeded. Existing data stays, but for these options:
+A service whose tables are empty and were never seeded is seeded. Existing data remains unless an option deletes it:
 
   --fresh              delete all databases, then seed every service; deletes nothing if no part that starts has one
-  --scale N            seed N times the usual amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
+  --scale N            seed N times the default amount, 1 to ${scaleMax}. Replaces every database that was seeded at another
                        scale: edits in it are lost. With --only it replaces only databases of these parts. A database
-                       whose rows are not seed data stays as it is: --fresh deletes it.
-  --only a,b           only these parts: ${partNames.join(", ")}
-  --help               this text
+                       whose rows are not seed data is not replaced: --fresh deletes it.
+  --only a,b           start only these parts: ${partNames.join(", ")}
+  --help               print this text
 
-Ports are variables: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
-Data lies in DATA_DIR (.data).
+Environment variables for ports: ${[...parts.map(({ portVariable }) => portVariable), postgresPort.variable].join(", ")}.
+Data folder: DATA_DIR (default: .data).
 `;
 
 /**
  * Reads the command line.
- * @throws StartError with exit code 2 and the usage for what it does not know.
+ * @throws StartError with exit code 2 and the usage for an unknown option or value.
  */
 export function readOptions(args: readonly string[]): StartOptions {
   const { help, fresh, scale, only } = parse(args);
@@ -66,11 +66,11 @@ function readScale(text: string): number {
 
 function readOnly(text: string | undefined): readonly PartName[] {
   if (text === undefined) return partNames;
-  const asked = text.split(",").map((name) => name.trim());
-  const unknown = asked.filter((name) => !partNames.some((known) => known === name));
+  const requested = text.split(",").map((name) => name.trim());
+  const unknown = requested.filter((name) => !partNames.some((known) => known === name));
   if (unknown.length > 0)
     throw usageError(`--only does not know "${unknown.join(", ")}". The parts are ${partNames.join(", ")}.`);
-  return partNames.filter((name) => asked.includes(name));
+  return partNames.filter((name) => requested.includes(name));
 }
 
 function usageError(message: string): StartError {

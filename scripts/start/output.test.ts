@@ -3,14 +3,14 @@ import { createLog } from "@tributary/kit/process/log";
 import { expect, test } from "vitest";
 import { createOutput } from "./output.ts";
 
-test("each line carries its part's name in a column of its own", () => {
+test("each line begins with a column that contains its part's name", () => {
   const { line, text } = setUp();
   line("users", "hello");
   line("rest-proxy", "there");
   expect(text()).toBe("users      | hello\nrest-proxy | there\n");
 });
 
-test("a log record becomes a sentence with its fields", () => {
+test("a log record is printed as its message and fields", () => {
   const { line, text } = setUp();
   const time = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   line(
@@ -20,56 +20,56 @@ test("a log record becomes a sentence with its fields", () => {
   expect(text()).toBe(`users      | 03:04:05 info  listening port=4001 path="/a b"\n`);
 });
 
-test("below the line of an error stand its type, its message and the place in the code, then its causes", () => {
+test("an error's type, message, stack frames and causes follow its log line", () => {
   const { line, text } = setUp();
   const cause = Object.assign(new Error("connect refused"), { code: "ECONNREFUSED" });
   const error = new AggregateError([new RangeError("one of many")], "boom", { cause });
-  const [, place = ""] =
+  const [, position = ""] =
     /^ +at .*(file:.*output\.test\.ts:\d+:\d+|\/.*output\.test\.ts:\d+:\d+)/m.exec(error.stack!) ?? [];
   line("users", logLineOf(error, "a field failed"));
-  const [sentence, first, frame, ...more] = text().split("\n");
-  expect(sentence).toMatch(/^users {6}\| \d\d:\d\d:\d\d error a field failed requestId=7$/);
+  const [headline, first, frame, ...more] = text().split("\n");
+  expect(headline).toMatch(/^users {6}\| \d\d:\d\d:\d\d error a field failed requestId=7$/);
   expect(first).toBe("users      |   AggregateError: boom");
   expect(frame).toMatch(/^users {6}\| {7}at /);
-  expect(frame).toContain(place);
+  expect(frame).toContain(position);
   expect(more).toContain("users      |   cause: Error: connect refused code=ECONNREFUSED");
   expect(more).toContain("users      |   one of its errors: RangeError: one of many");
 });
 
-test("different errors behind the same log message are each shown", () => {
+test("different errors with the same log message are each shown", () => {
   const { line, text } = setUp();
   for (let i = 0; i < 5; i++) line("users", logLineOf(new TypeError("first"), "a field failed"));
   line("users", logLineOf(new RangeError("second"), "a field failed"));
   expect(text()).toContain("RangeError: second");
 });
 
-test("trouble that repeats itself does not push everything else away, other lines are all shown", () => {
+test("repeated warnings and errors are limited, other lines are all shown", () => {
   const { line, text } = setUp();
-  const say = (level: string, msg: string, times: number) => {
+  const log = (level: string, msg: string, times: number) => {
     for (let i = 0; i < times; i++) line("users", JSON.stringify({ level, msg, requestId: String(i) }));
   };
-  say("warn", "a fetch failed", 50);
-  say("info", "answered", 50);
-  say("warn", "another trouble", 1);
+  log("warn", "a fetch failed", 50);
+  log("info", "request completed", 50);
+  log("warn", "another problem", 1);
   expect(text().match(/warn {2}a fetch failed/g)).toHaveLength(3);
   expect(text().match(/more lines "a fetch failed": at most 3 a second are shown/g)).toHaveLength(1);
-  expect(text().match(/answered/g)).toHaveLength(50);
-  expect(text()).toContain("another trouble");
+  expect(text().match(/request completed/g)).toHaveLength(50);
+  expect(text()).toContain("another problem");
 });
 
-test("trouble of which every line was shown has no note on omitted lines", () => {
+test("a warning whose lines were all shown has no note on omitted lines", () => {
   const { line, text } = setUp();
   for (let i = 0; i < 3; i++) line("users", JSON.stringify({ level: "warn", msg: "a fetch failed" }));
   expect(text()).not.toContain("are shown");
 });
 
-test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is shown as it is", (said) => {
+test.each(["{broken", `{"no":"log record"}`, "[1]", "", "null"])("%j is printed unchanged", (original) => {
   const { line, text } = setUp();
-  line("users", said);
-  expect(text()).toBe(`users      | ${said}\n`);
+  line("users", original);
+  expect(text()).toBe(`users      | ${original}\n`);
 });
 
-test("colours come on a terminal only, one for each part", () => {
+test("on a terminal each part has a colour", () => {
   const { line, text } = setUp(true);
   line("users", "a");
   line("rest-proxy", "b");

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
-import { createRepetition } from "./repetition.ts";
+import { createRepeatedLineFilter } from "./repeated-line-filter.ts";
 
-/** Warnings and errors of one kind that are shown in a second. */
+/** How many warnings or errors of one kind are shown in a second. */
 const perSecondMax = 3;
 
 type Style = Parameters<typeof styleText>[0];
@@ -9,16 +9,16 @@ type Style = Parameters<typeof styleText>[0];
 export interface OutputOptions {
   write(text: string): void;
   readonly isColoured: boolean;
-  /** Names that will speak, for the width of the first column and a colour each. */
+  /** The names in the first column. They determine its width, and each has a colour. */
   readonly names: readonly string[];
-  /** Milliseconds; tests hand in their own. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 export interface Output {
-  /** One line of one part, as it said it; a JSON line of its log becomes a sentence. */
+  /** Prints one line of a part. A JSON log record is formatted for reading. */
   line(name: string, text: string): void;
-  /** Text of our own, as it is. */
+  /** Prints text unchanged, without a name. */
   raw(text: string): void;
 }
 
@@ -41,7 +41,7 @@ const levelStyles: Readonly<Record<string, Style>> = {
   trace: "gray",
 };
 
-/** What everybody says, in one stream: name in front, colours on a terminal. */
+/** Prints the lines of all parts to one stream, each with the part's name. Repeated warnings and errors are limited. */
 export function createOutput({
   write,
   isColoured,
@@ -53,14 +53,14 @@ export function createOutput({
   const prefixes = new Map(
     names.map((name, index) => [name, paint(colours[index % colours.length] ?? "white", `${name.padEnd(width)} |`)]),
   );
-  const showing = createRepetition({ now, perSecondMax });
+  const decide = createRepeatedLineFilter({ now, perSecondMax });
   return {
     line(name, text) {
       const prefix = prefixes.get(name) ?? `${name.padEnd(width)} |`;
       const record = readRecord(text);
-      const show = record !== undefined && isTrouble(record) ? showing(kindOf(name, record)) : "show";
-      if (show === "omit") return;
-      if (show === "omit-first" && record) {
+      const decision = record !== undefined && isWarningOrError(record) ? decide(kindOf(name, record)) : "show";
+      if (decision === "omit") return;
+      if (decision === "omit-first" && record) {
         const note = `  (more lines "${renderText(record["msg"])}": at most ${perSecondMax} a second are shown)`;
         write(`${prefix} ${paint("gray", note)}\n`);
         return;
@@ -71,21 +71,21 @@ export function createOutput({
   };
 }
 
-/** A log record as "12:34:56 warn sentence field=value", with its error below; any other line as it is. */
+/** A log record as "12:34:56 warn message field=value", with its error on the next lines. Other lines are unchanged. */
 function renderLine(line: string | Record<string, unknown>, paint: (style: Style, text: string) => string): string[] {
   if (typeof line === "string") return [line];
   const { level, time, msg, name: _name, pid: _pid, hostname: _hostname, err, ...fields } = line;
-  const sentence = [
+  const headline = [
     paint("gray", readClock(time)),
     paint(levelStyles[String(level)] ?? "white", String(level).padEnd(5)),
     renderText(msg),
     ...Object.entries(fields).map(([key, value]) => paint("gray", `${key}=`) + renderValue(value)),
   ];
-  const below = err === undefined ? [] : renderError(err).map((line) => (isFrame(line) ? paint("gray", line) : line));
-  return [sentence.filter((word) => word !== "").join(" "), ...below.map((line) => `  ${line}`)];
+  const error = err === undefined ? [] : renderError(err).map((line) => (isFrame(line) ? paint("gray", line) : line));
+  return [headline.filter((word) => word !== "").join(" "), ...error.map((line) => `  ${line}`)];
 }
 
-/** An error as kit/src/errors/describe-error.ts logs it: type and message first, then the frames, then its causes. */
+/** Renders an error that kit/src/telemetry/describe-error.ts logged: type and message, then the frames, then its causes. */
 function renderError(error: unknown, label = ""): string[] {
   if (!isRecord(error)) return `${label}${renderText(error)}`.split("\n");
   const { type, message, stack, cause, errors, ...known } = error;
@@ -94,7 +94,7 @@ function renderError(error: unknown, label = ""): string[] {
     ...`${label}${renderText(type)}: ${renderText(message)}${properties.join("")}`.split("\n"),
     ...(stack === undefined ? [] : renderText(stack).split("\n")),
     ...(cause === undefined ? [] : renderError(cause, "cause: ")),
-    ...(Array.isArray(errors) ? errors.flatMap((one) => renderError(one, "one of its errors: ")) : []),
+    ...(Array.isArray(errors) ? errors.flatMap((inner) => renderError(inner, "one of its errors: ")) : []),
   ];
 }
 
@@ -102,16 +102,16 @@ function isFrame(line: string): boolean {
   return /^\s+at /.test(line);
 }
 
-/** Warnings and errors can be logged for every failed request. Debug lines are all shown. */
-function isTrouble({ level }: Record<string, unknown>): boolean {
+/** Only warnings and errors are limited: one can be logged for every failed request. */
+function isWarningOrError({ level }: Record<string, unknown>): boolean {
   return level === "warn" || level === "error";
 }
 
-/** Records of one kind differ in little but their request. Errors of one kind were thrown at the same place. */
+/** Records of one kind differ only in details of the request. Errors of one kind were thrown at the same line of code. */
 function kindOf(name: string, { level, msg, service, code, err }: Record<string, unknown>): string {
   const { type, stack } = isRecord(err) ? err : {};
-  const place = typeof stack === "string" ? stack.split("\n", 1)[0] : undefined;
-  return JSON.stringify([name, level, msg, service, code, type, place]);
+  const frame = typeof stack === "string" ? stack.split("\n", 1)[0] : undefined;
+  return JSON.stringify([name, level, msg, service, code, type, frame]);
 }
 
 function readRecord(text: string): Record<string, unknown> | undefined {
@@ -128,7 +128,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-// The local time of day; the record itself has UTC.
+// The local time of day; the record contains UTC.
 function readClock(time: unknown): string {
   const date = typeof time === "string" || typeof time === "number" ? new Date(time) : undefined;
   return date === undefined || Number.isNaN(date.getTime()) ? "" : date.toTimeString().slice(0, 8);

@@ -1,6 +1,6 @@
-// The process in which a part lives under `npm start`: `node part-host.ts <main.ts> [standby]`. It ends when the
-// supervisor is gone, and as a standby loads the part's code before it begins, so
-// that code which does not load never replaces what runs.
+// The entry of a part's process under `npm start`: `node part-host.ts <main.ts> [standby]`. It ends when the supervisor
+// ends. A standby first loads the modules that main.ts imports, reports "loaded", and runs main.ts when the supervisor sends a
+// message. So a change that does not load never replaces the running process.
 import { readFileSync } from "node:fs";
 import { createRequire, flushCompileCache } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -13,29 +13,27 @@ const importedNames = /(?:^import\s*|^(?:import|export)\b[^"';]*?\bfrom\s*|\bimp
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 if (mode === "standby") {
   for (const [, name = ""] of readFileSync(entry, "utf8").matchAll(importedNames)) await load(name);
-  process.once("message", () => void begin());
+  process.once("message", () => void runMain());
   process.send?.("loaded");
-} else await begin();
+} else await runMain();
 
-async function begin(): Promise<void> {
-  process.channel?.unref(); // To wait for the supervisor's end is no reason to live on.
+async function runMain(): Promise<void> {
+  process.channel?.unref(); // The open channel must not keep the process alive.
   process.argv = [program, entry];
   await import(entryUrl.href);
-  // Node keeps compiled code when a process exits; a thousand small files then, while Ctrl-C waits for it.
+  // Node writes the compile cache at exit: about a thousand small files, while Ctrl-C waits. So it is written early.
   setTimeout(flushCompileCache, flushDelayMs).unref();
 }
 
-// What main imports, but not main itself: importing it is starting it.
+// Loads a module that main.ts imports. main.ts itself is not imported, because importing it starts the part.
 async function load(name: string): Promise<void> {
   if (name.startsWith(".")) await import(new URL(name, entryUrl).href);
   else if (!name.startsWith("node:")) await loadPackage(name);
 }
 
-// Only to save time: a package that cannot be found this way may well be found by main itself.
+// Loading packages early only saves time, so a failure is ignored: if main.ts cannot load the package either, it reports why.
 async function loadPackage(name: string): Promise<void> {
   try {
     await import(pathToFileURL(createRequire(entryUrl).resolve(name)).href);
-  } catch {
-    // Then main says what is wrong.
-  }
+  } catch {}
 }

@@ -8,35 +8,35 @@ export interface PartProcessOptions {
   readonly entry: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Gets every line it says. */
-  say(line: string): void;
+  /** Receives every line of its output. */
+  print(line: string): void;
 }
 
 /** A part's process. */
 export interface PartProcess {
   readonly pid: number | undefined;
-  /** Resolves to a description of how it ended, when its whole group has ended and its output was read. */
-  readonly gone: Promise<string>;
-  /** Asks it to end. */
+  /** Resolves to a description of how it ended, when its whole process group has ended and its output was read. */
+  readonly ended: Promise<string>;
+  /** Sends SIGTERM to the process. */
   terminate(): void;
-  /** Ends its whole group at once. */
+  /** Sends SIGKILL to its whole process group. */
   kill(): void;
 }
 
-/** One that waits, and takes over from the one that runs. */
+/** A process that has loaded its code and replaces the running process when it is activated. */
 export interface StandbyProcess extends PartProcess {
-  /** True once its code is loaded, false when it ends before. */
+  /** Resolves to true once its code is loaded, to false if it ends before. */
   readonly loaded: Promise<boolean>;
-  begin(): void;
-  /** True once it listens, beside the one that it replaces; false when it ends before. */
+  activate(): void;
+  /** Resolves to true once it listens, on the same port as the process that it replaces; to false if it ends before. */
   readonly listening: Promise<boolean>;
 }
 
-/** Whether two processes may listen on one port for a moment, so that nobody is refused while one replaces the other. */
+/** Whether two processes may listen on one port (SO_REUSEPORT), so that no connection is refused during a restart. */
 export const portsAreShared = process.platform === "linux";
 
 const host = fileURLToPath(new URL("part-host.ts", import.meta.url));
-const readyAnswerMs = 1_000;
+const readyTimeoutMs = 1_000;
 const outputGraceMs = 200;
 
 export function startProcess(options: PartProcessOptions): PartProcess {
@@ -46,19 +46,19 @@ export function startProcess(options: PartProcessOptions): PartProcess {
 export function startStandby(options: PartProcessOptions): StandbyProcess {
   const child = spawnHost([options.entry, "standby"], options);
   const process_ = toPartProcess(child);
-  const hear = (expected: string) =>
+  const waitForMessage = (expected: string) =>
     new Promise<boolean>((resolve) => {
       child.on("message", (message) => message === expected && resolve(true));
-      void process_.gone.finally(() => resolve(false));
+      void process_.ended.finally(() => resolve(false));
     });
-  const [loaded, listening] = [hear("loaded"), hear("listening")];
-  return { ...process_, loaded, listening, begin: () => child.send("begin", () => {}) };
+  const [loaded, listening] = [waitForMessage("loaded"), waitForMessage("listening")];
+  return { ...process_, loaded, listening, activate: () => child.send("activate", () => {}) };
 }
 
-/** Whether this address answers 200 now. */
-export function isAnswering(url: string): Promise<boolean> {
+/** Whether this URL responds with status 200 within a second. */
+export function isReady(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: readyAnswerMs }, (response) => {
+    const request = get(url, { agent: false, timeout: readyTimeoutMs }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
@@ -67,25 +67,26 @@ export function isAnswering(url: string): Promise<boolean> {
   });
 }
 
-// Detached: a group of its own, so that Ctrl-C in the terminal reaches us alone and we decide what ends when.
-function spawnHost(args: readonly string[], { cwd, environment, say }: PartProcessOptions): ChildProcess {
+// Detached: the process leads its own process group, so that Ctrl-C in the terminal signals only the supervisor, which stops
+// the parts in its order.
+function spawnHost(args: readonly string[], { cwd, environment, print }: PartProcessOptions): ChildProcess {
   const stdio = ["ignore", "pipe", "pipe", "ipc"] as const;
   const child = spawn(process.execPath, [host, ...args], { cwd, env: environment, detached: true, stdio: [...stdio] });
-  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, say);
+  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, print);
   return child;
 }
 
 function toPartProcess(child: ChildProcess): PartProcess {
   const { pid } = child;
   const kill = () => pid !== undefined && signalGroup(pid, "SIGKILL");
-  const gone = new Promise<string>((resolve) => {
+  const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
-      kill(); // What it may have started itself.
-      const how = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
-      child.once("close", () => resolve(how));
-      setTimeout(() => resolve(how), outputGraceMs).unref(); // A process that left the group may keep the output open.
+      kill(); // Ends child processes that it may have started.
+      const ending = signal ? `ended by ${signal}` : `ended with exit code ${code}`;
+      child.once("close", () => resolve(ending));
+      setTimeout(() => resolve(ending), outputGraceMs).unref(); // A process that left the group may keep the output open.
     });
     child.once("error", (error) => resolve(`could not be started (${error.message})`));
   });
-  return { pid, gone, kill, terminate: () => child.kill("SIGTERM") };
+  return { pid, ended, kill, terminate: () => child.kill("SIGTERM") };
 }

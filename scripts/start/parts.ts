@@ -16,7 +16,7 @@ export interface Part {
   readonly defaultPort: number;
 }
 
-/** Every process, in the order in which its output and its address are listed. */
+/** Every process of the platform. The banner lists them in this order. */
 export const parts: readonly Part[] = [
   part("issuer", "infra/issuer", 4020),
   ...subgraphs.map(({ name, folder, url }) => part(name, folder, Number(new URL(url).port))),
@@ -47,18 +47,18 @@ export function entryOf(part: Part): string {
   return join(part.folder, "src", "main.ts");
 }
 
-/** DATA_DIR, from the repository's root; `.data` unless set. */
+/** The data folder: DATA_DIR, relative to the repository's root; `.data` by default. */
 export function dataFolder(root: string, environment: Environment): string {
   return resolve(root, environment["DATA_DIR"] || ".data");
 }
 
-/** The files that the gateway and the proxy read: copies that the team's loop rewrites. */
+/** The supergraph and the routes that the gateway and the REST proxy read. The dev loop rewrites them. */
 export function publishedFiles(dataDir: string): { readonly supergraph: string; readonly routes: string } {
   const folder = join(dataDir, "supergraph");
   return { supergraph: join(folder, "supergraph.graphql"), routes: join(folder, "routes.json") };
 }
 
-/** Where a part listens. */
+/** The URL of a part that listens on this port. */
 export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

@@ -15,7 +15,7 @@ const choices: readonly PortChoice[] = [
 
 /**
  * Every part's port, from its variable.
- * @throws ConfigError for one that is no port, and for two parts on one port.
+ * @throws ConfigError for a value that is not a port, and for two parts on one port.
  */
 export function readPorts(environment: Environment): Ports {
   return readEnvironment(environment, (env) => {
@@ -28,15 +28,15 @@ export function readPorts(environment: Environment): Ports {
   });
 }
 
-/** One sentence for each of these parts whose port somebody else holds, naming the variable that moves it. */
+/** One message for each of these parts whose port another process uses. It names the variable that changes the port. */
 export async function findTakenPorts(names: readonly (PartName | "postgres")[], ports: Ports): Promise<string[]> {
-  const asked = choices.filter(({ name }) => names.includes(name));
-  const free = await Promise.all(asked.map(({ name }) => isPortFree(ports[name])));
-  return asked
+  const requested = choices.filter(({ name }) => names.includes(name));
+  const free = await Promise.all(requested.map(({ name }) => isPortFree(ports[name])));
+  return requested
     .filter((_, index) => !free[index])
     .map(({ name, variable }) => {
       const port = ports[name];
-      return `Port ${port} (${name}) is taken. Free it, or choose another: ${variable}=${port + 1_000} npm start`;
+      return `Port ${port} (${name}) is in use. Free it, or choose another port: ${variable}=${port + 1_000} npm start`;
     });
 }
 

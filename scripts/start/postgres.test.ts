@@ -5,7 +5,7 @@ import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgre
 import { expect, onTestFinished, test } from "vitest";
 import { supervisePostgres } from "./postgres.ts";
 
-test("killing a PostgreSQL that was stopped does nothing", async () => {
+test("killing a stopped PostgreSQL does nothing", async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tributary-postgres-")));
   chmodSync(root, 0o755); // PostgreSQL runs under another account if the test runs as root.
   const directory = join(root, "postgres");
@@ -13,7 +13,7 @@ test("killing a PostgreSQL that was stopped does nothing", async () => {
     removeLocalPostgres(directory);
     rmSync(root, { recursive: true });
   });
-  const postgres = await supervisePostgres({ directory, port: 0, say: () => {} });
+  const postgres = await supervisePostgres({ directory, port: 0, print: () => {} });
   await postgres.stop();
   expect(() => postgres.kill()).not.toThrow();
 });

@@ -5,62 +5,62 @@ import { backoffMs } from "./backoff.ts";
 export interface PostgresOptions {
   readonly directory: string;
   readonly port: number;
-  /** Gets what the server says, and what we say about it. */
-  say(line: string): void;
+  /** Receives the server's warnings and errors, and reports of restarts. */
+  print(line: string): void;
 }
 
-/** The embedded PostgreSQL, started again when it ends without having been asked to. */
+/** The embedded PostgreSQL, restarted when it ends unexpectedly. */
 export interface SupervisedPostgres {
   readonly superuserUrl: string;
   stop(): Promise<void>;
-  /** The hard way: what was acknowledged is kept, the next start has to recover. */
+  /** Immediate shutdown: committed transactions are kept, and the next start runs recovery. */
   kill(): void;
 }
 
-/** Throws when the first start fails; later ones are tried again with the backoff of every part. */
+/** Starts PostgreSQL. Throws if the first start fails; later starts are retried with the same backoff as the parts. */
 export async function supervisePostgres(options: PostgresOptions): Promise<SupervisedPostgres> {
-  const { directory, port, say } = options;
-  // What it says in everyday life (checkpoints, connections) is of no interest here.
-  const log = (line: string) => /^(WARNING|ERROR|FATAL|PANIC|stopping)/.test(line) && !isEveryday(line) && say(line);
+  const { directory, port, print } = options;
+  // Routine log lines (checkpoints, connections) are omitted.
+  const log = (line: string) => /^(WARNING|ERROR|FATAL|PANIC|stopping)/.test(line) && !isExpected(line) && print(line);
   const start = () => startLocalPostgres({ directory, port, log });
   let current: LocalPostgres | undefined = await start();
   let isStopped = false;
   const { superuserUrl } = current;
 
-  async function keep(failures: number): Promise<void> {
+  async function restartOnExit(failures: number): Promise<void> {
     await current?.exited;
     current = undefined;
     if (isStopped) return;
     const delayMs = backoffMs(failures);
-    say(`PostgreSQL ended; starting it again in ${delayMs} ms`);
+    print(`PostgreSQL ended; restarting in ${delayMs} ms`);
     await sleep(delayMs);
     if (isStopped) return;
     current = await start().catch((error: unknown) => {
-      say(String(error));
+      print(String(error));
       return undefined;
     });
     if (isStopped) await current?.stop();
-    else await keep(current ? 1 : failures + 1);
+    else await restartOnExit(current ? 1 : failures + 1);
   }
 
-  const kept = keep(1);
+  const supervision = restartOnExit(1);
   return {
     superuserUrl,
     async stop() {
       isStopped = true;
       await current?.stop();
-      await kept;
+      await supervision;
       current = undefined;
     },
     kill() {
       isStopped = true;
-      if (current) shutDownAtOnce(current.pid);
+      if (current) shutDownImmediately(current.pid);
     },
   };
 }
 
-// Immediate shutdown: SIGKILL would leave its child processes behind.
-function shutDownAtOnce(pid: number): void {
+// SIGQUIT is PostgreSQL's immediate shutdown; SIGKILL would leave its child processes running.
+function shutDownImmediately(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");
   } catch (error) {
@@ -68,7 +68,7 @@ function shutDownAtOnce(pid: number): void {
   }
 }
 
-// While it starts, our own question whether it is ready is refused.
-function isEveryday(line: string): boolean {
+// While PostgreSQL starts, it rejects the connections of the readiness check.
+function isExpected(line: string): boolean {
   return line.includes("the database system is starting up");
 }

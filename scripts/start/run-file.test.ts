@@ -3,47 +3,47 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { identifyProcess } from "@tributary/kit/process/process-identity";
-import { findRunningIssuer, takeRunFile } from "./run-file.ts";
+import { identifyProcess } from "@tributary/kit/process-identity";
+import { findRunningIssuer, acquireRunFile } from "./run-file.ts";
 
 const endedProcess = { pid: 2 ** 22 + 1, startedAt: "1" };
 
-test("only one runs on a folder, until it lets go", () => {
+test("one start at a time uses a data folder, until it releases the folder", () => {
   const folder = newFolder();
-  const first = takeRunFile(folder);
-  expect(() => takeRunFile(folder)).toThrow(`runs already on this data folder (process ${process.pid}`);
+  const first = acquireRunFile(folder);
+  expect(() => acquireRunFile(folder)).toThrow(`already runs with this data folder (process ${process.pid}`);
   first.release();
-  takeRunFile(folder).release();
+  acquireRunFile(folder).release();
   expect(existsSync(join(folder, "run.json"))).toBe(false);
 });
 
-test("what a killed supervisor left is ended; a process that only has its pid is not", async () => {
+test("processes that a killed supervisor left are ended; another process with a reused pid is not", async () => {
   const folder = newFolder();
-  const [ours, others] = [sleeper(), sleeper()];
+  const [leftover, unrelated] = [sleeper(), sleeper()];
   const parts = [
-    { name: "users", ...identifyProcess(ours.pid!) },
-    { name: "posts", pid: others.pid, startedAt: "long ago" },
+    { name: "users", ...identifyProcess(leftover.pid!) },
+    { name: "posts", pid: unrelated.pid, startedAt: "long ago" },
     { name: "orders", ...endedProcess },
   ];
   writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
-  const run = takeRunFile(folder);
+  const run = acquireRunFile(folder);
   expect(await run.endLeftovers()).toEqual(["users"]);
-  expect(identifyProcess(ours.pid!)).toBe(undefined);
-  expect(identifyProcess(others.pid!)).not.toBe(undefined);
+  expect(identifyProcess(leftover.pid!)).toBe(undefined);
+  expect(identifyProcess(unrelated.pid!)).not.toBe(undefined);
   run.release();
 });
 
-test("leftovers are known until they are ended, even when the one that ends them is killed", () => {
+test("leftover processes remain recorded until they are ended, also if the start that ends them is killed", () => {
   const folder = newFolder();
   const parts = [{ name: "users", ...identifyProcess(sleeper().pid!) }];
   writeFileSync(join(folder, "run.json"), JSON.stringify({ supervisor: endedProcess, parts }));
-  takeRunFile(folder);
+  acquireRunFile(folder);
   expect(partsOf(folder)).toEqual(parts);
 });
 
-test("processes are noted while they run", () => {
+test("processes are recorded while they run", () => {
   const folder = newFolder();
-  const run = takeRunFile(folder);
+  const run = acquireRunFile(folder);
   const child = sleeper();
   run.add("users", child.pid!);
   expect(partsOf(folder)).toEqual([{ name: "users", ...identifyProcess(child.pid!) }]);
@@ -51,10 +51,10 @@ test("processes are noted while they run", () => {
   expect(partsOf(folder)).toEqual([]);
 });
 
-test("the issuer of a running start is found by its folder, and forgotten when it ends or is killed", () => {
+test("the issuer's URL is found by the data folder while its start runs, not after it ends or is killed", () => {
   const folder = newFolder();
   const issuerUrl = "http://127.0.0.1:5020";
-  const run = takeRunFile(folder, { issuerUrl });
+  const run = acquireRunFile(folder, { issuerUrl });
   run.add("users", process.pid);
   expect(findRunningIssuer(folder)).toBe(issuerUrl);
   run.release();
@@ -63,10 +63,10 @@ test("the issuer of a running start is found by its folder, and forgotten when i
   expect(findRunningIssuer(folder)).toBe(undefined);
 });
 
-test("a broken file is no obstacle", () => {
+test("a run file that is not JSON does not prevent a start", () => {
   const folder = newFolder();
   writeFileSync(join(folder, "run.json"), "{");
-  takeRunFile(folder).release();
+  acquireRunFile(folder).release();
 });
 
 function partsOf(folder: string): unknown {

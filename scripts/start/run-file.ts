@@ -4,15 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit/process/process-identity";
 import { StartError } from "./start-error.ts";
 
-/** A start that uses a data folder: the supervisor, and the processes it started. */
-interface Run extends RunFacts {
+/** The content of run.json: the supervisor that uses the data folder, and the processes that it started. */
+interface Run extends RunInfo {
   readonly supervisor: ProcessIdentity;
   readonly parts: readonly PartIdentity[];
 }
 
-/** What other commands can read of a running start. */
-export interface RunFacts {
-  /** Absent when the start has no issuer. */
+/** What other commands can read about a running start. */
+export interface RunInfo {
+  /** Absent if the start has no issuer. */
   readonly issuerUrl?: string;
 }
 
@@ -21,28 +21,29 @@ interface PartIdentity extends ProcessIdentity {
 }
 
 export interface RunFile {
-  /** Notes a process that we started, so that the next start finds it if we are killed. */
+  /** Records a started process, so that the next start finds it if this supervisor is killed. */
   add(name: string, pid: number): void;
-  /** It has ended. */
+  /** Removes a process that has ended. */
   remove(pid: number): void;
-  /** Ends what a killed supervisor left running. Resolves to the names. */
+  /** Ends the processes that a killed supervisor left running. Resolves to their names. */
   endLeftovers(): Promise<string[]>;
+  /** Deletes the file: the next start may use the data folder. */
   release(): void;
 }
 
 const endGraceMs = 3_000;
 const pollMs = 25;
-const takeAttemptsMax = 5;
+const acquireAttemptsMax = 5;
 
 /**
- * Takes the data folder for this process.
- * @throws StartError while another supervisor runs on it.
+ * Locks the data folder for this process with run.json.
+ * @throws StartError while another supervisor uses the folder.
  */
-export function takeRunFile(dataDir: string, facts: RunFacts = {}): RunFile {
+export function acquireRunFile(dataDir: string, info: RunInfo = {}): RunFile {
   const file = fileIn(dataDir);
   const supervisor = identifySelf();
-  let parts = takeOver(file, supervisor, facts);
-  const write = () => replace(file, { supervisor, parts, ...facts });
+  let parts = replaceStaleFile(file, supervisor, info);
+  const write = () => replace(file, { supervisor, parts, ...info });
   return {
     add(name, pid) {
       const identity = identifyProcess(pid);
@@ -54,17 +55,17 @@ export function takeRunFile(dataDir: string, facts: RunFacts = {}): RunFile {
       write();
     },
     async endLeftovers() {
-      const left = parts.filter(isRunning);
-      await Promise.all(left.map(endGroup));
+      const leftovers = parts.filter(isRunning);
+      await Promise.all(leftovers.map(endGroup));
       parts = [];
       write();
-      return [...new Set(left.map(({ name }) => name))];
+      return [...new Set(leftovers.map(({ name }) => name))];
     },
     release: () => rmSync(file, { force: true }),
   };
 }
 
-/** Where the issuer of the start that runs on this data folder listens; undefined without such a start. */
+/** The issuer's URL of the running start that uses this data folder; undefined without a running start. */
 export function findRunningIssuer(dataDir: string): string | undefined {
   const run = readRun(fileIn(dataDir));
   return run && isRunning(run.supervisor) ? run.issuerUrl : undefined;
@@ -74,45 +75,45 @@ function fileIn(dataDir: string): string {
   return join(dataDir, "run.json");
 }
 
-// The file changes its owner in one step (link), after a check that its previous owner has ended. Returns the parts that
-// the previous owner left.
-function takeOver(file: string, supervisor: ProcessIdentity, facts: RunFacts): Run["parts"] {
-  for (let attempt = 1; attempt <= takeAttemptsMax; attempt++) {
+// Creates the file atomically (link), after a check that the supervisor in the previous file has ended. Returns the
+// processes in the previous file.
+function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): Run["parts"] {
+  for (let attempt = 1; attempt <= acquireAttemptsMax; attempt++) {
     const before = readRun(file);
     if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
     const parts = before?.parts ?? [];
-    moveAside(file, before);
-    const mine = `${file}.${process.pid}.tmp`;
-    writeFileSync(mine, JSON.stringify({ supervisor, parts, ...facts } satisfies Run));
+    removeStaleFile(file, before);
+    const temporary = `${file}.${process.pid}.tmp`;
+    writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies Run));
     try {
-      linkSync(mine, file);
+      linkSync(temporary, file);
       return parts;
     } catch {
-      // Another process took it at the same moment: check again.
+      // Another process created the file at the same moment: check again.
     } finally {
-      rmSync(mine, { force: true });
+      rmSync(temporary, { force: true });
     }
   }
-  throw new StartError(`Could not take ${file}.`);
+  throw new StartError(`Could not create ${file}: other processes create it at the same time. Try again.`);
 }
 
-// Another one may have replaced the stale file since we read it: then it goes back to where it was.
-function moveAside(file: string, before: Run | undefined): void {
-  const aside = `${file}.${process.pid}.stale`;
+// Another start may have replaced the stale file since it was read. Then the removed file is linked back.
+function removeStaleFile(file: string, before: Run | undefined): void {
+  const stale = `${file}.${process.pid}.stale`;
   try {
-    renameSync(file, aside);
-    if (readRun(aside)?.supervisor.pid !== before?.supervisor.pid) linkSync(aside, file);
+    renameSync(file, stale);
+    if (readRun(stale)?.supervisor.pid !== before?.supervisor.pid) linkSync(stale, file);
   } catch {
-    // There was none, or it is back already.
+    // The file did not exist, or another start has created it.
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(stale, { force: true });
   }
 }
 
 function replace(file: string, run: Run): void {
-  const aside = `${file}.${process.pid}.tmp`;
-  writeFileSync(aside, JSON.stringify(run));
-  renameSync(aside, file);
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify(run));
+  renameSync(temporary, file);
 }
 
 function readRun(file: string): Run | undefined {
@@ -126,28 +127,28 @@ function readRun(file: string): Run | undefined {
 
 function identifySelf(): ProcessIdentity {
   const self = identifyProcess(process.pid);
-  if (self === undefined) throw new Error("This process cannot find itself; is ps or /proc missing?");
+  if (self === undefined) throw new Error("This process cannot read its own start time; is ps or /proc missing?");
   return self;
 }
 
 function alreadyRunning(file: string, pid: number): StartError {
   return new StartError(
-    `The platform runs already on this data folder (process ${pid}, ${file}). Stop it first, or give this one a DATA_DIR and ports of its own.`,
+    `The platform already runs with this data folder (process ${pid}, ${file}). Stop it first, or start this one with another DATA_DIR and other ports.`,
   );
 }
 
-// Our parts lead groups of their own, so the group goes with them.
+// Each part leads a process group, so signalling the group also ends the part's child processes.
 async function endGroup(identity: ProcessIdentity): Promise<void> {
   signalGroup(identity.pid, "SIGTERM");
   for (const deadline = performance.now() + endGraceMs; isRunning(identity); await sleep(pollMs))
     if (performance.now() > deadline) signalGroup(identity.pid, "SIGKILL");
 }
 
-/** Signals a process group; one that is gone already is no error. */
+/** Signals a process group. A group that has already ended is no error. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone.
+    // The group has ended.
   }
 }

@@ -3,39 +3,39 @@ import { ConfigError } from "@tributary/kit/process/env";
 import { renderBanner } from "./banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
-import { type Ground, type GroundOptions, takeGround } from "./ground.ts";
+import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
 import { entryOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
-import { watchedFolders } from "./reaction.ts";
+import { watchedFolders } from "./change-plan.ts";
 import { StartError } from "./start-error.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervise.ts";
 import { publishCommitted } from "./supergraph.ts";
-import { createTeamLoop, type TeamLoop } from "./team-loop.ts";
+import { createDevLoop, type DevLoop } from "./dev-loop.ts";
 
-export interface RunOptions extends GroundOptions {
+export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];
   readonly loadSeeding: () => Promise<Seeding>;
-  /** Aborted when everything is to end. */
+  /** Aborting it stops the platform. */
   readonly signal: AbortSignal;
-  /** Receives the hard way to end everything, for whoever cannot wait. */
-  onKillable(kill: () => void): void;
+  /** Receives a function that kills all processes at once. */
+  setKill(kill: () => void): void;
 }
 
-/** What is running so far. It ends in the order in which it depends on one another. */
-interface Running {
-  readonly ground: Ground;
+/** The parts of the platform that have been started. */
+interface RunningPlatform {
+  readonly startContext: StartContext;
   readonly supervised: ReadonlyMap<PartName, SupervisedPart>;
-  readonly loop: TeamLoop;
+  readonly loop: DevLoop;
   postgres: SupervisedPostgres | undefined;
 }
 
 const readyTimeoutMs = 20_000;
 const stableMs = 30_000;
-// Together with PostgreSQL's 5 s this stays below the ten seconds within which Ctrl-C has to end all.
+// Together with PostgreSQL's 5 s this is below the 10 s within which Ctrl-C must stop everything.
 const stopGraceMs = 4_000;
 
-/** Runs the platform until the signal. Resolves to the process's exit code, with everything ended and every port free. */
+/** Runs the platform until the signal. Resolves to the exit code when all processes have ended and all ports are free. */
 export async function runPlatform(o: RunOptions): Promise<number> {
   try {
     const options = readOptions(o.args);
@@ -43,7 +43,7 @@ export async function runPlatform(o: RunOptions): Promise<number> {
     else await runWith(options, o);
     return 0;
   } catch (error) {
-    if (o.signal.aborted) return 0; // Whatever failed, failed because we are ending.
+    if (o.signal.aborted) return 0; // Errors during a stop are its consequence.
     if (!(error instanceof StartError || error instanceof ConfigError)) throw error;
     o.write(`${error.message}\n`);
     return error instanceof StartError ? error.exitCode : 1;
@@ -52,112 +52,115 @@ export async function runPlatform(o: RunOptions): Promise<number> {
 
 async function runWith(options: StartOptions, o: RunOptions): Promise<void> {
   const startedMs = performance.now();
-  const ground = await takeGround(o, options);
+  const startContext = await createStartContext(o, options);
   const chosen = parts.filter(({ name }) => options.only.includes(name));
-  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, ground, o.root)] as const));
-  const loop = createLoop(ground, supervised, o.root);
-  const running: Running = { ground, supervised, loop, postgres: undefined };
-  o.onKillable(() => kill(running));
+  const supervised = new Map(chosen.map((part) => [part.name, supervisePart(part, startContext, o.root)] as const));
+  const loop = createLoop(startContext, supervised, o.root);
+  const running: RunningPlatform = { startContext, supervised, loop, postgres: undefined };
+  o.setKill(() => killAll(running));
   try {
-    await bringUp(running, options, o);
-    const late = await waitForAll(running, o.signal);
+    await startAll(running, options, o);
+    const notReady = await waitForAll(running, o.signal);
     const names = chosen.map(({ name }) => name);
     const tookMs = performance.now() - startedMs;
     const hasPostgres = running.postgres !== undefined;
-    ground.output.raw(renderBanner({ ports: ground.context.ports, running: names, late, tookMs, hasPostgres }));
-    loop.begin();
+    startContext.output.raw(
+      renderBanner({ ports: startContext.partContext.ports, running: names, notReady, tookMs, hasPostgres }),
+    );
+    loop.start();
     await untilAborted(o.signal);
-    ground.output.line("start", "stopping");
+    startContext.output.line("start", "stopping");
   } finally {
-    await end(running);
+    await stopAll(running);
   }
 }
 
-async function bringUp(running: Running, options: StartOptions, o: RunOptions): Promise<void> {
-  const { ground, supervised } = running;
-  publishCommitted(o.root, ground.context.dataDir);
-  // The doors need no database: they load their code while PostgreSQL is made ready.
+async function startAll(running: RunningPlatform, options: StartOptions, o: RunOptions): Promise<void> {
+  const { startContext, supervised } = running;
+  publishCommitted(o.root, startContext.partContext.dataDir);
+  // Gateway, REST proxy and issuer need no database: they load their code while PostgreSQL starts.
   for (const part of supervised.values()) if (!isService(part.name)) part.start();
-  if (ground.postgresFolder !== undefined) await startDatabases(running, ground.postgresFolder, options, o);
+  if (startContext.postgresFolder !== undefined) await startDatabases(running, startContext.postgresFolder, options, o);
   o.signal.throwIfAborted();
   for (const part of supervised.values()) if (isService(part.name)) part.start();
 }
 
 async function startDatabases(
-  running: Running,
+  running: RunningPlatform,
   directory: string,
   options: StartOptions,
   o: RunOptions,
 ): Promise<void> {
-  const { context, output } = running.ground;
-  const say = (name: string, line: string) => output.line(name, line);
+  const { partContext, output } = running.startContext;
+  const print = (name: string, line: string) => output.line(name, line);
   const postgres = await supervisePostgres({
     directory,
-    port: context.ports.postgres,
-    say: (line) => say("postgres", line),
+    port: partContext.ports.postgres,
+    print: (line) => print("postgres", line),
   });
   running.postgres = postgres;
   const preparing = prepareDatabases({
     root: o.root,
     superuserUrl: postgres.superuserUrl,
-    secrets: context.secrets,
+    secrets: partContext.secrets,
     loadSeeding: o.loadSeeding,
     scale: options.scale,
     replaceable: options.only.filter(isService),
-    say,
+    print,
   });
-  preparing.catch(() => {}); // When we are to end nobody waits for it: PostgreSQL ends, and it with PostgreSQL.
+  preparing.catch(() => {}); // After an abort its rejection is not awaited: it fails because PostgreSQL stops.
   await Promise.race([preparing, untilAborted(o.signal)]);
 }
 
-function supervisePart(part: Part, { context, output, runFile }: Ground, root: string): SupervisedPart {
+function supervisePart(part: Part, { partContext, output, runFile }: StartContext, root: string): SupervisedPart {
   return createSupervisedPart({
     name: part.name,
     entry: join(root, entryOf(part)),
     cwd: root,
-    environment: environmentOf(part.name, context),
-    readyUrl: `${urlOf(context.ports[part.name])}/health/ready`,
-    say: (line) => output.line(part.name, line),
+    environment: environmentOf(part.name, partContext),
+    readyUrl: `${urlOf(partContext.ports[part.name])}/health/ready`,
+    print: (line) => output.line(part.name, line),
     onProcess: (pid, state) => (state === "started" ? runFile.add(part.name, pid) : runFile.remove(pid)),
     stableMs,
     stopGraceMs,
   });
 }
 
-function createLoop(ground: Ground, supervised: Running["supervised"], root: string): TeamLoop {
-  const { context, output } = ground;
-  const say = (name: string, line: string) => output.line(name, line);
-  return createTeamLoop({
+function createLoop(startContext: StartContext, supervised: RunningPlatform["supervised"], root: string): DevLoop {
+  const { partContext, output } = startContext;
+  const print = (name: string, line: string) => output.line(name, line);
+  return createDevLoop({
     root,
-    dataDir: context.dataDir,
+    dataDir: partContext.dataDir,
     folders: watchedFolders.map((folder) => join(root, folder)),
     parts: supervised,
-    migrate: (service) => migrateService(service, databaseUrl(service, context), { root, say }),
-    say,
+    migrate: (service) => migrateService(service, databaseUrl(service, partContext), { root, print }),
+    print,
     debounceMs: 60,
     readyTimeoutMs,
     gatewaySwapMs: 1_000,
   });
 }
 
-/** The parts that are not ready in time; they are kept running all the same. */
-async function waitForAll({ supervised }: Running, signal: AbortSignal): Promise<PartName[]> {
+/** Resolves to the parts that are not ready within 20 s. They keep running. */
+async function waitForAll({ supervised }: RunningPlatform, signal: AbortSignal): Promise<PartName[]> {
   const waiting = [...supervised].map(async ([name, part]) =>
     (await part.waitUntilReady(readyTimeoutMs)) ? [] : [name],
   );
-  const late = await Promise.race([Promise.all(waiting), untilAborted(signal)]);
+  const unready = await Promise.race([Promise.all(waiting), untilAborted(signal)]);
   signal.throwIfAborted();
-  return (late ?? []).flat();
+  return (unready ?? []).flat();
 }
 
-async function end({ ground, supervised, postgres, loop }: Running): Promise<void> {
+/** Stops the parts before PostgreSQL, which they use. */
+async function stopAll({ startContext, supervised, postgres, loop }: RunningPlatform): Promise<void> {
   const stopping = [...supervised.values()].map((part) => part.stop());
   await Promise.all([...stopping, loop.close()]);
   await postgres?.stop();
-  ground.runFile.release();
+  startContext.runFile.release();
 }
 
-function kill({ supervised, postgres }: Running): void {
+function killAll({ supervised, postgres }: RunningPlatform): void {
   for (const part of supervised.values()) part.kill();
   postgres?.kill();
 }

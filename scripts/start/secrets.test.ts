@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { serviceNames } from "./parts.ts";
 import { loadSecrets } from "./secrets.ts";
 
-test("secrets are made once, readable by their owner alone", () => {
+test("secrets are created once, readable only by their owner", () => {
   const folder = newFolder();
   const secrets = loadSecrets(folder);
   expect(Object.keys(secrets.databasePasswords)).toEqual(serviceNames);
@@ -15,7 +15,7 @@ test("secrets are made once, readable by their owner alone", () => {
   expect(readdirSync(folder)).toEqual(["secrets.json"]);
 });
 
-test("a service that is new gets its password; no secret that is there changes", () => {
+test("a new service gets a password; no existing secret changes", () => {
   const folder = newFolder();
   const file = join(folder, "secrets.json");
   const databasePasswords = { users: "u", posts: "p", retired: "r" };
@@ -27,7 +27,7 @@ test("a service that is new gets its password; no secret that is there changes",
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a file that is no JSON is named, with what to do", () => {
+test("the error for a file that is not JSON names the file and what to do", () => {
   const folder = newFolder();
   writeFileSync(join(folder, "secrets.json"), "{");
   expect(() => loadSecrets(folder)).toThrow(/secrets\.json is not valid JSON.*Delete it/s);

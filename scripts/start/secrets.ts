@@ -6,7 +6,7 @@ import { StartError } from "./start-error.ts";
 
 export interface Secrets {
   readonly databasePasswords: Readonly<Record<ServiceName, string>>;
-  /** Signs cursors; the same after a restart, so that an open page goes on. */
+  /** Signs cursors. Stored, so that cursors remain valid after a restart. */
   readonly cursorKey: string;
 }
 
@@ -18,18 +18,18 @@ interface StoredSecrets {
 const secretBytes = 24;
 
 /**
- * The secrets of this data folder, from secrets.json (mode 0600). A missing secret, such as the password of a new
- * service, is made at random and added to the file; existing ones never change.
- * @throws StartError when the file is not JSON.
+ * Reads the secrets of this data folder from secrets.json (mode 0600). A missing secret, such as the password of a new
+ * service, is generated and added to the file; existing secrets never change.
+ * @throws StartError if the file is not JSON.
  */
 export function loadSecrets(dataDir: string): Secrets {
   const file = join(dataDir, "secrets.json");
   const stored = readStored(file);
   const missing = serviceNames.filter((name) => !stored.databasePasswords?.[name]);
   if (missing.length === 0 && stored.cursorKey) return stored as Secrets;
-  const made = Object.fromEntries(missing.map((name) => [name, makeSecret()]));
-  const databasePasswords = { ...stored.databasePasswords, ...made } as Secrets["databasePasswords"];
-  const secrets: Secrets = { ...stored, databasePasswords, cursorKey: stored.cursorKey || makeSecret() };
+  const created = Object.fromEntries(missing.map((name) => [name, createSecret()]));
+  const databasePasswords = { ...stored.databasePasswords, ...created } as Secrets["databasePasswords"];
+  const secrets: Secrets = { ...stored, databasePasswords, cursorKey: stored.cursorKey || createSecret() };
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   renameSync(temporary, file);
@@ -41,10 +41,10 @@ function readStored(file: string): StoredSecrets {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as StoredSecrets;
   } catch (cause) {
-    throw new StartError(`${file} is not valid JSON. Delete it: the next start makes new secrets.`, { cause });
+    throw new StartError(`${file} is not valid JSON. Delete it: the next start creates new secrets.`, { cause });
   }
 }
 
-function makeSecret(): string {
+function createSecret(): string {
   return randomBytes(secretBytes).toString("hex");
 }

@@ -46,14 +46,14 @@ test("every file that a listed service lacks is named, with its owner and what t
   );
 });
 
-test("a service whose workspace package-lock.json lacks is reported, as npm ci fails then", () => {
+test("a service that package-lock.json lacks is reported, because npm ci would fail", () => {
   write("package-lock.json", JSON.stringify({ packages: { "services/users": {} } }));
   expect(() => requireServiceFiles(root, list)).toThrow(
     "package-lock.json lacks the workspace services/reviews. Add it: npm install",
   );
 });
 
-test("a service that only the committed route table names is reported before the REST proxy starts", () => {
+test("an unlisted service in the committed route table is reported before the REST proxy starts", () => {
   const check = () => requireServiceFiles(root, list.slice(1));
   expect(check).toThrow(
     "supergraph/routes.json has routes of the service users, which supergraph/subgraphs.ts does not",
@@ -61,7 +61,7 @@ test("a service that only the committed route table names is reported before the
   expect(check).toThrow("npm run generate");
 });
 
-test("a route table with the marks of a merge conflict is reported", () => {
+test("a route table with merge conflict markers is reported", () => {
   write("supergraph/routes.json", "<<<<<<< HEAD\n");
   expect(() => requireServiceFiles(root, list)).toThrow("supergraph/routes.json is not valid JSON");
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Subgraph } from "../../supergraph/subgraphs.ts";
 import { StartError } from "./start-error.ts";
 
-/** What the start, composition and npm need of each service, from its folder. */
+/** The files in each service's folder that the start, composition and npm need. */
 const requiredFiles = [
   { path: "package.json", why: "makes the folder a workspace, so that npm installs its dependencies" },
   { path: "schema.graphql", why: "its part of the supergraph" },
@@ -17,8 +17,8 @@ const requiredFiles = [
 ] as const;
 
 /**
- * Holds the list of services against the files that each of them needs, and against the committed route table.
- * @throws StartError with everything that is missing, and where to add it.
+ * Checks that every listed service has its files, and that the committed route table contains only listed services.
+ * @throws StartError with all missing files and where to add them.
  */
 export function requireServiceFiles(root: string, list: readonly Subgraph[]): void {
   const problems = [
@@ -39,9 +39,9 @@ function findMissingFiles(root: string, { name, folder, owner }: Subgraph): stri
   ];
 }
 
-/** A workspace that the lock file lacks makes `npm ci` fail in every fresh clone. */
+/** `npm ci` fails in every fresh clone if package-lock.json lacks a workspace. */
 function findUnlockedServices(root: string, list: readonly Subgraph[]): string[] {
-  const problem = "package-lock.json is missing or not valid JSON. Write it anew: npm install";
+  const problem = "package-lock.json is missing or not valid JSON. Generate it: npm install";
   const { packages = {} } = readJson(join(root, "package-lock.json"), problem) as {
     readonly packages?: Readonly<Record<string, unknown>>;
   };
@@ -50,12 +50,12 @@ function findUnlockedServices(root: string, list: readonly Subgraph[]): string[]
     .map(({ folder }) => `package-lock.json lacks the workspace ${folder}. Add it: npm install`);
 }
 
-// The REST proxy would not start: it needs an address for each service of its route table.
+// The REST proxy does not start without an address for each service in its route table.
 function findUnknownServices(root: string, list: readonly Subgraph[]): string[] {
   const file = join(root, "supergraph", "routes.json");
-  if (!existsSync(file)) return []; // Reported when it is published.
-  const named = new Set(readRoutes(file).map(({ service }) => service));
-  return [...named]
+  if (!existsSync(file)) return []; // publishCommitted reports a missing file.
+  const services = new Set(readRoutes(file).map(({ service }) => service));
+  return [...services]
     .filter((service) => !list.some(({ name }) => name === service))
     .map(
       (service) =>
@@ -65,7 +65,7 @@ function findUnknownServices(root: string, list: readonly Subgraph[]): string[] 
 }
 
 function readRoutes(file: string): readonly { readonly service: string }[] {
-  const problem = "supergraph/routes.json is not valid JSON. Write it anew: npm run generate";
+  const problem = "supergraph/routes.json is not valid JSON. Generate it: npm run generate";
   return (readJson(file, problem) as { readonly routes: readonly { readonly service: string }[] }).routes;
 }
 

@@ -1,4 +1,4 @@
-/** Something that whoever typed the command can put right; shown without a stack. */
+/** An error that the developer can correct. Its message is printed without a stack. */
 export class StartError extends Error {
   readonly exitCode: number;
 

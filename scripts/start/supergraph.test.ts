@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { publish, publishCommitted, takesSomethingAway } from "./supergraph.ts";
+import { publish, publishCommitted, hasBreakingChanges } from "./supergraph.ts";
 
 const schema = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
 type Query { user(id: ID!): User }
@@ -12,14 +12,14 @@ extend type Post @key(fields: "id") { id: ID! author: User }`;
 test.each([
   ["a new field", schema.replace("name: String", "name: String nick: String"), false],
   ["the same", schema, false],
-  ["a field that goes", schema.replace("name: String", ""), true],
+  ["a removed field", schema.replace("name: String", ""), true],
   ["a field of another type", schema.replace("name: String", "name: Int"), true],
-  ["a query that goes", schema.replace("user(id: ID!)", "person(id: ID!)"), true],
-])("%s: the gateway learns it before the service: %s", (_, after, first) => {
-  expect(takesSomethingAway(schema, after)).toBe(first);
+  ["a removed query", schema.replace("user(id: ID!)", "person(id: ID!)"), true],
+])("%s: the gateway loads the supergraph before the service restarts: %s", (_, after, first) => {
+  expect(hasBreakingChanges(schema, after)).toBe(first);
 });
 
-test("a published file is replaced whole, and only when it differs", () => {
+test("a published file is replaced only if its content differs", () => {
   const folder = newFolder();
   const file = join(folder, "supergraph.graphql");
   expect(publish(file, "one")).toBe(true);
@@ -29,9 +29,9 @@ test("a published file is replaced whole, and only when it differs", () => {
   expect(existsSync(`${file}.tmp`)).toBe(false);
 });
 
-test("a clone without its generated files says how to make them", () => {
+test("the error for missing generated files names the command that generates them", () => {
   const root = newFolder();
-  expect(() => publishCommitted(root, join(root, ".data"))).toThrow("is missing. Make it: npm run generate");
+  expect(() => publishCommitted(root, join(root, ".data"))).toThrow("is missing. Generate it: npm run generate");
   mkdirSync(join(root, "supergraph"));
   writeFileSync(join(root, "supergraph/supergraph.graphql"), "graph");
   writeFileSync(join(root, "supergraph/routes.json"), "routes");

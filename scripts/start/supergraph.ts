@@ -4,7 +4,7 @@ import { buildASTSchema, findBreakingChanges, parse } from "graphql";
 import { publishedFiles } from "./parts.ts";
 import { StartError } from "./start-error.ts";
 
-/** Copies the committed supergraph and routes to where the gateway and the proxy read them. */
+/** Copies the committed supergraph and routes to the data folder, where the gateway and the REST proxy read them. */
 export function publishCommitted(root: string, dataDir: string): void {
   const published = publishedFiles(dataDir);
   mkdirSync(dirname(published.supergraph), { recursive: true });
@@ -13,13 +13,13 @@ export function publishCommitted(root: string, dataDir: string): void {
     [join(root, "supergraph", "routes.json"), published.routes],
   ] as const;
   for (const [from, to] of pairs) {
-    if (!existsSync(from)) throw new StartError(`${from} is missing. Make it: npm run generate`);
+    if (!existsSync(from)) throw new StartError(`${from} is missing. Generate it: npm run generate`);
     copyFileSync(from, `${to}.tmp`);
     renameSync(`${to}.tmp`, to);
   }
 }
 
-/** Replaces a published file in one step: a reader sees the old one or the new one. False when nothing has changed. */
+/** Replaces a published file atomically: a reader sees the old or the new content. Returns false if nothing has changed. */
 export function publish(file: string, content: string): boolean {
   if (existsSync(file) && readFileSync(file, "utf8") === content) return false;
   writeFileSync(`${file}.tmp`, content);
@@ -28,10 +28,10 @@ export function publish(file: string, content: string): boolean {
 }
 
 /**
- * Whether a subgraph's new schema lacks something that the old one offered. Then the gateway has to learn it before the
- * service does, or it asks for what is no longer there; otherwise after, or it asks for what is not there yet.
+ * Whether a subgraph's new schema removes or changes something. Then the gateway must load the new supergraph before the
+ * service restarts; otherwise after it. So the gateway never requests a field that the service does not have.
  */
-export function takesSomethingAway(before: string, after: string): boolean {
+export function hasBreakingChanges(before: string, after: string): boolean {
   const [from, to] = [before, after].map((sdl) => buildASTSchema(parse(sdl), { assumeValidSDL: true }));
   return from === undefined || to === undefined || findBreakingChanges(from, to).length > 0;
 }

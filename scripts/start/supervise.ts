@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
-import { createRetryOutputs, type RetryOutput } from "./repetition.ts";
+import { createRetryOutputs, type RetryOutput } from "./repeated-line-filter.ts";
 import {
-  isAnswering,
+  isReady,
   type PartProcess,
   type PartProcessOptions,
   portsAreShared,
@@ -12,80 +12,80 @@ import {
 
 export interface PartOptions extends PartProcessOptions {
   readonly name: string;
-  /** Answers 200 once the part takes requests. */
+  /** Responds with 200 once the part accepts requests. */
   readonly readyUrl: string;
-  /** Told of every process of the part when it starts, and when it is gone. */
-  onProcess(pid: number, state: "started" | "gone"): void;
-  /** After so long without a crash the next one counts as the first. */
+  /** Called when a process of the part starts, and when it has ended. */
+  onProcess(pid: number, state: "started" | "ended"): void;
+  /** A crash after this time without a crash counts as the first. */
   readonly stableMs: number;
-  /** How long it may take to end before its group is killed. */
+  /** How long a process may take to end before its group is killed. */
   readonly stopGraceMs: number;
 }
 
-/** One process that is kept running until it is told to stop. */
+/** One part of the platform. Its process is restarted whenever it ends, until `stop` is called. */
 export interface SupervisedPart {
   readonly name: string;
-  /** Once. */
+  /** May be called once. */
   start(): void;
   /**
-   * Replaces the process by one with the code of now; one restart at a time. Resolves when the old one is gone, to false
-   * when the new one does not come up: then the old one runs on.
+   * Replaces the process by one that loads the current code. Resolves to true when the old process has ended, and to false
+   * if the new process does not start: then the old one keeps running. Only one restart may run at a time.
    */
   restart(): Promise<boolean>;
-  /** For good. Resolves when the processes and their groups are gone. */
+  /** Stops the part permanently. Resolves when its processes and their groups have ended. */
   stop(): Promise<void>;
-  /** The hard way, at once. */
+  /** Kills all processes of the part at once. */
   kill(): void;
-  /** True when it is ready, false when that takes longer, or it has been stopped. */
+  /** Resolves to true when the part is ready, to false after the timeout or after `stop`. */
   waitUntilReady(timeoutMs: number): Promise<boolean>;
 }
 
 const readyPollMs = 30;
-const failedAgain =
-  "failed again in the same way; starting it again after a change and at least every 8 s, without further lines while that repeats";
+const repeatedFailureMessage =
+  "failed again with the same output; restarting after a change and at least every 8 s, without printing the same output again";
 
 export function createSupervisedPart(options: PartOptions): SupervisedPart {
-  const { name, say } = options;
-  const outputs = createRetryOutputs(say);
-  const roster = createRoster(options);
+  const { name, print } = options;
+  const outputs = createRetryOutputs(print);
+  const liveProcesses = createLiveProcesses(options);
   let current: PartProcess | undefined;
-  let again: NodeJS.Timeout | undefined;
+  let restartTimer: NodeJS.Timeout | undefined;
   let failures = 0;
   let repeats = 0;
   let isStopped = false;
 
   function launch(): void {
     if (isStopped) return;
-    const output = outputs.begin();
-    void keep(roster.add(startProcess({ ...options, say: output.line })), output);
+    const output = outputs.startAttempt();
+    void supervise(liveProcesses.add(startProcess({ ...options, print: output.line })), output);
   }
 
-  /** Makes this the part's process: when it ends by itself another one is started. */
-  async function keep(process_: PartProcess, output: RetryOutput): Promise<void> {
+  /** Makes this the part's current process. When it ends unexpectedly, another one is started. */
+  async function supervise(process_: PartProcess, output: RetryOutput): Promise<void> {
     const startedMs = performance.now();
     current = process_;
-    const how = await process_.gone;
-    if (current !== process_) return; // We ended it.
+    const ending = await process_.ended;
+    if (current !== process_) return; // Replaced or stopped.
     current = undefined;
     const isStable = performance.now() - startedMs >= options.stableMs;
     failures = isStable ? 1 : failures + 1;
-    repeats = output.fail() ? repeats + 1 : 0;
+    repeats = output.endAttempt() ? repeats + 1 : 0;
     if (isStable) outputs.reset();
-    if (repeats === 0) say(`${how}; starting it again in ${backoffMs(failures)} ms`);
-    if (repeats === 1) say(failedAgain);
-    again = setTimeout(launch, backoffMs(failures));
+    if (repeats === 0) print(`${ending}; restarting in ${backoffMs(failures)} ms`);
+    if (repeats === 1) print(repeatedFailureMessage);
+    restartTimer = setTimeout(launch, backoffMs(failures));
   }
 
-  function giveUpCurrent(): PartProcess | undefined {
-    clearTimeout(again);
-    const given = current;
+  function releaseCurrent(): PartProcess | undefined {
+    clearTimeout(restartTimer);
+    const released = current;
     current = undefined;
-    return given;
+    return released;
   }
 
   async function endCurrent(): Promise<void> {
-    const before = giveUpCurrent();
-    if (before) await roster.end(before);
+    const before = releaseCurrent();
+    if (before) await liveProcesses.end(before);
   }
 
   return {
@@ -93,27 +93,27 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
     start: launch,
     async restart() {
       outputs.reset();
-      const output = outputs.begin();
-      const next = roster.add(startStandby({ ...options, say: output.line }));
+      const output = outputs.startAttempt();
+      const next = liveProcesses.add(startStandby({ ...options, print: output.line }));
       if (!(await next.loaded) || isStopped) return false;
       if (!portsAreShared) await endCurrent();
-      next.begin();
+      next.activate();
       if (portsAreShared && !(await next.listening)) return false;
       await endCurrent();
       if (isStopped) return false;
       failures = 0;
-      void keep(next, output);
+      void supervise(next, output);
       return true;
     },
     async stop() {
       isStopped = true;
-      giveUpCurrent();
-      await roster.endAll();
+      releaseCurrent();
+      await liveProcesses.endAll();
     },
     kill() {
       isStopped = true;
-      giveUpCurrent();
-      roster.killAll();
+      releaseCurrent();
+      liveProcesses.killAll();
     },
     waitUntilReady: (timeoutMs) => pollReady(options.readyUrl, timeoutMs, () => isStopped),
   };
@@ -122,42 +122,42 @@ export function createSupervisedPart(options: PartOptions): SupervisedPart {
 async function pollReady(url: string, timeoutMs: number, isStopped: () => boolean): Promise<boolean> {
   for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(readyPollMs)) {
     if (isStopped()) return false;
-    if (await isAnswering(url)) return true;
+    if (await isReady(url)) return true;
   }
   return false;
 }
 
-/** The part's processes that are alive: one as a rule, two while one replaces the other. */
-function createRoster({ onProcess, say, stopGraceMs }: PartOptions) {
-  const alive = new Set<PartProcess>();
+/** The part's running processes: two during a restart, otherwise one. */
+function createLiveProcesses({ onProcess, print, stopGraceMs }: PartOptions) {
+  const live = new Set<PartProcess>();
 
-  async function follow(process_: PartProcess, pid: number): Promise<void> {
-    alive.add(process_);
+  async function track(process_: PartProcess, pid: number): Promise<void> {
+    live.add(process_);
     onProcess(pid, "started");
-    await process_.gone;
-    alive.delete(process_);
-    onProcess(pid, "gone");
+    await process_.ended;
+    live.delete(process_);
+    onProcess(pid, "ended");
   }
 
   async function end(process_: PartProcess): Promise<void> {
     process_.terminate();
     const timer = setTimeout(() => {
-      say(`does not end within ${stopGraceMs} ms; killing it`);
+      print(`did not end within ${stopGraceMs} ms after SIGTERM; killing it`);
       process_.kill();
     }, stopGraceMs);
-    await process_.gone;
+    await process_.ended;
     clearTimeout(timer);
   }
 
   return {
     add<P extends PartProcess>(process_: P): P {
-      if (process_.pid !== undefined) void follow(process_, process_.pid);
+      if (process_.pid !== undefined) void track(process_, process_.pid);
       return process_;
     },
     end,
-    endAll: () => Promise.all([...alive].map(end)),
+    endAll: () => Promise.all([...live].map(end)),
     killAll() {
-      for (const process_ of alive) process_.kill();
+      for (const process_ of live) process_.kill();
     },
   };
 }

@@ -4,12 +4,12 @@ import { join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { watchFolders } from "./watch.ts";
 
-test("a saved file is told, however an editor saves it, in new folders too", async () => {
+test("a saved file is reported, however an editor saves it, also in new folders", async () => {
   const { folder, saved } = setUp();
   writeFileSync(join(folder, "a.ts"), "1");
   await expect.poll(saved).toContain("a.ts");
-  writeFileSync(join(folder, "aside.txt"), "2");
-  renameSync(join(folder, "aside.txt"), join(folder, "renamed.ts"));
+  writeFileSync(join(folder, "temporary.txt"), "2");
+  renameSync(join(folder, "temporary.txt"), join(folder, "renamed.ts"));
   await expect.poll(saved).toContain("renamed.ts");
   mkdirSync(join(folder, "new/deep"), { recursive: true });
   writeFileSync(join(folder, "new/deep/b.graphql"), "3");
@@ -18,7 +18,7 @@ test("a saved file is told, however an editor saves it, in new folders too", asy
   await expect.poll(saved).toContain("new/deep/c.sql");
 });
 
-test("tests, editors' own files and packages are not told", async () => {
+test("tests, editors' temporary files and packages are not reported", async () => {
   const { folder, saved } = setUp();
   mkdirSync(join(folder, "node_modules"));
   for (const name of [".a.ts.swp", "a.ts~", ".#a.ts", "4913", "a.test.ts", "node_modules/a.ts", "notes.txt"])
@@ -28,13 +28,13 @@ test("tests, editors' own files and packages are not told", async () => {
   expect(new Set(saved())).toEqual(new Set(["last.ts"]));
 });
 
-test("a folder that goes and one that never was are no errors", async () => {
-  const { folder, saved, more } = setUp();
-  more(join(folder, "never"));
-  mkdirSync(join(folder, "gone"));
-  writeFileSync(join(folder, "gone/a.ts"), "1");
-  await expect.poll(saved).toContain("gone/a.ts");
-  rmSync(join(folder, "gone"), { recursive: true });
+test("a deleted folder and a missing folder are no errors", async () => {
+  const { folder, saved, alsoWatch } = setUp();
+  alsoWatch(join(folder, "missing"));
+  mkdirSync(join(folder, "deleted"));
+  writeFileSync(join(folder, "deleted/a.ts"), "1");
+  await expect.poll(saved).toContain("deleted/a.ts");
+  rmSync(join(folder, "deleted"), { recursive: true });
   writeFileSync(join(folder, "b.ts"), "1");
   await expect.poll(saved).toContain("b.ts");
 });
@@ -43,10 +43,10 @@ function setUp() {
   const folder = mkdtempSync(join(tmpdir(), "tributary-watch-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const saved: string[] = [];
-  const more = (path: string) => {
+  const alsoWatch = (path: string) => {
     const watcher = watchFolders([path], (file) => saved.push(relative(folder, file)));
     onTestFinished(() => watcher.close());
   };
-  more(folder);
-  return { folder, saved: () => saved, more };
+  alsoWatch(folder);
+  return { folder, saved: () => saved, alsoWatch };
 }

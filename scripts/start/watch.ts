@@ -9,8 +9,9 @@ const watchedExtensions = new Set([".ts", ".js", ".mjs", ".json", ".graphql", ".
 const foldersMax = 2_000;
 
 /**
- * Calls back with the path of every file that is saved below these folders, new folders included. It watches folders, not
- * files: editors save by renaming a new file over the old one. Editors' own files and tests do not count.
+ * Calls `onSaved` with the path of every source file that is saved in these folders, including new subfolders. It watches
+ * folders, not files, because editors save by renaming a new file over the old one. Editors' temporary files and tests are
+ * ignored.
  */
 export function watchFolders(folders: readonly string[], onSaved: (path: string) => void): Watcher {
   const watchers = new Map<string, FSWatcher>();
@@ -29,7 +30,7 @@ export function watchFolders(folders: readonly string[], onSaved: (path: string)
   function onEvent(path: string): void {
     if (isFolder(path) && isWatchedFolder(basename(path))) {
       add(path);
-      for (const name of readdirSync(path)) onEvent(join(path, name)); // What was there before we looked.
+      for (const name of readdirSync(path)) onEvent(join(path, name)); // Files that were saved before the watcher was added.
     } else if (isSource(path)) onSaved(path);
   }
 

@@ -7,10 +7,10 @@ import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgre
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const folders = ["kit", "services", "gateway", "rest-proxy", "infra", "supergraph", "scripts"];
 
-/** The repository's running parts in a folder of their own, so that a test may save files as a team does. */
+/** Copies the platform's source into a temporary folder, so that a test can save files as a developer does. */
 export function cloneRepository(): string {
   const clone = realpathSync(mkdtempSync(join(tmpdir(), "tributary-clone-")));
-  chmodSync(clone, 0o755); // PostgreSQL runs as somebody else when we are root.
+  chmodSync(clone, 0o755); // PostgreSQL runs under another account if the test runs as root.
   const filter = (path: string) => basename(path) !== "node_modules";
   for (const folder of folders) cpSync(join(repository, folder), join(clone, folder), { recursive: true, filter });
   for (const file of ["package.json", "package-lock.json"]) cpSync(join(repository, file), join(clone, file));

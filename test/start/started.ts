@@ -12,17 +12,17 @@ interface PartIdentity extends ProcessIdentity {
   readonly name: string;
 }
 
-/** A start under way, with everything it has said so far. */
+/** A running `npm start` and its output. */
 export interface Started {
   readonly child: ChildProcess;
   output(): string;
-  /** Resolves with the first line that matches, said before or after. Throws with the output when the process ends first. */
+  /** Resolves with the first line that matches, already printed or not. Throws with the output if the process ends first. */
   line(pattern: RegExp): Promise<string>;
-  /** Resolves when it says that everything is ready. Throws with the output when it says that something is not. */
+  /** Resolves when it prints that everything is ready. Throws with the output if a part is not ready. */
   ready(): Promise<void>;
   /** Resolves to the exit code, null after a signal. */
   exited(): Promise<number | null>;
-  /** The processes that the supervisor has noted. */
+  /** The processes that the supervisor has recorded. */
   processes(): readonly PartIdentity[];
 }
 
@@ -36,8 +36,8 @@ export async function pickPorts(): Promise<TestPorts> {
 }
 
 export function portVariables(ports: TestPorts): Record<string, string> {
-  const own = parts.map(({ name, portVariable }) => [portVariable, String(ports[name])]);
-  return { ...Object.fromEntries(own), POSTGRES_PORT: String(ports.postgres) };
+  const variables = parts.map(({ name, portVariable }) => [portVariable, String(ports[name])]);
+  return { ...Object.fromEntries(variables), POSTGRES_PORT: String(ports.postgres) };
 }
 
 /** Runs a start script with Node, as `npm start` does. */
@@ -47,11 +47,11 @@ export function startScript(
   dataDir: string,
   variables: Readonly<Record<string, string>>,
 ): Started {
-  // Without what the test runner itself was given: its own coverage, its own bootstrap.
-  const { NODE_V8_COVERAGE: _, BOOTSTRAP_PID: __, NODE_OPTIONS: ___, ...ambient } = process.env;
-  const env = { ...ambient, NODE_NO_WARNINGS: "1", DATA_DIR: dataDir, ...variables };
+  // Without the variables that apply only to the test runner.
+  const { NODE_V8_COVERAGE: _, BOOTSTRAP_PID: __, NODE_OPTIONS: ___, ...inherited } = process.env;
+  const env = { ...inherited, NODE_NO_WARNINGS: "1", DATA_DIR: dataDir, ...variables };
   const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-  const gone = once(child, "close");
+  const closed = once(child, "close");
   let output = "";
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr])
@@ -61,15 +61,15 @@ export function startScript(
     });
   const line = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const found = output.split("\n").find((text) => pattern.test(text));
-        if (found === undefined) return;
-        listeners.delete(look);
-        resolve(found);
+      const search = () => {
+        const match = output.split("\n").find((text) => pattern.test(text));
+        if (match === undefined) return;
+        listeners.delete(search);
+        resolve(match);
       };
-      listeners.add(look);
-      look();
-      void gone.then(() => reject(new Error(`It ended without saying ${pattern}:\n${output}`)));
+      listeners.add(search);
+      search();
+      void closed.then(() => reject(new Error(`It ended without printing ${pattern}:\n${output}`)));
     });
   return {
     child,
@@ -80,14 +80,14 @@ export function startScript(
       if (!headline.startsWith("Tributary is ready")) throw new Error(output);
     },
     async exited() {
-      await gone;
+      await closed;
       return child.exitCode;
     },
     processes: () => (JSON.parse(readFileSync(join(dataDir, "run.json"), "utf8")) as { parts: never }).parts,
   };
 }
 
-/** The names of those that still run. */
+/** The names of the processes that still run. */
 export function namesRunning(processes: readonly PartIdentity[]): string[] {
   return processes.filter(isRunning).map(({ name }) => name);
 }

@@ -6,10 +6,10 @@ import { parts, serviceNames } from "../../scripts/start/parts.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A repository with the platform's floor plan in which every part is a few lines: what is tested is who runs them. */
+/** Creates a repository with the platform's folders in which every part is a stub, to test the supervisor alone. */
 export function makeStubPlatform(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tributary-start-")));
-  chmodSync(root, 0o755); // PostgreSQL runs as somebody else when we are root.
+  chmodSync(root, 0o755); // PostgreSQL runs under another account if the test runs as root.
   for (const { name, folder } of parts) write(root, `${folder}/src/main.ts`, stubPart(name));
   for (const name of serviceNames) {
     write(root, `services/${name}/package.json`, "{}");
@@ -32,7 +32,7 @@ export function write(root: string, path: string, content: string): void {
   writeFileSync(join(root, path), content);
 }
 
-/** One type of its own for each service, so that they always compose with one another. */
+/** A schema with one type that only this service has, so that the stubs always compose. */
 export function stubSchema(service: string, fields: readonly string[]): string {
   const type = `${service[0]?.toUpperCase()}${service.slice(1)}Thing`;
   const lines = fields.map((field) => `  ${field}: String\n`).join("");
@@ -59,7 +59,7 @@ process.on("SIGTERM", () => {
 `;
 }
 
-/** As scripts/start.ts, on the stubs, with one row in each service's table for the data. */
+/** Like scripts/start.ts, but the seed data is one row with the scale in each service's table. */
 const stubStart = `import { runCommand } from "${repository}scripts/start/command.ts";
 import pg from "${repository}node_modules/pg/esm/index.mjs";
 
@@ -73,12 +73,12 @@ async function query(url: string, text: string) {
 const scalesOf = async (urls) =>
   Promise.all(Object.entries(urls).map(async ([name, url]) => [name, (await query(url, "select scale from things"))[0]?.scale]));
 const findOtherScale = async (urls, scale) => {
-  const other = (await scalesOf(urls)).filter(([, found]) => found !== undefined && found !== scale);
+  const other = (await scalesOf(urls)).filter(([, stored]) => stored !== undefined && stored !== scale);
   return { outdated: other.map(([name]) => name), unmarked: [] };
 };
 const seedEmpty = async ({ urls, scale = 1, progress }) => {
-  for (const [name, found] of await scalesOf(urls)) {
-    if (found !== undefined) continue;
+  for (const [name, stored] of await scalesOf(urls)) {
+    if (stored !== undefined) continue;
     progress("seeding " + name + " at scale " + scale);
     await query(urls[name], "insert into things values (" + scale + ")");
   }

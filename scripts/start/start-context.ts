@@ -8,21 +8,21 @@ import { createOutput, type Output } from "./output.ts";
 import type { PartContext } from "./environments.ts";
 import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
-import { type RunFile, takeRunFile } from "./run-file.ts";
+import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
 import { requireServiceFiles } from "./service-files.ts";
 import { StartError } from "./start-error.ts";
 
-export interface GroundOptions {
+export interface StartContextOptions {
   readonly root: string;
   readonly environment: Environment;
   readonly isColoured: boolean;
   write(text: string): void;
 }
 
-/** What one start stands on: its folder, its ports, its secrets. */
-export interface Ground {
-  readonly context: PartContext;
+/** What all steps of one start use: ports, secrets, data folder, output, and the run file. */
+export interface StartContext {
+  readonly partContext: PartContext;
   readonly output: Output;
   readonly runFile: RunFile;
   /** Undefined when no part needs a database. */
@@ -30,18 +30,18 @@ export interface Ground {
 }
 
 /**
- * Checks everything that can prevent a start before anything is started: the services' files, the data folder, which
- * only one start at a time may use, and the ports. Processes that a killed start left behind are ended first.
+ * Checks everything that can prevent a start before it starts a process: the services' files, the data folder (one start
+ * at a time may use it) and the ports. Ends processes that a killed start left running.
  * @throws StartError or ConfigError.
  */
-export async function takeGround(o: GroundOptions, options: StartOptions): Promise<Ground> {
+export async function createStartContext(o: StartContextOptions, options: StartOptions): Promise<StartContext> {
   requireServiceFiles(o.root, subgraphs);
   const ports = readPorts(o.environment);
   const dataDir = dataFolder(o.root, o.environment);
   const names = ["start", "postgres", "seed", ...partNames];
   const output = createOutput({ write: o.write, isColoured: o.isColoured, names });
   mkdirSync(dataDir, { recursive: true });
-  const runFile = takeRunFile(dataDir, options.only.includes("issuer") ? { issuerUrl: urlOf(ports.issuer) } : {});
+  const runFile = acquireRunFile(dataDir, options.only.includes("issuer") ? { issuerUrl: urlOf(ports.issuer) } : {});
   try {
     const folder = join(dataDir, "postgres");
     await endLeftovers(runFile, folder, output);
@@ -51,9 +51,9 @@ export async function takeGround(o: GroundOptions, options: StartOptions): Promi
     if (options.fresh && hasDatabases) removeLocalPostgres(folder);
     else if (options.fresh)
       output.line("start", `--fresh deletes nothing: none of ${options.only.join(", ")} has a database`);
-    const ambient = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
-    const context = { ports, dataDir, secrets: loadSecrets(dataDir), ambient };
-    return { context, output, runFile, postgresFolder: hasDatabases ? folder : undefined };
+    const inherited = { NODE_COMPILE_CACHE: join(o.root, ".data", "compile-cache"), ...o.environment };
+    const partContext = { ports, dataDir, secrets: loadSecrets(dataDir), inherited };
+    return { partContext, output, runFile, postgresFolder: hasDatabases ? folder : undefined };
   } catch (error) {
     runFile.release();
     throw error;
@@ -62,6 +62,6 @@ export async function takeGround(o: GroundOptions, options: StartOptions): Promi
 
 async function endLeftovers(runFile: RunFile, postgresFolder: string, output: Output): Promise<void> {
   const names = await runFile.endLeftovers();
-  if (names.length > 0) output.line("start", `ended what a killed start had left: ${names.join(", ")}`);
+  if (names.length > 0) output.line("start", `ended processes that a killed start left running: ${names.join(", ")}`);
   await endLocalPostgresLeftover(postgresFolder, (line) => output.line("postgres", line));
 }

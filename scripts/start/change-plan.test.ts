@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { partNames } from "./parts.ts";
-import { planReaction } from "./reaction.ts";
+import { planChanges } from "./change-plan.ts";
 
 test.each([
   ["services/users/src/store.ts", { code: ["users"] }],
@@ -10,14 +10,14 @@ test.each([
   ["services/orders/schema.graphql", { schemas: ["orders"] }],
   ["services/posts/src/rest/routes.ts", { code: ["posts"], routes: ["posts"] }],
   ["services/posts/migrations/0002-more.sql", { code: ["posts"], migrations: ["posts"] }],
-  ["services/posts/test/doors.ts", {}],
+  ["services/posts/test/endpoints.ts", {}],
   ["services/posts/codegen.json", {}],
   ["docs/a.ts", {}],
 ])("%s leads to %j", (path, expected) => {
   expect(plain([path])).toEqual({ schemas: [], routes: [], migrations: [], code: [], ...expected });
 });
 
-test("several files are one reaction", () => {
+test("several saved files make one plan", () => {
   expect(plain(["services/users/src/a.ts", "services/users/src/b.ts", "services/posts/schema.graphql"])).toEqual({
     schemas: ["posts"],
     routes: [],
@@ -27,7 +27,7 @@ test("several files are one reaction", () => {
 });
 
 function plain(paths: readonly string[]) {
-  const { schemas, routes, migrations, code } = planReaction(paths);
+  const { schemas, routes, migrations, code } = planChanges(paths);
   return {
     schemas: [...schemas],
     routes: [...routes],

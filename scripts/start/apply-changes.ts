@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createBreakingChangeWarner } from "./breaking-changes.ts";
+import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
+import { type PartName, publishedFiles, type ServiceName, serviceNames } from "./parts.ts";
+import { planChanges, serviceListFile } from "./change-plan.ts";
+import { createRestarter, type RestarterOptions } from "./restarter.ts";
+import { publish, hasBreakingChanges } from "./supergraph.ts";
+
+export interface ChangeHandlerOptions extends RestarterOptions {
+  readonly root: string;
+  readonly dataDir: string;
+  migrate(service: ServiceName): Promise<void>;
+  /** How long the gateway gets to load a new supergraph before a service that removes fields restarts. */
+  readonly gatewaySwapMs: number;
+}
+
+/**
+ * Returns a function that applies saved files: it composes, migrates, restarts parts, and publishes the supergraph and the
+ * routes. A service whose schema does not compose is not restarted until it composes. An empty list of paths composes and
+ * publishes everything once.
+ */
+export function createChangeHandler(options: ChangeHandlerOptions): (paths: readonly string[]) => Promise<void> {
+  const { root, parts, print } = options;
+  const restart = createRestarter(options);
+  const schemas = createSchemaState(options);
+  const warnOfBreakingChanges = createBreakingChangeWarner(options);
+
+  return async (paths) => {
+    if (paths.includes(serviceListFile))
+      print("start", `${serviceListFile} changed: stop npm start and start it again`);
+    const plan = planChanges(paths);
+    const isFirst = paths.length === 0;
+    const restarts = new Set([...plan.code].filter((name) => parts.has(name)));
+    const mustCompose = isFirst || plan.schemas.size > 0 || schemas.hasUnpublished();
+    const composed = mustCompose ? await composeFromDisk(root, schemas.composed()) : undefined;
+    if (composed) for (const name of schemas.accept(composed)) restarts.add(name);
+    for (const name of schemas.blockedServices())
+      if (restarts.delete(name)) print(name, "not restarted: its schema does not compose");
+    for (const name of plan.migrations) if (!(await tryMigrate(name, options))) restarts.delete(name);
+    const publishing = schemas.publishAndRestart(() => restart(restarts, paths));
+    await Promise.all([publishing, composed?.ok ? warnOfBreakingChanges(composed.graph) : undefined]);
+    if (!isFirst && plan.routes.size === 0) return;
+    if (await publishRoutes(options)) await restart(["rest-proxy"], []);
+  };
+}
+
+/** The schemas that are published and those that wait for composition. It publishes to gateway and services in a safe order. */
+function createSchemaState({ root, dataDir, gatewaySwapMs, print }: ChangeHandlerOptions) {
+  let serving: Schemas = readSchemas(root);
+  let lastComposition: Composed | undefined;
+  let composed: Schemas | undefined;
+
+  function changed(): readonly ServiceName[] {
+    return lastComposition
+      ? serviceNames.filter((name) => lastComposition?.schemas.get(name) !== serving.get(name))
+      : [];
+  }
+
+  function publishLatest({ graph, schemas }: Composed & { readonly ok: true }): void {
+    serving = schemas;
+    if (publish(publishedFiles(dataDir).supergraph, graph.supergraphSdl))
+      print("start", "published a new supergraph; the gateway loads it");
+  }
+
+  return {
+    /** Services that must not be restarted, because their saved schema does not compose. */
+    blockedServices: (): readonly PartName[] => (lastComposition?.ok === false ? changed() : []),
+    /** Whether saved schemas are not published yet. */
+    hasUnpublished: () => changed().length > 0,
+    /** The last schemas that composed. */
+    composed: () => composed,
+    /** Stores a composition. Returns the services to restart because of their schemas. */
+    accept(next: Composed): readonly ServiceName[] {
+      if (next.ok && lastComposition?.ok === false) print("start", "the supergraph composes again");
+      const changedBefore = changed(); // A blocked service whose schema was reverted may still have other code changes.
+      lastComposition = next;
+      if (next.ok) composed = next.schemas;
+      else report(print, "the supergraph does not compose; the last valid one remains in use", next.report);
+      return [...new Set([...changedBefore, ...changed()])];
+    },
+    async publishAndRestart(restartServices: () => Promise<boolean>): Promise<void> {
+      if (!lastComposition?.ok) return void (await restartServices());
+      const pairs = changed().map(
+        (name) => [serving.get(name) ?? "", lastComposition?.schemas.get(name) ?? ""] as const,
+      );
+      if (pairs.some(([before, after]) => hasBreakingChanges(before, after))) {
+        publishLatest(lastComposition);
+        await sleep(gatewaySwapMs);
+        await restartServices();
+      } else if (await restartServices()) publishLatest(lastComposition);
+    },
+  };
+}
+
+async function tryMigrate(service: ServiceName, { migrate, print }: ChangeHandlerOptions): Promise<boolean> {
+  try {
+    await migrate(service);
+    return true;
+  } catch (error) {
+    report(
+      print,
+      "not restarted: its migration failed",
+      (error instanceof Error ? error.message : String(error)).split("\n"),
+      service,
+    );
+    return false;
+  }
+}
+
+/** Returns true if routes.json has changed. */
+async function publishRoutes({ root, dataDir, print }: ChangeHandlerOptions): Promise<boolean> {
+  const merged = await mergeRoutesFromDisk(root);
+  if (merged.ok) return publish(publishedFiles(dataDir).routes, merged.content);
+  report(print, "the REST routes are invalid; the last valid ones remain in use", merged.report);
+  return false;
+}
+
+function report(
+  print: ChangeHandlerOptions["print"],
+  headline: string,
+  lines: readonly string[],
+  name = "start",
+): void {
+  for (const line of [headline, ...lines]) print(name, line);
+}

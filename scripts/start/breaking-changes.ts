@@ -1,0 +1,85 @@
+import { setImmediate as nextMacrotask } from "node:timers/promises";
+import type { GraphState } from "../../supergraph/change-places.ts";
+import type { PlatformState } from "../../supergraph/check-states.ts";
+import type { GitBase } from "../../supergraph/git-base.ts";
+import { subgraphs } from "../../supergraph/subgraphs.ts";
+
+export interface BreakingChangeOptions {
+  readonly root: string;
+  print(name: string, line: string): void;
+}
+
+const changesMax = 3;
+
+/**
+ * Compares each composed graph with the graph of main, as `npm run check` does, and warns of changes that break clients: once
+ * for each set of changes, and once when all of them are reverted. Without git it does nothing.
+ */
+export function createBreakingChangeWarner({
+  root,
+  print,
+}: BreakingChangeOptions): (graph: GraphState) => Promise<void> {
+  let cachedBase: { readonly commit: string; readonly state: PlatformState | undefined } | undefined;
+  let lastWarningId = "";
+
+  async function compare(now: GraphState): Promise<void> {
+    const { findBase } = await import("../../supergraph/changes/git-base.ts");
+    const base = findBase(root);
+    if (base === undefined) return;
+    const { readBaseState } = await import("../../supergraph/check-states.ts");
+    if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, subgraphs) };
+    if (cachedBase.state === undefined) return;
+    const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
+    if (id === lastWarningId) return;
+    lastWarningId = id;
+    if (lines.length === 0) print("start", `no change breaks clients of ${base.name} any more`);
+    for (const line of lines) print("start", line);
+  }
+
+  return async (graph) => {
+    await nextMacrotask(); // Publishing the supergraph has priority over this comparison.
+    try {
+      await compare(graph);
+    } catch (error) {
+      const problem = `cannot compare with main: ${error instanceof Error ? error.message : String(error)}`;
+      if (problem !== lastWarningId) print("start", problem);
+      lastWarningId = problem;
+    }
+  };
+}
+
+interface Comparison {
+  readonly base: GitBase;
+  readonly before: GraphState;
+  readonly now: GraphState;
+  readonly root: string;
+}
+
+/** The lines of the warning, empty without breaking changes. `id` depends on the changes, not on their line numbers. */
+async function describeBreakingChanges({
+  base,
+  before,
+  now,
+  root,
+}: Comparison): Promise<{ id: string; lines: string[] }> {
+  const { findSchemaChanges } = await import("../../supergraph/schema-changes.ts");
+  const { acceptedChangesFile, judgeChanges, readAcceptedChanges } =
+    await import("../../supergraph/changes/accepted-changes.ts");
+  const { changeId, printChange } = await import("../../supergraph/changes/changes.ts");
+  const entries = readAcceptedChanges(root);
+  const today = new Date().toISOString().slice(0, 10);
+  const changes = await findSchemaChanges(before, now);
+  const { breaking, errors, unlisted } = judgeChanges(changes, entries.ok ? entries.entries : [], today);
+  if (breaking.length === 0) return { id: "", lines: [] };
+  const unlistedCount = breaking.length - changesMax;
+  const problems = [...errors, ...(entries.ok ? [] : entries.errors)];
+  const body = [
+    ...breaking.slice(0, changesMax).flatMap((change) => printChange(change, base.name).split("\n")),
+    ...(unlistedCount > 0 ? [`and ${unlistedCount} more: npm run check`] : []),
+    ...problems,
+    ...(unlisted.length > 0 ? [`npm run check prints the entry for ${acceptedChangesFile} that would accept it`] : []),
+  ];
+  const headline = `this change breaks clients of ${base.name}; it runs here, but npm run check rejects it:`;
+  const id = JSON.stringify([breaking.map(changeId).toSorted(), problems]);
+  return { id, lines: [headline, ...body.map((line) => `  ${line}`)] };
+}

@@ -1,0 +1,49 @@
+import { sep } from "node:path";
+import { isService, type PartName, parts, type ServiceName } from "./parts.ts";
+
+/** What the dev loop does after files were saved. */
+export interface ChangePlan {
+  /** Services whose schema.graphql was saved: the supergraph is composed again. */
+  readonly schemas: ReadonlySet<ServiceName>;
+  /** Services whose REST routes were saved: routes.json is generated again. */
+  readonly routes: ReadonlySet<ServiceName>;
+  /** Services with a saved migration: it is applied, and the service is restarted. */
+  readonly migrations: ReadonlySet<ServiceName>;
+  /** Parts to restart: their code was saved, or the code of the kit, which all parts use. */
+  readonly code: ReadonlySet<PartName>;
+}
+
+/** Decides by the paths of saved files, relative to the repository's root, what the dev loop does. */
+export function planChanges(paths: Iterable<string>): ChangePlan {
+  const plan = {
+    schemas: new Set<ServiceName>(),
+    routes: new Set<ServiceName>(),
+    migrations: new Set<ServiceName>(),
+    code: new Set<PartName>(),
+  };
+  for (const path of paths) {
+    const posixPath = path.split(sep).join("/");
+    if (posixPath.startsWith("kit/src/")) for (const { name } of parts) plan.code.add(name);
+    const part = parts.find(({ folder }) => posixPath.startsWith(`${folder}/`));
+    if (part === undefined) continue;
+    const inside = posixPath.slice(part.folder.length + 1);
+    if (inside.startsWith("src/")) plan.code.add(part.name);
+    if (!isService(part.name)) continue;
+    if (inside === "schema.graphql") plan.schemas.add(part.name);
+    if (inside === "src/rest/routes.ts") plan.routes.add(part.name);
+    if (!inside.startsWith("migrations/")) continue;
+    plan.migrations.add(part.name);
+    plan.code.add(part.name);
+  }
+  return plan;
+}
+
+/** The list of services. It is read once, at the start. */
+export const serviceListFile = "supergraph/subgraphs.ts";
+
+/** The watched folders, relative to the repository's root. A service's whole folder is watched, for its schema and migrations. */
+export const watchedFolders: readonly string[] = [
+  "kit/src",
+  "supergraph",
+  ...parts.map(({ name, folder }) => (isService(name) ? folder : `${folder}/src`)),
+];
