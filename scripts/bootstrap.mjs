@@ -1,5 +1,5 @@
-// The first thing that runs in a fresh clone: plain JavaScript for Node 20 and newer, with nothing but npm. It installs
-// when needed, then hands over to the project's own Node 24.
+// The entry of every npm script, also in a fresh clone: plain JavaScript for Node 20 and newer, without dependencies. It runs
+// `npm ci` when needed, then runs the script with the project's Node 24.
 //
 //   node scripts/bootstrap.mjs scripts/start.ts --fresh     a script
 //   node scripts/bootstrap.mjs vitest run                   a program of node_modules/.bin
@@ -21,25 +21,25 @@ const bin = join(root, "node_modules", ".bin");
 const node = join(bin, "node");
 const lockFile = join(root, ".data", "install.lock");
 
-/** Why `npm ci` has to run, in words; undefined when everything is as the lock file says. */
+/** Why `npm ci` must run; undefined if node_modules matches package-lock.json. */
 function findReasonToInstall() {
   const installed = readPackages(join(root, "node_modules", ".package-lock.json"));
   if (installed === undefined) return "node_modules is missing or incomplete";
   const locked = readPackages(join(root, "package-lock.json"));
-  if (locked === undefined) throw new Error("package-lock.json is missing or broken.");
+  if (locked === undefined) throw new Error("package-lock.json is missing or not valid JSON.");
   const changed = findDifference(locked, installed);
   if (changed !== undefined) return `node_modules differs from package-lock.json (${changed})`;
   return readNodeMajor() === nodeMajor ? undefined : `Node ${nodeMajor} is missing from node_modules`;
 }
 
-// The times of the two files say little (a checkout touches one, a restored cache the other), so we compare what is in
-// them. npm leaves out optional packages made for other platforms.
+// Compares the contents of the two files, because a checkout or a restored cache changes their modification times. npm does not
+// install optional packages for other platforms.
 function findDifference(locked, installed) {
   for (const [path, { version, integrity, optional, devOptional }] of Object.entries(locked)) {
     if (path === "") continue;
-    const other = installed[path];
-    if (other === undefined && (optional || devOptional)) continue;
-    if (other === undefined || other.version !== version || other.integrity !== integrity) return path;
+    const present = installed[path];
+    if (present === undefined && (optional || devOptional)) continue;
+    if (present === undefined || present.version !== version || present.integrity !== integrity) return path;
   }
   return Object.keys(installed).find((path) => locked[path] === undefined);
 }
@@ -61,45 +61,48 @@ function readNodeMajor() {
   }
 }
 
-/** Installs when there is a reason, one process at a time. */
+/** Runs `npm ci` if needed, in one process at a time. */
 async function install() {
   if (findReasonToInstall() === undefined) return;
-  await takeLock();
+  await acquireLock();
   try {
-    const reason = findReasonToInstall(); // Somebody else may have installed while we waited.
+    const reason = findReasonToInstall(); // Another process may have installed during the wait.
     if (reason === undefined) return;
     process.stderr.write(`Installing with npm ci, because ${reason}.\n`);
-    // --include=dev: with NODE_ENV=production npm leaves devDependencies out, and Node 24 is one. --loglevel=error: the
-    // warnings are of packages that want a newer Node than the one that installs them; they get it.
+    // --include=dev: with NODE_ENV=production npm skips devDependencies, and Node 24 is one. --loglevel=error hides warnings
+    // of packages that need a newer Node than the installing one; they run under Node 24.
     const code = await run("npm", ["ci", "--include=dev", "--loglevel=error"], process.env);
     if (code !== 0) throw Object.assign(new Error("npm ci failed, see above."), { exitCode: code });
-    const still = findReasonToInstall();
-    if (still !== undefined) throw new Error(`npm ci has run, and yet ${still}.`);
+    const remaining = findReasonToInstall();
+    if (remaining !== undefined) throw new Error(`npm ci succeeded, but ${remaining}.`);
   } finally {
     rmSync(lockFile, { force: true });
   }
 }
 
-async function takeLock() {
-  const mine = `${lockFile}.${process.pid}`;
+async function acquireLock() {
+  const temporary = `${lockFile}.${process.pid}`;
   mkdirSync(dirname(lockFile), { recursive: true });
-  writeFileSync(mine, `${process.pid}\n`);
+  writeFileSync(temporary, `${process.pid}\n`);
   try {
     const deadline = Date.now() + lockWaitMsMax;
-    for (let waiting = false; !linked(mine, lockFile); waiting = true) {
+    for (let waiting = false; !tryLink(temporary, lockFile); waiting = true) {
       const owner = readOwner();
       if (owner !== undefined && !isAlive(owner)) removeStaleLock(owner);
       if (!waiting) process.stderr.write("Another process is installing; waiting for it.\n");
-      if (Date.now() > deadline) throw new Error(`Gave up waiting for process ${owner}: see ${lockFile}.`);
+      if (Date.now() > deadline)
+        throw new Error(
+          `Process ${owner} has not finished installing within 10 minutes. If it does not run any more, delete ${lockFile}.`,
+        );
       await sleep(lockPollMs);
     }
   } finally {
-    rmSync(mine, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 
-// A link appears together with its content, and only once.
-function linked(from, to) {
+// Creating a link is atomic: the file appears with its content, and only one process succeeds.
+function tryLink(from, to) {
   try {
     linkSync(from, to);
     return true;
@@ -109,16 +112,16 @@ function linked(from, to) {
   }
 }
 
-// Two may find the same stale lock. Moving it away before looking again keeps the slower one from removing the lock that
-// the faster one has taken since.
+// Two processes may find the same stale lock. Renaming it before checking its owner again prevents the slower process from
+// removing the lock that the faster one has acquired meanwhile.
 function removeStaleLock(owner) {
-  const aside = `${lockFile}.stale.${process.pid}`;
+  const stale = `${lockFile}.stale.${process.pid}`;
   try {
-    renameSync(lockFile, aside);
-    if (Number(readFileSync(aside, "utf8")) !== owner) linked(aside, lockFile);
-    rmSync(aside, { force: true });
+    renameSync(lockFile, stale);
+    if (Number(readFileSync(stale, "utf8")) !== owner) tryLink(stale, lockFile);
+    rmSync(stale, { force: true });
   } catch {
-    // Somebody else was faster.
+    // Another process has removed it.
   }
 }
 
@@ -140,44 +143,44 @@ function isAlive(pid) {
 }
 
 /**
- * Runs a program in the foreground, hands it our signals, and resolves with its exit code (128 + number for a signal).
- * Never with spawnSync: Ctrl-C would end us, and leave the program running.
+ * Runs a program in the foreground, forwards signals to it, and resolves with its exit code (128 + number for a signal).
+ * Not with spawnSync: Ctrl-C would end this process and leave the program running.
  */
 function run(command, args, env) {
-  return new Promise((done, fail) => {
+  return new Promise((resolveCode, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: "inherit" });
     const forward = (signal) => child.kill(signal);
     for (const signal of forwardedSignals) process.on(signal, forward);
-    const stopWatching = onNpmGone(() => child.kill("SIGTERM"));
+    const stopWatching = onNpmExit(() => child.kill("SIGTERM"));
     const finish = () => {
       for (const signal of forwardedSignals) process.off(signal, forward);
       stopWatching();
     };
     child.once("error", (error) => {
       finish();
-      fail(error);
+      reject(error);
     });
     child.once("exit", (code, signal) => {
       finish();
-      done(code ?? 128 + constants.signals[signal]);
+      resolveCode(code ?? 128 + constants.signals[signal]);
     });
   });
 }
 
-// `kill -9` of npm reaches only npm. What it started should not live on unseen. Started by hand we may well outlive our
-// parent (`node scripts/bootstrap.mjs … &`), so this is for npm's children only.
-function onNpmGone(act) {
+// `kill -9` of npm ends only npm, so its end is polled, and the program is ended too. Not if this script was started without
+// npm: then it may outlive its parent (`node scripts/bootstrap.mjs … &`).
+function onNpmExit(listener) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const before = readAncestors();
   const timer = setInterval(() => {
     if (readAncestors() === before) return;
     clearInterval(timer);
-    act();
+    listener();
   }, parentPollMs);
   return () => clearInterval(timer);
 }
 
-// Between npm and us there may be its shell, which outlives it; whose child that is only Linux tells cheaply.
+// The pid of the parent, and of its parent on Linux: npm may run this script in a shell, which outlives npm.
 function readAncestors() {
   const { ppid } = process;
   try {
@@ -193,7 +196,7 @@ function toCommand([name, ...args]) {
     const compileCache = { NODE_COMPILE_CACHE: join(root, ".data", "compile-cache") };
     return { command: node, args: [resolve(root, name), ...args], extra: compileCache };
   }
-  if (!existsSync(join(bin, name))) throw new Error(`There is no ${name} in node_modules/.bin.`);
+  if (!existsSync(join(bin, name))) throw new Error(`node_modules/.bin has no program ${name}.`);
   return { command: join(bin, name), args, extra: {} };
 }
 
@@ -202,8 +205,7 @@ function withProjectsBin(env) {
 }
 
 async function main(words) {
-  if (words.length === 0)
-    throw new Error("What shall I run? node scripts/bootstrap.mjs <script or program> [arguments]");
+  if (words.length === 0) throw new Error("Usage: node scripts/bootstrap.mjs <script or program> [arguments]");
   await install();
   const { command, args, extra } = toCommand(words);
   process.exitCode = await run(command, args, { ...withProjectsBin(process.env), ...extra });

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
-test("a fresh clone is installed with its development dependencies, says why, and goes on under Node 24", async () => {
+test("a fresh clone is installed with its development dependencies, prints why, and the script runs under Node 24", async () => {
   const clone = newClone();
   const { code, stdout, stderr } = await bootstrap(clone, ["script.ts", "--x", "a b"], { NODE_ENV: "production" });
   expect({ code, stderr }).toEqual({
@@ -35,7 +35,7 @@ test("a fresh clone is installed with its development dependencies, says why, an
   expect(installsOf(clone)).toEqual(["npm ci --include=dev --loglevel=error"]);
 });
 
-test("what is installed as the lock file says is not installed again", async () => {
+test("packages that match the lock file are not installed again", async () => {
   const clone = newClone();
   await bootstrap(clone, ["script.ts"]);
   const again = await bootstrap(clone, ["script.ts"]);
@@ -43,26 +43,26 @@ test("what is installed as the lock file says is not installed again", async () 
   expect(installsOf(clone)).toHaveLength(1);
 });
 
-test("a package of another version than the lock file's, and a lost Node 24, are reasons to install", async () => {
+test("a package with another version than in the lock file, and a missing Node 24, cause an install", async () => {
   const clone = newClone();
   await bootstrap(clone, ["script.ts"]);
   writeLock(join(clone, "package-lock.json"), "2.0.0");
   const changed = await bootstrap(clone, ["script.ts"]);
   expect(changed.stderr).toContain("differs from package-lock.json (node_modules/thing)");
   rmSync(join(clone, "node_modules/.bin/node"));
-  const lost = await bootstrap(clone, ["script.ts"]);
-  expect(lost.stderr).toContain("Node 24 is missing from node_modules");
+  const withoutNode = await bootstrap(clone, ["script.ts"]);
+  expect(withoutNode.stderr).toContain("Node 24 is missing from node_modules");
   expect(installsOf(clone)).toHaveLength(3);
 });
 
-test("two at once install once", async () => {
+test("two concurrent processes install once", async () => {
   const clone = newClone();
   const both = await Promise.all([bootstrap(clone, ["script.ts"]), bootstrap(clone, ["script.ts"])]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
   expect(installsOf(clone)).toHaveLength(1);
 });
 
-test("the lock of an installer that died is no obstacle", async () => {
+test("the lock of a process that has ended is removed", async () => {
   const clone = newClone();
   mkdirSync(join(clone, ".data"));
   writeFileSync(join(clone, ".data/install.lock"), `${2 ** 22 + 1}\n`);
@@ -70,24 +70,24 @@ test("the lock of an installer that died is no obstacle", async () => {
   expect(existsSync(join(clone, ".data/install.lock"))).toBe(false);
 });
 
-test("an install that fails ends with npm's code, and the next one may try", async () => {
+test("a failed install ends with npm's exit code, and the next start installs again", async () => {
   const clone = newClone();
   expect((await bootstrap(clone, ["script.ts"], { FAIL_INSTALL: "7" })).code).toBe(7);
   expect((await bootstrap(clone, ["script.ts"])).code).toBe(0);
 });
 
-test("a program of node_modules/.bin is run by its name, an unknown one refused", async () => {
+test("a program of node_modules/.bin is run by its name, an unknown name is an error", async () => {
   const clone = newClone();
   expect((await bootstrap(clone, ["greet", "ada"])).stdout).toContain("hello ada");
   const unknown = await bootstrap(clone, ["nothing"]);
   expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
     code: 1,
-    stderr: "There is no nothing in node_modules/.bin.\n",
+    stderr: "node_modules/.bin has no program nothing.\n",
   });
-  expect((await bootstrap(clone, [])).stderr).toContain("What shall I run?");
+  expect((await bootstrap(clone, [])).stderr).toContain("Usage: node scripts/bootstrap.mjs");
 });
 
-test("the program's exit code is ours, and its signal is said as a shell says it", async () => {
+test("the exit code is the program's, or 128 plus the signal's number, as in a shell", async () => {
   const clone = newClone();
   writeFileSync(join(clone, "five.ts"), "process.exit(5);");
   writeFileSync(join(clone, "killed.ts"), "process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1e6);");
@@ -95,23 +95,26 @@ test("the program's exit code is ours, and its signal is said as a shell says it
   expect((await bootstrap(clone, ["killed.ts"])).code).toBe(137);
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s goes on to the program, and we wait for it", async (signal) => {
-  const clone = newClone();
-  writeFileSync(
-    join(clone, "wait.ts"),
-    `process.on("${signal}", () => { console.log("got ${signal}"); process.exit(3); });
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s is forwarded to the program, and the bootstrap waits for its end",
+  async (signal) => {
+    const clone = newClone();
+    writeFileSync(
+      join(clone, "wait.ts"),
+      `process.on("${signal}", () => { console.log("got ${signal}"); process.exit(3); });
      setInterval(() => {}, 1e6); console.log("up " + process.pid);`,
-  );
-  await bootstrap(clone, ["script.ts"]);
-  const child = launch(clone, ["wait.ts"]);
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  await lines.next();
-  child.kill(signal);
-  expect((await lines.next()).value).toBe(`got ${signal}`);
-  expect(await once(child, "exit")).toEqual([3, null]);
-});
+    );
+    await bootstrap(clone, ["script.ts"]);
+    const child = launch(clone, ["wait.ts"]);
+    const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+    await lines.next();
+    child.kill(signal);
+    expect((await lines.next()).value).toBe(`got ${signal}`);
+    expect(await once(child, "exit")).toEqual([3, null]);
+  },
+);
 
-test("when npm is killed, what it started is asked to end", async () => {
+test("when npm is killed, the program receives SIGTERM", async () => {
   const clone = newClone();
   await bootstrap(clone, ["script.ts"]);
   writeFileSync(join(clone, "wait.ts"), `setInterval(() => {}, 1e6); console.log(process.pid);`);
@@ -127,7 +130,7 @@ test("when npm is killed, what it started is asked to end", async () => {
   const [pid] = await once(lines, "line");
   const program = identifyProcess(Number(pid));
   npm.kill("SIGKILL");
-  await once(lines, "close"); // The last one that holds the pipe is gone.
+  await once(lines, "close"); // The last process with the pipe has ended.
   expect(program && isRunning(program)).toBe(false);
 });
 
@@ -145,7 +148,7 @@ function newClone(): string {
   return clone;
 }
 
-// It does what matters of `npm ci`: takes its time, and leaves node_modules with a Node, a program and its own lock file.
+// Does what the tests need of `npm ci`: takes some time, and creates node_modules with a Node, a program and the lock file.
 function writeFakeNpm(clone: string): void {
   const folder = join(clone, "fake-npm");
   mkdirSync(folder);
@@ -174,9 +177,9 @@ function installsOf(clone: string): string[] {
 }
 
 function launch(clone: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const { npm_lifecycle_event: _, ...ambient } = process.env;
+  const { npm_lifecycle_event: _, ...inherited } = process.env;
   const PATH = `${join(clone, "fake-npm")}:${process.env["PATH"]}`;
-  const options = { cwd: clone, env: { ...ambient, PATH, ...env } };
+  const options = { cwd: clone, env: { ...inherited, PATH, ...env } };
   return spawn(process.execPath, ["scripts/bootstrap.mjs", ...args], options);
 }
 

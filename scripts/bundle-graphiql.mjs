@@ -1,5 +1,5 @@
 // Bundles GraphiQL into gateway/public/graphiql. `npm install` runs it as `prepare`; `npm run bundle:graphiql` by hand.
-// Plain JavaScript without anything newer than Node 20: it may run under the machine's own Node.
+// Plain JavaScript for Node 20 and newer, because it may run under the machine's Node instead of the project's.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -15,22 +15,22 @@ const isPrepare = process.env.npm_lifecycle_event === "prepare";
 try {
   await main();
 } catch (error) {
-  // An install is worth more than its GraphiQL: everything else of the platform works without it.
+  // A failure must not fail `npm install`: the rest of the platform works without GraphiQL.
   console.error(`GraphiQL is not bundled: ${error instanceof Error ? error.message : String(error)}`);
   if (isPrepare) console.error("The gateway works without it. Try again with: npm run bundle:graphiql");
   else process.exitCode = 1;
 }
 
 async function main() {
-  const wanted = hashSources();
-  if (existsSync(join(bundle, "index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const hash = hashSources();
+  if (existsSync(join(bundle, "index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
   const vite = await findVite();
   if (!vite) return console.log("GraphiQL is not bundled: vite is a development dependency, and is not installed.");
   await replaceBundle(vite);
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, hash);
 }
 
-/** The bundle is as good as its sources, this script and the lock file: a hash of them, because a checkout changes times at will. */
+/** A hash of everything that determines the bundle: its sources, this script and the lock file. A checkout changes modification times. */
 function hashSources() {
   const names = readdirSync(sources, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
@@ -54,20 +54,20 @@ async function findVite() {
   }
 }
 
-/** Built aside, so that whoever is served meanwhile, or a build that fails, finds the old one whole. */
+/** Builds in a temporary folder and renames it, so that requests during the build, and a failed build, use the old bundle. */
 async function replaceBundle(vite) {
   mkdirSync(publicFolder, { recursive: true });
-  const aside = `${bundle}.${process.pid}`;
+  const temporaryFolder = `${bundle}.${process.pid}`;
   try {
-    await vite.build(describeBuild(aside));
+    await vite.build(describeBuild(temporaryFolder));
     rmSync(bundle, { recursive: true, force: true });
-    renameSync(aside, bundle);
+    renameSync(temporaryFolder, bundle);
   } finally {
-    rmSync(aside, { recursive: true, force: true });
+    rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 
-/** No source maps and no links to the outside: the page works under `default-src 'self'`. */
+/** No source maps, inline assets or external links: the page works under `default-src 'self'`. */
 function describeBuild(outDir) {
   return {
     configFile: false,

@@ -17,7 +17,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
-const here = fileURLToPath(new URL("..", import.meta.url));
+const repository = fileURLToPath(new URL("..", import.meta.url));
 
 test("the page is bundled under /graphiql/, once until its sources change", async () => {
   const { bundle, run, write } = setUp();
@@ -44,14 +44,14 @@ test("a new lock file bundles again", async () => {
   expect(existsSync(join(bundle, "untouched"))).toBe(false);
 });
 
-test("without development dependencies it says so in one line and is no failure", async () => {
+test("without development dependencies it prints one line and exits with 0", async () => {
   const { bundle, run } = setUp({ dependencies: false });
   const message = "GraphiQL is not bundled: vite is a development dependency, and is not installed.\n";
   expect(await run()).toEqual({ code: 0, output: message });
   expect(existsSync(bundle)).toBe(false);
 });
 
-test("what cannot be bundled leaves the old bundle, and stops no install", async () => {
+test("a failed build leaves the old bundle, and does not fail the install", async () => {
   const { bundle, run, write } = setUp();
   await run();
   write("gateway/graphiql/main.ts", "import './missing.ts';");
@@ -71,8 +71,8 @@ function setUp({ dependencies = true } = {}) {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const write = (path: string, content: string) => writeFileSync(join(folder, path), content);
   for (const path of ["scripts", "gateway/graphiql"]) mkdirSync(join(folder, path), { recursive: true });
-  copyFileSync(join(here, "scripts/bundle-graphiql.mjs"), join(folder, "scripts/bundle-graphiql.mjs"));
-  if (dependencies) symlinkSync(join(here, "node_modules"), join(folder, "node_modules"));
+  copyFileSync(join(repository, "scripts/bundle-graphiql.mjs"), join(folder, "scripts/bundle-graphiql.mjs"));
+  if (dependencies) symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   write("package-lock.json", "{}");
   write("gateway/graphiql/index.html", '<script type="module" src="./main.ts"></script>');
   write("gateway/graphiql/main.ts", "document.title = 'one';");

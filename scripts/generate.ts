@@ -11,13 +11,13 @@ import { readSubgraphs, subgraphs } from "../supergraph/subgraphs.ts";
 import { readCodegenConfig } from "./generate/codegen-config.ts";
 import { generateResolverTypes } from "./generate/resolver-types.ts";
 
-/** Every committed file that is made by a command: the supergraph's three, a document for each version, and each service's resolver types. */
+/** Generates every committed generated file: the supergraph, the API schema, the route table, the OpenAPI documents and each service's resolver types. */
 export async function generateRepository(
   root: string,
   options: GenerationOptions,
   list: readonly Subgraph[] = subgraphs,
 ): Promise<Generation> {
-  // A schema that does not compose is reported by composition, better than the type generator could.
+  // Composition runs first, because its errors are better than those of the type generator.
   const composition = await composeRepository(root, options, list);
   if (!composition.ok) return composition;
   const documents = await composeDocuments(root, options, list);

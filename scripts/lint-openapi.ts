@@ -3,43 +3,46 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findFaults, installLinters } from "./lint-openapi/linters.ts";
-import { spoil } from "./lint-openapi/spoil.ts";
+import { createFaultyDocuments } from "./lint-openapi/faulty-documents.ts";
 
 /**
- * Holds the committed OpenAPI documents against Redocly's strictest rules, and Spectral's with OWASP's. With `--control`: against
- * documents that are spoilt, of which each has to be found. Exit codes: 0 nothing found, 1 something, 2 the linters cannot be had.
+ * Lints the committed OpenAPI documents with Redocly's strictest rules, and with Spectral's and OWASP's rules. With `--control` it lints
+ * documents with planted faults, each of which must be found. Exit codes: 0 no faults (or all planted ones found), 1 otherwise, 2 the linters
+ * cannot be installed.
  */
 function run(isControl: boolean): 0 | 1 | 2 {
-  const refusal = installLinters();
-  if (refusal !== undefined) {
-    console.error(`The OpenAPI linters are not there, so that nothing was linted: ${refusal}`);
+  const problem = installLinters();
+  if (problem !== undefined) {
+    console.error(`The OpenAPI linters cannot be installed, nothing was linted: ${problem}`);
     return 2;
   }
-  return isControl ? runControl() : runLinters();
+  return isControl ? runControl() : lintDocuments();
 }
 
 const folder = fileURLToPath(new URL("../supergraph/openapi", import.meta.url));
 
-function runLinters(): 0 | 1 {
+function lintDocuments(): 0 | 1 {
   const files = readdirSync(folder).map((name) => join(folder, name));
   const faults = findFaults(files);
-  console.log(faults.join("\n") || `Redocly and Spectral find nothing in ${files.length} documents.`);
+  console.log(faults.join("\n") || `Redocly and Spectral find no faults in ${files.length} documents.`);
   return faults.length === 0 ? 0 : 1;
 }
 
 function runControl(): 0 | 1 {
-  const aside = mkdtempSync(join(tmpdir(), "tributary-openapi-"));
+  const temporaryFolder = mkdtempSync(join(tmpdir(), "tributary-openapi-"));
   try {
-    const found = spoil(readFileSync(join(folder, "v1.json"), "utf8")).map(({ what, text }, index) => {
-      const file = join(aside, `${index}.json`);
-      writeFileSync(file, text);
-      const faults = findFaults([file]);
-      console.log(`${what}: ${faults.length > 0 ? "found" : "NOT found"}`);
-      return faults.length > 0;
-    });
-    return found.every(Boolean) ? 0 : 1;
+    const isFound = createFaultyDocuments(readFileSync(join(folder, "v1.json"), "utf8")).map(
+      ({ fault, text }, index) => {
+        const file = join(temporaryFolder, `${index}.json`);
+        writeFileSync(file, text);
+        const faults = findFaults([file]);
+        console.log(`${fault}: ${faults.length > 0 ? "found" : "NOT found"}`);
+        return faults.length > 0;
+      },
+    );
+    return isFound.every(Boolean) ? 0 : 1;
   } finally {
-    rmSync(aside, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
   }
 }
 

@@ -1,5 +1,5 @@
-// The seed job of compose and of Kubernetes' local overlay: fills databases that were never filled and hold no rows, and never changes others.
-// `npm start` seeds by itself.
+// The seed job of compose and of the local Kubernetes overlay. It seeds databases that are empty and were never seeded, and never
+// changes others. `npm start` does the same without this script.
 import { seededServices, seedEmpty, type SeededService } from "./seed/seed.ts";
 
 const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(name)])) as Record<
@@ -8,9 +8,12 @@ const urls = Object.fromEntries(seededServices.map((name) => [name, databaseUrl(
 >;
 const progress = (line: string) => void process.stdout.write(`${line}\n`);
 const seeded = await seedEmpty({ urls, progress });
-if (seeded.length === 0) progress("nothing to seed: every database has been seeded, or has rows, already");
+if (seeded.length === 0) progress("nothing to seed: every database was seeded before or has rows");
 
-/** `USERS_DATABASE_URL` and so on, where each service has a server of its own; else one server for all, and a password for each role. */
+/**
+ * The URL from USERS_DATABASE_URL and so on, if each service has a separate server. Otherwise from DATABASE_HOST, one server for
+ * all services, and USERS_PASSWORD and so on, the password of each role.
+ */
 function databaseUrl(name: SeededService): string {
   const url = process.env[`${name.toUpperCase()}_DATABASE_URL`];
   if (url) return url;

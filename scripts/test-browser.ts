@@ -1,4 +1,5 @@
-// npm run test:browser: the platform, started for this, in a real browser. Installs Debian's Chromium when it can, and says clearly when it cannot.
+// npm run test:browser: starts the platform and tests GraphiQL in Chromium. It installs Debian's Chromium if possible; otherwise it prints
+// SKIPPED with the reason.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ import { checks } from "../test/browser/graphiql.browser.ts";
 import { type Platform, startPlatform } from "../test/browser/platform.ts";
 
 const checkTimeoutMs = 30_000;
-// Names of other machines do not resolve, and Chromium does nothing by itself.
+// Chromium must not contact other hosts: only localhost resolves, and background networking is off.
 const chromiumArguments = [
   "--headless",
   "--no-sandbox",
@@ -25,14 +26,14 @@ const chromiumArguments = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
-const found = findOrInstallChromium(process.env["CHROMIUM_PATH"], console.log);
-if ("missing" in found) console.log(`SKIPPED: ${found.missing}.`);
-else process.exitCode = await testIn(found.path);
+const chromiumResult = findOrInstallChromium(process.env["CHROMIUM_PATH"], console.log);
+if ("missing" in chromiumResult) console.log(`SKIPPED: ${chromiumResult.missing}.`);
+else process.exitCode = await testIn(chromiumResult.path);
 
 async function testIn(executablePath: string): Promise<number> {
   spawnSync(process.execPath, [fileURLToPath(new URL("bundle-graphiql.mjs", import.meta.url))], { stdio: "inherit" });
   const running = process.env["GATEWAY_URL"];
-  const platform = running === undefined ? await startPlatform(process.env) : alreadyRunning(running);
+  const platform = running === undefined ? await startPlatform(process.env) : runningPlatform(running);
   try {
     const browser = await chromium.launch({ executablePath, args: chromiumArguments });
     try {
@@ -45,8 +46,8 @@ async function testIn(executablePath: string): Promise<number> {
   }
 }
 
-/** GATEWAY_URL=http://127.0.0.1:4000 tests a platform that runs already. */
-function alreadyRunning(url: string): Platform {
+/** With GATEWAY_URL=http://127.0.0.1:4000 a platform that already runs is tested. */
+function runningPlatform(url: string): Platform {
   return { url: url.replace(/\/$/, ""), stop: async () => {} };
 }
 
@@ -54,13 +55,13 @@ async function runAll(browser: Browser, { url }: Platform): Promise<number> {
   const page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
   page.setDefaultTimeout(checkTimeoutMs);
   const browsing = { page, url, ...listen(page) };
-  const pictures = mkdtempSync(join(tmpdir(), "tributary-pictures-"));
+  const screenshots = mkdtempSync(join(tmpdir(), "tributary-screenshots-"));
   let failed = 0;
   for (const [index, check] of checks.entries()) {
-    if (!(await passes(check, browsing))) failed += 1;
-    await page.screenshot({ path: join(pictures, `${index + 1}.png`) });
+    if (!(await runCheck(check, browsing))) failed += 1;
+    await page.screenshot({ path: join(screenshots, `${index + 1}.png`) });
   }
-  console.log(`\nScreenshots: ${pictures}`);
+  console.log(`\nScreenshots: ${screenshots}`);
   console.log(`${checks.length - failed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
@@ -70,8 +71,8 @@ function listen(page: Page): Pick<Browsing, "outsideRequests" | "complaints"> {
   const complaints: string[] = [];
   page.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
-    const isHere = ["data:", "blob:"].includes(protocol) || ["127.0.0.1", "localhost"].includes(hostname);
-    if (!isHere) outsideRequests.push(request.url());
+    const isLocal = ["data:", "blob:"].includes(protocol) || ["127.0.0.1", "localhost"].includes(hostname);
+    if (!isLocal) outsideRequests.push(request.url());
   });
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
@@ -80,7 +81,7 @@ function listen(page: Page): Pick<Browsing, "outsideRequests" | "complaints"> {
   return { outsideRequests, complaints };
 }
 
-async function passes(check: Check, browsing: Browsing): Promise<boolean> {
+async function runCheck(check: Check, browsing: Browsing): Promise<boolean> {
   try {
     await check.run(browsing);
     console.log(`✓ ${check.name}`);

@@ -10,48 +10,52 @@ import { expect, onTestFinished, test } from "vitest";
 import { acquireRunFile } from "./start/run-file.ts";
 import { findIssuerUrl, readArguments, TokenError } from "./token.ts";
 
-test("a name is enough; scopes and seconds can be asked for", () => {
+test("only the name is required; scopes and seconds are optional", () => {
   expect(readArguments(["ada"])).toEqual({ user: "ada", scope: undefined, ttlSeconds: undefined });
   expect(readArguments(["7", "--scope", "a b", "--ttl", "60"])).toEqual({ user: "7", scope: "a b", ttlSeconds: 60 });
   expect(readArguments(["ada", "--scope="]).scope).toBe("");
 });
 
 test.each([[[]], [["ada", "grace"]], [["ada", "--scopes", "x"]], [["ada", "--ttl", "soon"]]])(
-  "%j gets the usage",
+  "%j is rejected with the usage",
   (argv) => {
     expect(() => readArguments(argv)).toThrow(TokenError);
     expect(() => readArguments(argv)).toThrow("Usage: npm run -s token -- <ada|grace|linus|ops|user id>");
   },
 );
 
-test("standard output is the token and nothing else", async () => {
+test("standard output contains only the token", async () => {
   const { url, seen } = await startIssuer(200, JSON.stringify({ access_token: "a.b.c", token_type: "Bearer" }));
   const result = await runScript(["ada", "--scope", "orders:read", "--ttl", "5"], url);
   expect(result).toEqual({ code: 0, stdout: "a.b.c\n", stderr: "" });
   expect(seen).toEqual(["POST /token", { user: "ada", scope: "orders:read", expires_in: 5 }]);
 });
 
-test("an unknown name ends with 1 and the issuer's words", async () => {
-  const refusal = { error: "invalid_request", error_description: "The user has to be one of ada, grace." };
-  const { url } = await startIssuer(400, JSON.stringify(refusal));
+test("an unknown name ends with exit code 1 and the issuer's message", async () => {
+  const error = { error: "invalid_request", error_description: "The user has to be one of ada, grace." };
+  const { url } = await startIssuer(400, JSON.stringify(error));
   const result = await runScript(["bob"], url);
   expect(result).toEqual({ code: 1, stdout: "", stderr: "The user has to be one of ada, grace.\n" });
 });
 
-test("somebody else on the issuer's port is told from an issuer", async () => {
+test("another server on the issuer's port is reported", async () => {
   const { url } = await startIssuer(404, "<html>");
   const result = await runScript(["ada"], url);
-  expect(result).toEqual({ code: 1, stdout: "", stderr: `${url} is no token issuer: it answered 404.\n` });
+  expect(result).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `${url} is not a token issuer: it responded with status 404.\n`,
+  });
 });
 
-test("without an issuer it says what to do", async () => {
+test("without an issuer the error names the command that starts one", async () => {
   const result = await runScript(["ada"], "http://127.0.0.1:1");
   expect(result.code).toBe(1);
   expect(result.stdout).toBe("");
-  expect(result.stderr).toContain("The token issuer does not answer at http://127.0.0.1:1. Start it with: npm start");
+  expect(result.stderr).toContain("No response from the token issuer at http://127.0.0.1:1. Start it with: npm start");
 });
 
-test("the issuer is where the variables say, else where the running platform has it, else on its usual port", () => {
+test("the issuer's URL comes from the variables, else from the running platform, else from the default port", () => {
   const folder = mkdtempSync(join(tmpdir(), "tributary-token-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const find = (environment: Record<string, string>) => findIssuerUrl({ DATA_DIR: folder, ...environment });
@@ -74,11 +78,11 @@ async function runScript(argv: readonly string[], issuerUrl: string) {
 
 async function startIssuer(status: number, body: string) {
   const seen: unknown[] = [];
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     seen.push(`${request.method} ${request.url}`, JSON.parse(await text(request)));
     response.writeHead(status).end(body);
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   onTestFinished(() => void server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };

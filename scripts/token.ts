@@ -1,4 +1,4 @@
-// npm run -s token -- ada: prints a token of the local issuer and nothing else.
+// npm run -s token -- ada: prints only a token of the local issuer.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ConfigError, type Environment } from "@tributary/kit/process/env";
@@ -7,33 +7,33 @@ import { readPorts } from "./start/ports.ts";
 import { findRunningIssuer } from "./start/run-file.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const answerTimeoutMs = 5_000;
+const responseTimeoutMs = 5_000;
 const usage = `Usage: npm run -s token -- <ada|grace|linus|ops|user id> [--scope "a b"] [--ttl seconds]`;
 
-/** A mistake of the caller, or something that has to be done first; the message says what to do. */
+/** Invalid arguments, or no usable issuer. The message names the remedy. */
 export class TokenError extends Error {}
 
-export interface TokenOrder {
+export interface TokenRequest {
   readonly user: string;
-  /** Space-separated; undefined is the caller's usual ones. */
+  /** Space-separated scopes. Undefined requests the user's default scopes. */
   readonly scope: string | undefined;
   readonly ttlSeconds: number | undefined;
 }
 
-/** @throws TokenError with the usage. */
-export function readArguments(argv: readonly string[]): TokenOrder {
+/** @throws TokenError with the usage for invalid arguments. */
+export function readArguments(argv: readonly string[]): TokenRequest {
   const { positionals, values } = parse(argv);
   const [user, ...others] = positionals;
   if (user === undefined || others.length > 0) throw new TokenError(usage);
   if (values.ttl !== undefined && !/^\d+$/.test(values.ttl))
-    throw new TokenError(`--ttl is a number of seconds.\n${usage}`);
+    throw new TokenError(`--ttl must be a number of seconds.\n${usage}`);
   return { user, scope: values.scope, ttlSeconds: values.ttl === undefined ? undefined : Number(values.ttl) };
 }
 
 /**
- * The issuer's address: ISSUER_URL; the port in ISSUER_PORT, as for `npm start`; the issuer of the start that runs on
- * the data folder (DATA_DIR); or the default port.
- * @throws ConfigError when ISSUER_PORT is no port.
+ * The issuer's URL, the first of: ISSUER_URL; the port in ISSUER_PORT, as for `npm start`; the issuer of the running start
+ * that uses the data folder (DATA_DIR); the default port.
+ * @throws ConfigError if ISSUER_PORT is not a port.
  */
 export function findIssuerUrl(environment: Environment): string {
   const { ISSUER_URL, ISSUER_PORT } = environment;
@@ -44,13 +44,15 @@ export function findIssuerUrl(environment: Environment): string {
 
 /**
  * Requests a token from the issuer.
- * @throws TokenError when the issuer does not respond, or refuses the request.
+ * @throws TokenError if the issuer does not respond or rejects the request.
  */
-export async function fetchToken(issuerUrl: string, { user, scope, ttlSeconds }: TokenOrder): Promise<string> {
+export async function fetchToken(issuerUrl: string, { user, scope, ttlSeconds }: TokenRequest): Promise<string> {
   const response = await send(issuerUrl, { user, scope, expires_in: ttlSeconds });
-  const answer = (await response.json().catch(() => ({}))) as { access_token?: string; error_description?: string };
-  if (answer.access_token !== undefined) return answer.access_token;
-  throw new TokenError(answer.error_description ?? `${issuerUrl} is no token issuer: it answered ${response.status}.`);
+  const body = (await response.json().catch(() => ({}))) as { access_token?: string; error_description?: string };
+  if (body.access_token !== undefined) return body.access_token;
+  throw new TokenError(
+    body.error_description ?? `${issuerUrl} is not a token issuer: it responded with status ${response.status}.`,
+  );
 }
 
 async function send(issuerUrl: string, body: Readonly<Record<string, unknown>>): Promise<Response> {
@@ -59,10 +61,10 @@ async function send(issuerUrl: string, body: Readonly<Record<string, unknown>>):
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(answerTimeoutMs),
+      signal: AbortSignal.timeout(responseTimeoutMs),
     });
   } catch (error) {
-    const message = `The token issuer does not answer at ${issuerUrl}. Start it with: npm start. If it runs elsewhere, name its address: ISSUER_URL=http://host:port npm run -s token -- ada`;
+    const message = `No response from the token issuer at ${issuerUrl}. Start it with: npm start. If it has another address, set ISSUER_URL: ISSUER_URL=http://host:port npm run -s token -- ada`;
     throw new TokenError(message, { cause: error });
   }
 }

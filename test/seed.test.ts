@@ -10,19 +10,19 @@ let urls: Record<SeededService, string>;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  const made = await Promise.all(
+  const entries = await Promise.all(
     services.map(async (service) => {
       const migrations = new URL(`../services/${service}/migrations`, import.meta.url).pathname;
       return [service, await createTestDatabase(inject("postgresUrl"), migrations)] as const;
     }),
   );
-  databases = Object.fromEntries(made) as typeof databases;
-  urls = Object.fromEntries(made.map(([service, { url }]) => [service, url])) as typeof urls;
+  databases = Object.fromEntries(entries) as typeof databases;
+  urls = Object.fromEntries(entries.map(([service, { url }]) => [service, url])) as typeof urls;
   await seedEmpty({ urls, progress: (line) => lines.push(line) });
 });
 afterAll(() => Promise.all(Object.values(databases).map((database) => database.close())));
 
-test("the population has the size of its scale", async () => {
+test("the number of rows depends on the scale", async () => {
   expect(await findOtherScale(urls, 1)).toEqual({ outdated: [], unmarked: [] });
   expect(await findOtherScale(urls, 2)).toEqual({ outdated: services, unmarked: [] });
   expect(lines.sort()[0]).toMatch(/^comments: 50,000 comments in \d+\.\d s$/);
@@ -32,12 +32,12 @@ test("the population has the size of its scale", async () => {
       return [table, count, await number(service, `select count(*)::int as n from ${table}`)];
     }),
   );
-  for (const [table, wanted, found] of counts) expect([table, found]).toEqual([table, wanted]);
+  for (const [table, expected, actual] of counts) expect([table, actual]).toEqual([table, expected]);
 });
 
-test("the cast has its ids, posts with comments, and orders", async () => {
+test("the demo users have fixed ids, posts and orders", async () => {
   const names = await databases.users.database.rows<{ name: string }>(
-    "cast",
+    "demo-users",
     "select name from users where id <= 3 order by id",
   );
   expect(names.map(({ name }) => name)).toEqual(["Ada Lovelace", "Grace Hopper", "Linus Torvalds"]);
@@ -51,7 +51,7 @@ test("the cast has its ids, posts with comments, and orders", async () => {
   }
 });
 
-test("an order's total is what its lines say, and its id tells when it was placed", async () => {
+test("an order's total is the sum of its lines, and its id contains the time of the order", async () => {
   const wrong = `select count(*)::int as n from orders o where total_minor <>
     (select sum(quantity * unit_price_minor) from order_lines l where l.order_id = o.id)
     or uuid_extract_timestamp(id) <> placed_at`;
@@ -60,7 +60,7 @@ test("an order's total is what its lines say, and its id tells when it was place
   expect(await number("orders", mixed)).toBe(0);
 });
 
-test("life is unfair: a few write most, and a few posts are read most", async () => {
+test("the distribution is skewed: a few users write most posts, and a few posts have most comments", async () => {
   const share = async (service: SeededService, table: string, column: string, of: number) => {
     const top = `select sum(n)::int as n from (select count(*) as n from ${table} group by ${column} order by 1 desc limit ${of}) as top`;
     return (await number(service, top)) / (await number(service, `select count(*)::int as n from ${table}`));
@@ -87,16 +87,16 @@ test("seeding again gives the same rows", async () => {
   expect([...usersTable(countsAt(1)).rows()]).toEqual([...usersTable(countsAt(1)).rows()]);
 });
 
-test("seeding again gives no row a version that it had before: an old ETag names none of them", async () => {
+test("seeding again gives every row a new version, so no old ETag matches", async () => {
   const versions = async () => {
     const tables = services.flatMap((service) => (service === "orders" ? ["products", service] : [service]));
-    const found = tables.map(async (table) => {
+    const ranges = tables.map(async (table) => {
       const service = table === "products" ? "orders" : (table as SeededService);
       const text = `select min(row_version)::float8 as least, max(row_version)::float8 as most from ${table}`;
       const [row] = await databases[service].database.rows<{ least: number; most: number }>(`versions-${table}`, text);
       return row ?? { least: Number.NaN, most: Number.NaN };
     });
-    return Promise.all(found);
+    return Promise.all(ranges);
   };
   const before = await versions();
   await seed({ urls, scale: 1, progress: () => {} });
@@ -105,7 +105,7 @@ test("seeding again gives no row a version that it had before: an old ETag names
   }
 });
 
-test("existing rows stay, seeded or not, and a seeded table that was emptied stays empty", async () => {
+test("existing rows remain, seeded or not, and an emptied table remains empty", async () => {
   await execute("users", "insert into users (name, email) values ('Developer', 'developer@example.com')");
   await execute("comments", "truncate comments");
   await execute("posts", "comment on schema public is null");
@@ -113,11 +113,11 @@ test("existing rows stay, seeded or not, and a seeded table that was emptied sta
   await seedEmpty({ urls, progress: (line) => seeded.push(line) });
   expect(seeded).toEqual([]);
   expect(await number("users", "select count(*)::int as n from users where name = 'Developer'")).toBe(1);
-  expect(await number("comments", "select count(*)::int as n from (select from comments) as kept")).toBe(0);
+  expect(await number("comments", "select count(*)::int as n from (select from comments) as remaining")).toBe(0);
   expect(await findOtherScale(urls, 2)).toEqual({ outdated: ["users", "comments", "orders"], unmarked: ["posts"] });
 });
 
-test("a new service is seeded at the scale of the others, which stay as they are", async () => {
+test("a new service is seeded at the scale of the others, which do not change", async () => {
   const migrations = new URL("../services/users/migrations", import.meta.url).pathname;
   const users = await createTestDatabase(inject("postgresUrl"), migrations);
   onTestFinished(() => users.close());
@@ -127,7 +127,7 @@ test("a new service is seeded at the scale of the others, which stay as they are
   expect(seeded).toEqual([expect.stringMatching(/^users: 2,000 users in /)]);
 });
 
-test("a service without a URL is left out, and an empty URL opens no database", async () => {
+test("a service without a URL is skipped, and an empty URL is an error", async () => {
   const { orders: _, ...others } = urls;
   expect(await seedEmpty({ urls: others, progress: () => {} })).toEqual([]);
   expect(await findOtherScale(others, 2)).toEqual({ outdated: [], unmarked: [] });
@@ -135,7 +135,7 @@ test("a service without a URL is left out, and an empty URL opens no database", 
   await expect(seeding).rejects.toThrow("Seeding orders failed: Error: its database has no URL");
 });
 
-test("a table that was renamed matters only to a database without a seed mark", async () => {
+test("a renamed table is an error only in a database without a seed mark", async () => {
   await execute("comments", "alter table comments rename to remarks");
   expect(await seedEmpty({ urls, progress: () => {} })).toEqual([]);
   await execute("comments", "comment on schema public is null");

@@ -43,7 +43,7 @@ test("a codegen.json that maps a type of no schema is reported with its file and
     errors: [
       {
         code: "CODEGEN_INVALID",
-        message: "codegen.json maps Usr, which is no type of schema.graphql.",
+        message: "codegen.json maps Usr, but schema.graphql does not define this type.",
         file: "services/users/codegen.json",
         owner: "@tributary/users-team",
       },

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { installAside } from "../../scripts/processes/installed-aside.ts";
+import { installTool } from "../../scripts/processes/tool-install.ts";
 
 const folder = join(import.meta.dirname, "../peers");
 
 /** Installs the other gateways when they are missing. Returns why they cannot be had, in words; undefined when they are there. */
 export function installPeers(): string | undefined {
-  return installAside(folder);
+  return installTool(folder);
 }
 
 /** The version of a peer that is installed, or of a package of the root. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readCodegenConfig } from "./codegen-config.ts";
 
-test("no codegen.json means the defaults", () => {
+test("without codegen.json the defaults apply", () => {
   expect(readCodegenConfig(undefined)).toEqual({});
 });
 
@@ -15,13 +15,13 @@ test("mappers, the context and scalars are read", () => {
 });
 
 test.each([
-  ['{ "mapper": {} }', "not mapper"],
+  ['{ "mapper": {} }', "unknown key mapper"],
   ["[]", "one object"],
-  ['{ "mappers": { "User": 1 } }', "mappers is an object of texts"],
-  ['{ "mappers": { "User": "../model#User" } }', 'not like "../model.ts#User"'],
-  ['{ "contextType": 1 }', "1 is not like"],
-  ['{ "scalars": ["Date"] }', "scalars is an object of texts"],
+  ['{ "mappers": { "User": 1 } }', "mappers must be an object whose values are strings"],
+  ['{ "mappers": { "User": "../model#User" } }', 'not a reference like "../model.ts#User"'],
+  ['{ "contextType": 1 }', "1 is not a reference like"],
+  ['{ "scalars": ["Date"] }', "scalars must be an object whose values are strings"],
   ["{", "JSON"],
-])("%s is refused", (text, reason) => {
+])("%s is rejected", (text, reason) => {
   expect(() => readCodegenConfig(text)).toThrow(reason);
 });

@@ -1,11 +1,11 @@
-import { type HttpAnswer, type HttpQuestion, judgeAnswer } from "../processes/http-client.ts";
+import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "../processes/http-client.ts";
 
 /** One thing that clients do. Other numbers make other requests, so that nobody's answer serves another. */
 export interface Step {
   readonly name: string;
-  ask(count: number): HttpQuestion;
+  ask(count: number): HttpClientRequest;
   /** What is wrong with the answer; undefined when nothing is. */
-  judge(answer: HttpAnswer, count: number): string | undefined;
+  judge(answer: HttpClientResponse, count: number): string | undefined;
 }
 
 /** What is done through one door. */
@@ -32,7 +32,7 @@ export interface Expected {
 export interface StepDescription extends Expected {
   readonly name: string;
   readonly status: number;
-  ask(count: number): HttpQuestion;
+  ask(count: number): HttpClientRequest;
   /** Told the number of each request that was answered as it had to be. */
   onRight?(count: number): void;
 }
@@ -42,7 +42,7 @@ export function createStep({ name, status, ask, at, is, onRight }: StepDescripti
     name,
     ask,
     judge(answer, count) {
-      const wrong = judgeAnswer(answer, [status], (body) => find(body, at) === is(count));
+      const wrong = findResponseProblem(answer, [status], (body) => find(body, at) === is(count));
       if (wrong === undefined) onRight?.(count);
       return wrong === undefined ? undefined : `${name}: ${wrong}`;
     },

@@ -60,7 +60,7 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   }
 
   return {
-    underWay: (stream) => loads[stream].underWay,
+    underWay: (stream) => loads[stream].inFlight,
     next: () => collect((load) => load.next()),
     stop: () => collect((load) => load.stop()),
     async audit() {

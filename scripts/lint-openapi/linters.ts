@@ -1,35 +1,35 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { installAside } from "../processes/installed-aside.ts";
+import { installTool } from "../processes/tool-install.ts";
 
 const folder = join(import.meta.dirname, "../../tools/openapi-lint");
 
-/** Installs the linters when they are missing. Returns why they cannot be had, in words; undefined when they are there. */
+/** Installs the linters if they are missing. Returns why the installation failed; undefined if they are installed. */
 export function installLinters(): string | undefined {
-  return installAside(folder);
+  return installTool(folder);
 }
 
 /**
- * Errors, warnings and hints alike, in the linters' own words; none where there is nothing to say.
- * @throws Error when a linter could not do its work.
+ * Runs both linters. Returns their errors, warnings and hints, one text each.
+ * @throws Error if a linter fails.
  */
 export function findFaults(files: readonly string[]): readonly string[] {
   return [
-    // One by one: of several files it makes several texts in one.
+    // One file per run: for several files Redocly prints several JSON texts one after the other.
     ...files.flatMap((file) =>
-      findings("redocly", ["lint", "--config=redocly.yaml", "--format=json", file], readRedocly),
+      runProgram("redocly", ["lint", "--config=redocly.yaml", "--format=json", file], readRedocly),
     ),
-    ...findings("spectral", ["lint", "--ruleset=spectral.yaml", "--format=json", "--quiet", ...files], readSpectral),
+    ...runProgram("spectral", ["lint", "--ruleset=spectral.yaml", "--format=json", "--quiet", ...files], readSpectral),
   ];
 }
 
-function findings(
+function runProgram(
   name: string,
   args: readonly string[],
   read: (output: string) => readonly string[],
 ): readonly string[] {
   const outputBytesMax = 64 * 1024 * 1024;
-  // Nothing is to be told to anybody.
+  // No telemetry and no check for updates.
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const { status, stdout, stderr, error } = spawnSync(join(folder, "node_modules/.bin", name), args, {
     cwd: folder,
@@ -38,7 +38,7 @@ function findings(
     maxBuffer: outputBytesMax,
   });
   if (error || (status !== 0 && status !== 1)) {
-    throw new Error(`${name} could not do its work: ${error?.message ?? `exit code ${status}\n${stderr}`}`);
+    throw new Error(`${name} failed: ${error?.message ?? `exit code ${status}\n${stderr}`}`);
   }
   return read(stdout).map((finding) => `${name}: ${finding}`);
 }

@@ -6,7 +6,7 @@ const at = (perSecond: number, more: Partial<Held>): Held => ({
   requests: perSecond,
   failures: 0,
   p99Ms: 1,
-  sentLateMsMax: 0,
+  sendDelayMsMax: 0,
   cpuSeconds: new Map(),
   seconds: 1,
   ...more,

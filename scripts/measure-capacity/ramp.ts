@@ -5,7 +5,7 @@ export interface Held {
   readonly failures: number;
   readonly p99Ms: number;
   /** How late our own load was at the latest: what it adds is no fault of the part's. */
-  readonly sentLateMsMax: number;
+  readonly sendDelayMsMax: number;
   /** Seconds of CPU that each unit took meanwhile. */
   readonly cpuSeconds: ReadonlyMap<string, number>;
   readonly seconds: number;

@@ -8,7 +8,7 @@ const held: Held = {
   requests: 6_000,
   failures: 0,
   p99Ms: 42.31,
-  sentLateMsMax: 3,
+  sendDelayMsMax: 3,
   cpuSeconds: new Map([
     ["gateway", 4.5],
     ["posts", 3],
@@ -32,7 +32,7 @@ test("ten thousand requests of a millisecond each are seventeen replicas, each u
 test("what came to its end is a process without CPU left, else the load itself when it was late, else the machine", () => {
   const idle = { ...held, cpuSeconds: new Map([["posts", 2]]) };
   expect(reasonOf(held, 100)).toBe("gateway, 90 % of a core");
-  expect(reasonOf({ ...idle, sentLateMsMax: 80 }, 100)).toContain("at least");
+  expect(reasonOf({ ...idle, sendDelayMsMax: 80 }, 100)).toContain("at least");
   expect(reasonOf(idle, 100)).toContain("the machine");
 });
 

@@ -43,11 +43,11 @@ function rowOf({ workload, held, broke }: Result, p99MsMax: number): string {
 }
 
 /** Which process had no CPU left; or whether it was our own load that came too late, so that the part holds at least so much. */
-export function reasonOf({ sentLateMsMax, cpuSeconds, seconds }: Held, p99MsMax: number): string {
+export function reasonOf({ sendDelayMsMax, cpuSeconds, seconds }: Held, p99MsMax: number): string {
   const [busiest] = [...cpuSeconds].toSorted(([, a], [, b]) => b - a);
   const share = (busiest?.[1] ?? 0) / seconds;
   if (busiest && share >= fullShare) return `${busiest[0]}, ${Math.round(share * 100)} % of a core`;
-  return sentLateMsMax > p99MsMax / 2
+  return sendDelayMsMax > p99MsMax / 2
     ? "the load that asks: the part holds at least this"
     : "the machine, or its PostgreSQL";
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHttpClient, judgeAnswer } from "../processes/http-client.ts";
+import { createHttpClient, findResponseProblem } from "../processes/http-client.ts";
 import { percentile, startLoad } from "../processes/open-loop.ts";
 import type { CapacityOptions } from "./options.ts";
 import { type Platform, startPlatform, type Unit } from "./platform.ts";
@@ -66,21 +66,21 @@ async function hold({ units, token }: Platform, workload: Workload, o: HoldOptio
   const client = createHttpClient(unitOf(units, workload).url);
   const load = startLoad({
     perSecond: o.perSecond,
-    send: async (count) => judgeAnswer(await client.send(workload.question(count, token)), [200], () => true),
+    send: async (count) => findResponseProblem(await client.send(workload.question(count, token)), [200], () => true),
   });
   await sleep(o.warmUpMs);
   load.reset();
   const [before, begunMs] = [await readCpu(units), performance.now()];
   await sleep(o.seconds * 1_000);
   const [after, endedMs] = [await readCpu(units), performance.now()];
-  const { count, latenciesMs, sentLateMsMax, failures } = await load.stop();
+  const { count, latenciesMs, sendDelayMsMax, failures } = await load.stop();
   client.close();
   return {
     perSecond: o.perSecond,
     requests: count,
     failures: [...failures.values()].reduce((sum, times) => sum + times, 0),
     p99Ms: percentile(latenciesMs, 99),
-    sentLateMsMax,
+    sendDelayMsMax,
     cpuSeconds: new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)])),
     seconds: (endedMs - begunMs) / 1_000,
   };
@@ -95,7 +95,7 @@ async function readCpu(units: ReadonlyMap<string, Unit>): Promise<ReadonlyMap<st
   return new Map(await Promise.all(reading));
 }
 
-function describe({ name }: Workload, { perSecond, p99Ms, failures, sentLateMsMax }: Held): string {
-  const late = `sent ${sentLateMsMax.toFixed(0)} ms late at the latest`;
+function describe({ name }: Workload, { perSecond, p99Ms, failures, sendDelayMsMax }: Held): string {
+  const late = `sent ${sendDelayMsMax.toFixed(0)} ms late at the latest`;
   return `${name}: ${perSecond}/s, p99 ${p99Ms.toFixed(1)} ms, ${failures} failed, ${late}`;
 }

@@ -1,12 +1,12 @@
 import { limitAt, postAt, skuAt, userAt } from "../journey/seeded.ts";
-import type { HttpQuestion } from "../processes/http-client.ts";
+import type { HttpClientRequest } from "../processes/http-client.ts";
 
 export interface Workload {
   readonly name: string;
   /** The unit that is asked. */
   readonly unit: string;
   /** @param count which request it is, from 0: no two alike in a row, where a cache would answer the second. */
-  question(count: number, token: string): HttpQuestion;
+  question(count: number, token: string): HttpClientRequest;
 }
 
 /** All four services, and nothing that is private to another than who asks. */
@@ -14,12 +14,12 @@ const acrossAll = `query AcrossAll($id: ID!, $sku: ID!) { product(sku: $sku) { t
   user(id: $id) { name posts(first: 2) { title comments(first: 1) { body author { name } } } } }`;
 const onePost = "query OnePost($id: ID!) { post(id: $id) { title author { name } } }";
 
-const get = (path: string, token?: string): HttpQuestion => ({
+const get = (path: string, token?: string): HttpClientRequest => ({
   method: "GET",
   path,
   headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
 });
-const graphql = (query: string, variables: object, token: string): HttpQuestion => ({
+const graphql = (query: string, variables: object, token: string): HttpClientRequest => ({
   method: "POST",
   path: "/graphql",
   headers: { "content-type": "application/json", authorization: `Bearer ${token}` },

@@ -1,51 +1,51 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
-export interface HttpQuestion {
+export interface HttpClientRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The client goes away. */
+  /** Aborting it closes the connection. */
   readonly signal?: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpClientResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
 export interface HttpClient {
-  /** Sends once, never again. @throws Error when no whole answer came in time. */
-  send(question: HttpQuestion): Promise<HttpAnswer>;
+  /** Sends the request once, without retries. @throws Error if no complete response arrives in time. */
+  send(request: HttpClientRequest): Promise<HttpClientResponse>;
   close(): void;
 }
 
-/** Longer than any deadline of ours: what takes more hangs. */
-const timeoutUsualMs = 15_000;
+/** Longer than any deadline of the platform: a request that takes longer hangs. */
+const timeoutDefaultMs = 15_000;
 
-/** One client as there are many: it keeps its connections, opens as many as it needs, and goes by `Connection` and `Keep-Alive`. */
-export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutUsualMs): HttpClient {
+/** An HTTP client as most programs use one: it reuses connections, opens as many as needed, and obeys `Connection` and `Keep-Alive`. */
+export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutDefaultMs): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const { hostname, port } = new URL(baseUrl);
 
-  function send({ method, path, headers = {}, body, signal }: HttpQuestion): Promise<HttpAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  function send({ method, path, headers = {}, body, signal }: HttpClientRequest): Promise<HttpClientResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpClientResponse>();
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const options = { hostname, port, path, method, agent, headers: { ...headers, ...length } };
-    const asked = request({ ...options, ...(signal ? { signal } : {}) }, (response) => {
+    const clientRequest = request({ ...options, ...(signal ? { signal } : {}) }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
-        const { statusCode: status = 0, headers: answered } = response;
-        resolve({ status, headers: answered, text: Buffer.concat(chunks).toString("utf8") });
+        const { statusCode: status = 0 } = response;
+        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") });
       });
     });
-    const timer = setTimeout(() => asked.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
-    asked.on("error", reject).on("close", () => clearTimeout(timer));
-    asked.end(body);
+    const timer = setTimeout(() => clientRequest.destroy(new Error(`no response in ${timeoutMs} ms`)), timeoutMs);
+    clientRequest.on("error", reject).on("close", () => clearTimeout(timer));
+    clientRequest.end(body);
     return promise;
   }
 
@@ -53,21 +53,21 @@ export function createHttpClient(baseUrl: string, timeoutMs: number = timeoutUsu
 }
 
 /**
- * What is wrong with an answer that had to be one of `statuses` with a body that `isRight`; undefined when nothing is. An answer of GraphQL
- * with `errors` is wrong whatever its status.
+ * Describes a response whose status is not in `statuses` or whose JSON body is not expected; undefined if the response is as expected.
+ * A GraphQL result with `errors` is never expected.
  */
-export function judgeAnswer(
-  { status, text }: HttpAnswer,
+export function findResponseProblem(
+  { status, text }: HttpClientResponse,
   statuses: readonly number[],
-  isRight: (body: unknown) => boolean,
+  isExpected: (body: unknown) => boolean,
 ): string | undefined {
-  const wrong = () => `${status}: ${text.slice(0, 160)}`;
-  if (!statuses.includes(status)) return wrong();
+  const problem = `${status}: ${text.slice(0, 160)}`;
+  if (!statuses.includes(status)) return problem;
   try {
     const body: unknown = JSON.parse(text);
     const hasErrors = typeof body === "object" && body !== null && "errors" in body;
-    return hasErrors || !isRight(body) ? wrong() : undefined;
+    return hasErrors || !isExpected(body) ? problem : undefined;
   } catch {
-    return wrong();
+    return problem;
   }
 }

@@ -1,41 +1,41 @@
 import { expect, test } from "vitest";
 import { describeFailures, describeLoad, percentile, startLoad } from "./open-loop.ts";
 
-test("a standstill counts for everybody who was to be served in it", async () => {
-  const standstill = Promise.withResolvers<undefined>();
+test("a stall delays every request that was due during it", async () => {
+  const stall = Promise.withResolvers<undefined>();
   let sent = 0;
-  const some = Promise.withResolvers<void>();
+  const fiftySent = Promise.withResolvers<void>();
   const load = startLoad({
     perSecond: 1_000,
     send: () => {
-      if (++sent === 50) some.resolve();
-      return standstill.promise;
+      if (++sent === 50) fiftySent.resolve();
+      return stall.promise;
     },
   });
-  await some.promise;
-  standstill.resolve(undefined);
+  await fiftySent.promise;
+  stall.resolve(undefined);
   const { count, latenciesMs } = await load.stop();
   expect(count).toBeGreaterThanOrEqual(50);
   expect(latenciesMs.at(-1)).toBeGreaterThanOrEqual(45);
 });
 
-test("what fails is counted by its words", async () => {
+test("failures are counted by their message", async () => {
   const enough = Promise.withResolvers<void>();
   const load = startLoad({
     perSecond: 1_000,
     send: (count) => {
       if (count === 4) enough.resolve();
-      return count % 2 === 0 ? Promise.reject(new Error("gone")) : Promise.resolve("null");
+      return count % 2 === 0 ? Promise.reject(new Error("closed")) : Promise.resolve("null");
     },
   });
   await enough.promise;
   const { failures } = await load.stop();
-  expect([...failures.keys()].toSorted()).toEqual(["Error: gone", "null"]);
-  expect(describeFailures(new Map([["gone", 2]]))).toBe("2× gone");
+  expect([...failures.keys()].toSorted()).toEqual(["Error: closed", "null"]);
+  expect(describeFailures(new Map([["closed", 2]]))).toBe("2× closed");
   expect(describeFailures(new Map())).toBe("none");
 });
 
-test("what came before a reset is forgotten, even when it ends later", async () => {
+test("requests that were sent before a reset are not counted, even if they end later", async () => {
   const first = Promise.withResolvers<string>();
   const started = Promise.withResolvers<void>();
   const load = startLoad({
@@ -48,7 +48,7 @@ test("what came before a reset is forgotten, even when it ends later", async () 
   expect((await load.stop()).failures.size).toBe(0);
 });
 
-test("what was to be sent before the next report was asked for belongs to the one before, whenever it is answered", async () => {
+test("a report includes every request that was due before it, also those that end later", async () => {
   const first = Promise.withResolvers<string>();
   const started = Promise.withResolvers<void>();
   const load = startLoad({
@@ -57,13 +57,13 @@ test("what was to be sent before the next report was asked for belongs to the on
   });
   await started.promise;
   const before = load.next();
-  expect(load.underWay).toBe(1);
+  expect(load.inFlight).toBe(1);
   first.resolve("late");
   expect(await before).toMatchObject({ count: 1, failures: new Map([["late", 1]]) });
   expect((await load.stop()).failures.size).toBe(0);
 });
 
-test("failures of more kinds than anybody reads are counted as one", async () => {
+test("the number of failure kinds is limited, the others are counted as one kind", async () => {
   const enough = Promise.withResolvers<void>();
   const load = startLoad({
     perSecond: 5_000,
@@ -71,7 +71,7 @@ test("failures of more kinds than anybody reads are counted as one", async () =>
   });
   await enough.promise;
   const { failures } = await load.stop();
-  expect([failures.size, (failures.get("something else") ?? 0) >= 50]).toEqual([101, true]);
+  expect([failures.size, (failures.get("other failures") ?? 0) >= 50]).toEqual([101, true]);
 });
 
 test("a percentile is a value that was measured", () => {
@@ -80,9 +80,9 @@ test("a percentile is a value that was measured", () => {
   expect(percentile([], 99)).toBe(0);
 });
 
-test("a report tells latencies, our own delay and failures", () => {
-  const report = { count: 2, latenciesMs: [1, 3], sentLateMsMax: 0.5, failures: new Map([["gone", 1]]) };
+test("a report contains latencies, the delay of sending and failures", () => {
+  const report = { count: 2, latenciesMs: [1, 3], sendDelayMsMax: 0.5, failures: new Map([["closed", 1]]) };
   expect(describeLoad(report)).toBe(
-    "2 requests, p50 1.0 ms, p99 3.0 ms, longest 3.0 ms, sent 0.5 ms late at the latest, failures: 1× gone",
+    "2 requests, p50 1.0 ms, p99 3.0 ms, longest 3.0 ms, sent at most 0.5 ms late, failures: 1× closed",
   );
 });

@@ -3,53 +3,56 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface LoadOptions {
   readonly perSecond: number;
   /**
-   * Resolves with what is wrong with the answer, undefined when nothing is; throws when there was none. Has to end by itself, by a deadline;
-   * tries once, so that what is counted are first attempts.
+   * Sends request number `count`. Resolves with what is wrong with the response, or undefined; throws if there was no response. It must
+   * have a timeout, and must not retry: first attempts are counted.
    */
   send(count: number): Promise<string | undefined>;
 }
 
 export interface LoadReport {
   readonly count: number;
-  /** From the time at which each was to be sent, ascending. */
+  /** Measured from the time at which each request was due, ascending. */
   readonly latenciesMs: readonly number[];
-  /** How late the latest of them was sent: that is our own delay, or the machine's, and counts as latency all the same. */
-  readonly sentLateMsMax: number;
-  /** What went wrong, how often. */
+  /** The longest time between a request's due time and its sending: a delay of the load generator. Latencies include it. */
+  readonly sendDelayMsMax: number;
+  /** The number of failures by message. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
 export interface Load {
-  /** How many have been sent and not been answered yet. */
-  readonly underWay: number;
-  /** Forgets what was measured until now. */
+  /** The number of requests that have been sent and have no response yet. */
+  readonly inFlight: number;
+  /** Discards all measurements so far. */
   reset(): void;
-  /** What was to be sent since the last call, once all of it was answered. Later requests belong to the next call. */
+  /** Resolves to the report of all requests that were due since the last call, once they have ended. */
   next(): Promise<LoadReport>;
-  /** Sends no more, and resolves when all have been answered. */
+  /** Stops sending. Resolves when all requests have ended. */
   stop(): Promise<LoadReport>;
 }
 
-/** More than this under way, and the next are counted as failed without being sent. */
-const underWayMax = 2_000;
-/** What goes wrong in more ways is counted as one. */
+/** While this many requests are in flight, further requests count as failed without being sent. */
+const inFlightMax = 2_000;
+/** Failures beyond this number of messages are counted as one kind. */
 const failureKindsMax = 100;
 const failureCharsMax = 200;
 
-/** Open loop: requests are sent at their times, however late the answers come; so a standstill counts for all who came in it. */
+/**
+ * Open-loop load: requests are sent at fixed times, independent of responses. So a stall of the server delays every request that is
+ * due during the stall, and the latencies show it (no coordinated omission).
+ */
 export function startLoad({ perSecond, send }: LoadOptions): Load {
   const startMs = performance.now();
   const stopping = new AbortController();
   let window = openWindow();
-  let underWay = 0;
+  let inFlight = 0;
   let count = 0;
 
-  async function sendOne(dueMs: number, { latenciesMs, fail }: Window): Promise<void> {
-    underWay++;
-    const what = await send(count).catch((error: unknown) => describeError(error));
-    underWay--;
+  async function sendOne(dueMs: number, { latenciesMs, fail }: MeasuringWindow): Promise<void> {
+    inFlight++;
+    const failure = await send(count).catch((error: unknown) => describeError(error));
+    inFlight--;
     latenciesMs.push(performance.now() - dueMs);
-    if (what !== undefined) fail(what);
+    if (failure !== undefined) fail(failure);
   }
 
   async function run(): Promise<void> {
@@ -60,8 +63,8 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
       if (stopping.signal.aborted) return;
       count++;
       window.sent(dueMs);
-      if (underWay >= underWayMax) window.fail(`not sent: ${underWayMax} are under way`);
-      else window.follow(sendOne(dueMs, window));
+      if (inFlight >= inFlightMax) window.fail(`not sent: ${inFlightMax} are in flight`);
+      else window.track(sendOne(dueMs, window));
     }
   }
 
@@ -73,8 +76,8 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
 
   const running = run();
   return {
-    get underWay() {
-      return underWay;
+    get inFlight() {
+      return inFlight;
     },
     reset: () => void (window = openWindow()),
     next,
@@ -86,48 +89,48 @@ export function startLoad({ perSecond, send }: LoadOptions): Load {
   };
 }
 
-type Window = ReturnType<typeof openWindow>;
+type MeasuringWindow = ReturnType<typeof openWindow>;
 
-/** What is measured of the requests that were to be sent in one stretch of time. */
+/** The measurements of the requests that were due in one period. */
 function openWindow() {
   const latenciesMs: number[] = [];
   const failures = new Map<string, number>();
-  const followed = new Set<Promise<void>>();
-  let sentLateMsMax = 0;
+  const pending = new Set<Promise<void>>();
+  let sendDelayMsMax = 0;
   return {
     latenciesMs,
-    sent: (dueMs: number) => void (sentLateMsMax = Math.max(sentLateMsMax, performance.now() - dueMs)),
-    fail(what: string) {
-      const text = what.slice(0, failureCharsMax);
-      const kind = failures.has(text) || failures.size < failureKindsMax ? text : "something else";
+    sent: (dueMs: number) => void (sendDelayMsMax = Math.max(sendDelayMsMax, performance.now() - dueMs)),
+    fail(failure: string) {
+      const text = failure.slice(0, failureCharsMax);
+      const kind = failures.has(text) || failures.size < failureKindsMax ? text : "other failures";
       failures.set(kind, (failures.get(kind) ?? 0) + 1);
     },
-    follow(request: Promise<void>) {
-      const one = request.finally(() => followed.delete(one));
-      followed.add(one);
+    track(request: Promise<void>) {
+      const tracked = request.finally(() => pending.delete(tracked));
+      pending.add(tracked);
     },
     async close(): Promise<LoadReport> {
-      await Promise.all(followed);
+      await Promise.all(pending);
       const ascending = latenciesMs.toSorted((a, b) => a - b);
-      return { count: ascending.length, latenciesMs: ascending, sentLateMsMax, failures };
+      return { count: ascending.length, latenciesMs: ascending, sendDelayMsMax, failures };
     },
   };
 }
 
-/** Errors of several addresses have no words of their own. */
+/** An AggregateError (a connection failed for several addresses) has no message, so its errors are listed. */
 function describeError(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(String).join(", ") : String(error);
 }
 
-/** @param ascending sorted. @returns 0 of nothing. */
+/** @param ascending sorted values. @returns 0 for an empty list. */
 export function percentile(ascending: readonly number[], percent: number): number {
   return ascending[Math.max(0, Math.ceil((ascending.length * percent) / 100) - 1)] ?? 0;
 }
 
-/** For a report. */
-export function describeLoad({ count, latenciesMs, sentLateMsMax, failures }: LoadReport): string {
-  const late = `sent ${sentLateMsMax.toFixed(1)} ms late at the latest`;
-  return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${late}, failures: ${describeFailures(failures)}`;
+/** One line for a report. */
+export function describeLoad({ count, latenciesMs, sendDelayMsMax, failures }: LoadReport): string {
+  const delay = `sent at most ${sendDelayMsMax.toFixed(1)} ms late`;
+  return `${count.toLocaleString("en")} requests, ${describeLatencies(latenciesMs)}, ${delay}, failures: ${describeFailures(failures)}`;
 }
 
 export function describeLatencies(latenciesMs: readonly number[]): string {
@@ -138,5 +141,5 @@ export function describeLatencies(latenciesMs: readonly number[]): string {
 
 /** "3× a; 1× b" for a report. */
 export function describeFailures(failures: ReadonlyMap<string, number>): string {
-  return [...failures].map(([what, times]) => `${times}× ${what}`).join("; ") || "none";
+  return [...failures].map(([message, times]) => `${times}× ${message}`).join("; ") || "none";
 }

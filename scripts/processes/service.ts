@@ -3,43 +3,43 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** By folder below the repository's root. */
+/** The folder of a service, relative to the repository's root. */
 export type ServiceFolder = `services/${"users" | "posts" | "comments" | "orders"}` | "gateway" | "rest-proxy";
 
-/** Much longer than a start takes, for a machine that is busy with a dozen others. */
+/** Much longer than a start takes, for a busy machine that runs a dozen processes. */
 const readyTimeoutMs = 120_000;
-const readyAnswerMsMax = 1_000;
+const readyRequestTimeoutMs = 1_000;
 const pollMs = 20;
-const keptCharsMax = 4_000;
+const outputCharsMax = 4_000;
 
 export interface Service {
-  /** Base address. */
+  /** Base URL. */
   readonly url: string;
-  /** Resolves once the process is gone, with its exit code; null for one that a signal ended. */
+  /** Sends the signal. Resolves with the exit code once the process has ended; null if the signal ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
-  /** The same again after `end`. Resolves when it is ready. */
+  /** Starts the process again after `end`. Resolves when it is ready. */
   start(): Promise<void>;
-  /** kill -9, and a start of the same. Resolves when it is ready again. */
+  /** Ends the process with SIGKILL and starts it again. Resolves when it is ready. */
   killAndRestart(beforeStart?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Brings the database of a service to its newest migration. */
+/** Applies all pending migrations to a service's database. */
 export async function migrateService(folder: ServiceFolder, environment: Environment): Promise<void> {
   const migration = spawnMain(folder, environment, ["migrate"]);
   const [code] = (await once(migration.child, "close")) as [number | null];
-  if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.lastWords()}`);
+  if (code !== 0) throw new Error(`The migration of ${folder} failed:\n${migration.recentOutput()}`);
 }
 
-/** A service's own process, over a migrated database. @throws Error when it does not become ready in two minutes. */
+/** Migrates the service's database and starts its process. @throws Error if it is not ready within two minutes. */
 export async function startService(folder: ServiceFolder, url: string, environment: Environment): Promise<Service> {
   await migrateService(folder, environment);
   return startProcess(folder, url, environment);
 }
 
-/** A process, whose database is migrated if it has one; `onOutput` gets what it says. @throws Error when it does not become ready in two minutes. */
+/** Starts a process; its database, if any, must be migrated. `onOutput` receives its output. @throws Error if it is not ready within two minutes. */
 export async function startProcess(
   folder: ServiceFolder,
   url: string,
@@ -68,14 +68,14 @@ async function startOnce(
   environment: Environment,
   onOutput?: (text: string) => void,
 ): Promise<ChildProcess> {
-  const { child, lastWords } = spawnMain(folder, environment, [], onOutput);
+  const { child, recentOutput } = spawnMain(folder, environment, [], onOutput);
   const deadline = performance.now() + readyTimeoutMs;
   while (child.exitCode === null && performance.now() < deadline) {
     if (await isReady(url)) return child;
     await sleep(pollMs);
   }
   await end(child, "SIGKILL");
-  throw new Error(`${folder} does not become ready:\n${lastWords()}`);
+  throw new Error(`${folder} does not become ready:\n${recentOutput()}`);
 }
 
 function spawnMain(
@@ -86,18 +86,18 @@ function spawnMain(
 ) {
   const main = fileURLToPath(new URL(`../../${folder}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [main, ...args], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-keptCharsMax);
+      output = (output + text).slice(-outputCharsMax);
       onOutput(text);
     });
   }
-  return { child, lastWords: () => said };
+  return { child, recentOutput: () => output };
 }
 
-/** Whether it says so itself; one that says nothing for so long is not. */
-export async function isReady(url: string, timeoutMs: number = readyAnswerMsMax): Promise<boolean> {
+/** Whether `/health/ready` responds with success within `timeoutMs`. */
+export async function isReady(url: string, timeoutMs: number = readyRequestTimeoutMs): Promise<boolean> {
   try {
     return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(timeoutMs) })).ok;
   } catch {

@@ -7,7 +7,7 @@ export type Value = string | number | boolean | Date | object | null;
 
 const rowsPerChunk = 500;
 
-/** Loads rows with `COPY`: the fastest way in, and only as much in memory as one chunk. */
+/** Loads rows with PostgreSQL's `COPY`, the fastest method. At most one chunk of rows is in memory. */
 export async function copyRows(
   client: Client,
   table: string,

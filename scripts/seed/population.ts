@@ -2,7 +2,7 @@ import { createRandom, type Random } from "./random.ts";
 import type { Value } from "./copy.ts";
 import { commentBody, personName, postBody, postTitle, productTitle } from "./words.ts";
 
-/** A table's rows, made one by one, the same for the same scale. */
+/** A table whose rows are generated one at a time. The same scale gives the same rows. */
 export interface Table {
   readonly name: string;
   readonly columns: readonly string[];
@@ -17,7 +17,7 @@ export interface Counts {
   readonly orders: number;
 }
 
-/** Scale 1 is a thousand users; 100 is for load. */
+/** The number of rows at a scale. Scale 1 is 1,000 users; 100 is for load tests. */
 export function countsAt(scale: number): Counts {
   return {
     users: 1_000 * scale,
@@ -28,11 +28,11 @@ export function countsAt(scale: number): Counts {
   };
 }
 
-/** Two years, ending at a fixed instant: the data is the same on every day it is loaded. */
+/** The data covers two years that end at a fixed instant, so it does not depend on the day of seeding. */
 const endMs = Date.UTC(2026, 9, 31);
 const spanMs = 2 * 365 * 86_400_000;
 
-const cast: readonly (readonly [name: string, role: string])[] = [
+const demoUsers: readonly (readonly [name: string, role: string])[] = [
   ["Ada Lovelace", "AUTHOR"],
   ["Grace Hopper", "EDITOR"],
   ["Linus Torvalds", "READER"],
@@ -51,8 +51,8 @@ export function usersTable({ users }: Counts): Table {
 }
 
 function toUser(random: Random, id: number, users: number): readonly Value[] {
-  const [name, role] = cast[id - 1] ?? [personName(random), random.next() < 0.15 ? "AUTHOR" : "READER"];
-  const email = `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}${id > cast.length ? `.${id}` : ""}@example.org`;
+  const [name, role] = demoUsers[id - 1] ?? [personName(random), random.next() < 0.15 ? "AUTHOR" : "READER"];
+  const email = `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}${id > demoUsers.length ? `.${id}` : ""}@example.org`;
   const prefs = {
     locale: random.pick(["en-GB", "de", "fr", "pt-BR", "ja", "sw"]),
     timeZone: random.pick(["Europe/London", "Europe/Berlin", "America/Sao_Paulo", "Asia/Tokyo", "Africa/Nairobi"]),
@@ -80,10 +80,10 @@ export function postsTable({ users, posts }: Counts): Table {
   };
 }
 
-/** Of a hundred posts four are drafts and three are archived, and which ones can be told from the id. */
+/** Of 100 posts 4 are drafts and 3 are archived. The id determines the status. */
 function statusOfPost(id: number): "DRAFT" | "ARCHIVED" | "PUBLISHED" {
-  const place = id % 100;
-  return [13, 37, 61, 89].includes(place) ? "DRAFT" : [7, 43, 97].includes(place) ? "ARCHIVED" : "PUBLISHED";
+  const number = id % 100;
+  return [13, 37, 61, 89].includes(number) ? "DRAFT" : [7, 43, 97].includes(number) ? "ARCHIVED" : "PUBLISHED";
 }
 
 export function commentsTable({ users, posts, comments }: Counts): Table {
@@ -97,10 +97,11 @@ export function commentsTable({ users, posts, comments }: Counts): Table {
   };
 }
 
-/** A comment is younger than its post. Half go to the few posts that everybody reads, half to the new ones. */
+/** A comment is newer than its post. Half of the comments belong to a few popular posts, half to recent posts. */
 function toComment(random: Random, id: number, age: number, users: number, posts: number): readonly Value[] {
-  const known = Math.max(1, Math.floor(posts * age));
-  const post = random.next() < 0.5 ? random.skewed(known, 4) : known + 1 - random.skewed(Math.min(known, 500), 1.5);
+  const postsSoFar = Math.max(1, Math.floor(posts * age));
+  const post =
+    random.next() < 0.5 ? random.skewed(postsSoFar, 4) : postsSoFar + 1 - random.skewed(Math.min(postsSoFar, 500), 1.5);
   const created = instant(random, age);
   const later = new Date(created.getTime() + random.integer(1, 14) * 60_000);
   const deleted = random.next() < 0.02;
@@ -186,7 +187,7 @@ function* makeOrders(counts: Counts): Generator<Order> {
     const placed = instant(random, number / counts.orders);
     const id = uuidV7(placed, random);
     const customer = random.skewed(counts.users, 3);
-    const products = oneCurrency(random, counts.products);
+    const products = pickProducts(random, counts.products);
     const lines = products.map(({ sku, priceMinor }) => [id, sku, random.integer(1, 4), priceMinor] as const);
     const total = lines.reduce((sum, [, , quantity, price]) => sum + quantity * price, 0);
     const status = statusOfOrder(random, number / counts.orders);
@@ -194,33 +195,34 @@ function* makeOrders(counts: Counts): Generator<Order> {
   }
 }
 
-/** One to four different products whose prices are in one currency. */
-function oneCurrency(random: Random, products: number): readonly Product[] {
+/** Picks one to four different products with the same currency. */
+function pickProducts(random: Random, products: number): readonly Product[] {
   const first = productAt(random.skewed(products, 2));
-  const found = new Map([[first.sku, first]]);
+  const chosen = new Map([[first.sku, first]]);
   for (let tries = random.integer(0, 3); tries > 0; tries--) {
     const product = productAt(random.integer(1, products));
-    if (product.currency === first.currency) found.set(product.sku, product);
+    if (product.currency === first.currency) chosen.set(product.sku, product);
   }
-  return [...found.values()];
+  return [...chosen.values()];
 }
 
-/** What is old has long arrived. */
+/** All orders but the newest 3% are delivered or cancelled. */
 function statusOfOrder(random: Random, age: number): string {
   if (random.next() < 0.04) return "CANCELLED";
   if (age < 0.97) return "DELIVERED";
   return random.pick(["PLACED", "PAID", "SHIPPED"]);
 }
 
-/** RFC 9562, 5.7: 48 bits of milliseconds, then chance. */
+/** RFC 9562, 5.7: 48 bits of milliseconds, then random digits. */
 function uuidV7(at: Date, random: Random): string {
   const time = at.getTime().toString(16).padStart(12, "0");
-  const chance = (digits: number) => Array.from({ length: digits }, () => random.integer(0, 15).toString(16)).join("");
+  const randomDigits = (digits: number) =>
+    Array.from({ length: digits }, () => random.integer(0, 15).toString(16)).join("");
   const variant = (8 + random.integer(0, 3)).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${chance(3)}-${variant}${chance(3)}-${chance(12)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomDigits(3)}-${variant}${randomDigits(3)}-${randomDigits(12)}`;
 }
 
 /** An instant at that part of the two years, give or take an hour, never past the end. */
-function instant(random: Random, part: number): Date {
-  return new Date(Math.min(endMs, Math.floor(endMs - spanMs + spanMs * part - random.integer(0, 3_600_000))));
+function instant(random: Random, fraction: number): Date {
+  return new Date(Math.min(endMs, Math.floor(endMs - spanMs + spanMs * fraction - random.integer(0, 3_600_000))));
 }

@@ -1,11 +1,11 @@
-/** Numbers that look like chance and are the same on every machine (mulberry32). */
+/** A deterministic pseudo-random number generator (mulberry32): the same numbers on every machine. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number;
   /** A whole number from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   pick<T>(from: readonly T[]): T;
-  /** 1 to `count`, where the low numbers come much more often: a few write most. `power` 1 is even. */
+  /** A whole number from 1 to `count`. Low numbers are more frequent, the more so the higher `power` is; 1 is uniform. */
   skewed(count: number, power: number): number;
 }
 

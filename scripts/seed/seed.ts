@@ -14,11 +14,11 @@ import {
 
 export type SeededService = "users" | "posts" | "comments" | "orders";
 
-/** A service without a URL is not part of the platform, and is not seeded. */
+/** Services without a URL are not seeded. */
 type DatabaseUrls = Readonly<Partial<Record<SeededService, string>>>;
 
 export interface SeedOptions {
-  /** The databases, migrated, each under a role that owns its tables. */
+  /** The URLs of migrated databases, each with a role that owns the tables. */
   readonly urls: DatabaseUrls;
   /** 1 to 100. */
   readonly scale: number;
@@ -32,18 +32,18 @@ const tablesOf: Readonly<Record<SeededService, (counts: Counts) => readonly Tabl
   orders: (counts) => [productsTable(counts), ordersTable(counts), orderLinesTable(counts)],
 };
 
-/** The services that have seed data; those whose data refers to others' come after them. */
+/** The services with seed data. */
 export const seededServices = Object.keys(tablesOf) as readonly SeededService[];
 
-/** Replaces every row of the services' tables by the demo users and the data around them. Each database changes as a whole or not at all. */
+/** Replaces every row of the services' tables by the demo users and their data. Each database is replaced in one transaction. */
 export async function seed(o: SeedOptions): Promise<void> {
   await fillAll(servicesIn(o.urls), o, truncate);
 }
 
 /**
- * Fills the databases that seeding never filled and whose tables are empty; never changes any other. A table that was
- * seeded and then emptied stays empty, because that was a developer's decision. Without `scale` it is that of the data
- * that is there, or 1. Returns the services that were filled.
+ * Seeds the databases that were never seeded and whose tables are empty; never changes others. A table that a developer
+ * emptied after seeding remains empty. Without `scale`, the scale of the already seeded databases is used, or 1. Resolves
+ * to the services that were seeded.
  */
 export async function seedEmpty(
   o: Omit<SeedOptions, "scale"> & { readonly scale?: number | undefined },
@@ -51,28 +51,28 @@ export async function seedEmpty(
   const contents = await readAllContents(o.urls);
   const presentScale = contents.find(({ scale }) => scale !== undefined)?.scale;
   const empty = contents
-    .filter((found) => found.scale === undefined && !found.hasUnmarkedRows)
+    .filter((database) => database.scale === undefined && !database.hasUnmarkedRows)
     .map(({ service }) => service);
   await fillAll(empty, { ...o, scale: o.scale ?? presentScale ?? 1 });
   return empty;
 }
 
-/** The services that were seeded at another scale, and those that have rows without the mark of a seed. */
+/** Finds the services that were seeded at another scale (`outdated`), and those with rows but without a seed mark (`unmarked`). */
 export async function findOtherScale(
   urls: DatabaseUrls,
   scale: number,
 ): Promise<{ readonly outdated: readonly SeededService[]; readonly unmarked: readonly SeededService[] }> {
   const contents = await readAllContents(urls);
-  const outdated = contents.filter((found) => found.scale !== undefined && found.scale !== scale);
-  const unmarked = contents.filter((found) => found.hasUnmarkedRows);
+  const outdated = contents.filter((database) => database.scale !== undefined && database.scale !== scale);
+  const unmarked = contents.filter((database) => database.hasUnmarkedRows);
   return { outdated: outdated.map(({ service }) => service), unmarked: unmarked.map(({ service }) => service) };
 }
 
 interface Contents {
   readonly service: SeededService;
-  /** Undefined if seeding never filled this database. */
+  /** Undefined if the database was never seeded. */
   readonly scale: number | undefined;
-  /** False if it was seeded: its tables are not read then, because a migration may have renamed or dropped them. */
+  /** Always false for a seeded database: its tables are not read, because a migration may have renamed or dropped them. */
   readonly hasUnmarkedRows: boolean;
 }
 
@@ -93,8 +93,8 @@ function readAllContents(urls: DatabaseUrls): Promise<readonly Contents[]> {
 
 async function hasRows(client: pg.Client, service: SeededService): Promise<boolean> {
   const tables = tablesOf[service](countsAt(1)).map(({ name }) => `exists (select from ${name})`);
-  const { rows } = await client.query<{ found: boolean }>(`select ${tables.join(" or ")} as found`);
-  return rows[0]?.found === true;
+  const { rows } = await client.query<{ has_rows: boolean }>(`select ${tables.join(" or ")} as has_rows`);
+  return rows[0]?.has_rows === true;
 }
 
 type Prepare = (client: pg.Client, tables: readonly Table[]) => Promise<unknown>;
@@ -133,6 +133,7 @@ async function fill(client: pg.Client, tables: readonly Table[], scale: number, 
   await client.query(`analyze ${tables.map(({ name }) => name).join(", ")}`);
 }
 
+// Stored as the comment on the schema, so that it needs no table.
 const markPrefix = "seeded at scale ";
 
 async function readMark(client: pg.Client): Promise<number | undefined> {
@@ -143,7 +144,7 @@ async function readMark(client: pg.Client): Promise<number | undefined> {
   return mark.startsWith(markPrefix) ? Number(mark.slice(markPrefix.length)) : undefined;
 }
 
-/** @throws an Error that names the service and what to do. */
+/** @throws Error that names the service and what to do. */
 async function withClient<T>(
   urls: DatabaseUrls,
   service: SeededService,
@@ -157,7 +158,7 @@ async function withClient<T>(
   }
 }
 
-// Without a URL, pg would connect to PGHOST or localhost:5432: a database that is not ours.
+// Without a URL, pg would connect to PGHOST or localhost:5432, an unrelated database.
 async function connected<T>(url: string | undefined, work: (client: pg.Client) => Promise<T>): Promise<T> {
   if (!url) throw new Error("its database has no URL");
   const client = new pg.Client({ connectionString: url });

@@ -26,7 +26,7 @@ const crafts = [
   "timber frames",
   "tide tables",
 ];
-const places = [
+const settings = [
   "the harbour",
   "a northern village",
   "the allotments",
@@ -40,13 +40,13 @@ const places = [
 ];
 const titles: readonly ((random: Random) => string)[] = [
   (random) => `What ${random.pick(crafts)} taught me about patience`,
-  (random) => `A year of ${random.pick(crafts)} in ${random.pick(places)}`,
-  (random) => `Mending ${random.pick(crafts)}: notes from ${random.pick(places)}`,
+  (random) => `A year of ${random.pick(crafts)} in ${random.pick(settings)}`,
+  (random) => `Mending ${random.pick(crafts)}: notes from ${random.pick(settings)}`,
   (random) => `${capitalize(random.pick(crafts))} for people who have no time`,
   (random) => `The quiet economics of ${random.pick(crafts)}`,
   (random) => `Seven mistakes with ${random.pick(crafts)}, and one that I would make again`,
-  (random) => `Letters from ${random.pick(places)}: ${random.pick(crafts)}`,
-  (random) => `Why nobody in ${random.pick(places)} throws ${random.pick(crafts)} away`,
+  (random) => `Letters from ${random.pick(settings)}: ${random.pick(crafts)}`,
+  (random) => `Why nobody in ${random.pick(settings)} throws ${random.pick(crafts)} away`,
 ];
 const openings = [
   "Last spring",
@@ -116,7 +116,7 @@ export const personName = (random: Random) => `${random.pick(firstNames)} ${rand
 export const postTitle = (random: Random) => random.pick(titles)(random);
 export const productTitle = (random: Random) => `The ${capitalize(random.pick(crafts))} ${random.pick(things)}`;
 
-/** One to three remarks, now and then with a sentence of its own. */
+/** One or two remarks, sometimes followed by a sentence. */
 export function commentBody(random: Random): string {
   const parts = Array.from({ length: random.integer(1, 2) }, () => random.pick(remarks));
   if (random.next() < 0.4) parts.push(sentence(random));

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { postAt } from "../journey/seeded.ts";
-import { createHttpClient, type HttpQuestion } from "../processes/http-client.ts";
+import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
 import { startLoad } from "../processes/open-loop.ts";
 import { type Platform, supergraphSource, type UnitName } from "./platform.ts";
 
@@ -197,7 +197,7 @@ async function answer(relay: Platform["relay"], what: "500" | "nonsense"): Promi
 const loadPerSecond = 10;
 
 /** Beside what other clients ask; what comes of it does not matter. */
-async function load(url: string, toQuestion: (count: number) => HttpQuestion): Promise<Mend> {
+async function load(url: string, toQuestion: (count: number) => HttpClientRequest): Promise<Mend> {
   const client = createHttpClient(url);
   const running = startLoad({
     perSecond: loadPerSecond,
@@ -223,7 +223,7 @@ async function lockComments({ databaseUrls, graphqlUrl, token }: Platform): Prom
   };
 }
 
-function ask(token: string, query: string, variables: object = {}): HttpQuestion {
+function ask(token: string, query: string, variables: object = {}): HttpClientRequest {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   return { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query, variables }) };
 }

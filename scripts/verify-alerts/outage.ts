@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHttpClient, type HttpQuestion } from "../processes/http-client.ts";
+import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
 import type { Platform } from "./platform.ts";
 import type { Watchers } from "./watchers.ts";
 
@@ -49,7 +49,7 @@ export async function driveOutage(o: OutageOptions): Promise<{ readonly graphql:
   }
 }
 
-function createCaller(url: string, toQuestion: (count: number) => HttpQuestion) {
+function createCaller(url: string, toQuestion: (count: number) => HttpClientRequest) {
   const client = createHttpClient(url);
   let count = 0;
   let failed = 0;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { installAside } from "../processes/installed-aside.ts";
+import { installTool } from "../processes/tool-install.ts";
 
 const folder = join(import.meta.dirname, "../../tools/cache-suite");
 /** Where the suite lies once it is installed. */
@@ -27,7 +27,7 @@ export interface Suite {
 
 /** Returns why the suite cannot be had, in words; undefined when it is there. */
 export function installSuite(): string | undefined {
-  return installAside(folder);
+  return installTool(folder);
 }
 
 /** As the suite's files have it; the rest of a test is its own business. */

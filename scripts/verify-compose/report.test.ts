@@ -3,7 +3,7 @@ import type { LoadReport } from "../processes/open-loop.ts";
 import type { Step } from "../verify-rolling/steps.ts";
 import { type Outcome, report } from "./report.ts";
 
-const none: LoadReport = { count: 10, latenciesMs: [1], sentLateMsMax: 0, failures: new Map() };
+const none: LoadReport = { count: 10, latenciesMs: [1], sendDelayMsMax: 0, failures: new Map() };
 const failing: LoadReport = { ...none, failures: new Map([["502", 2]]) };
 const traffic = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
 const restarted: Step = { kind: "restarted", name: "posts 1", report: traffic, exitCode: 0, writesHeld: 0 };

@@ -208,7 +208,7 @@ async function waitUntilIn(container: Container, balancer: Balancer): Promise<vo
   const port = container.name.startsWith("gateway") ? 4000 : 4010;
   const url = await readUrl(container, port);
   const deadline = performance.now() + seenInTimeoutMs;
-  while (!balancer.isIn(url)) {
+  while (!balancer.isInRotation(url)) {
     if (performance.now() > deadline) throw new Error(`The balancer does not see ${container.name} at ${url} again.`);
     await sleep(seenInMs);
   }

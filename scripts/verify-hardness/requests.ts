@@ -1,8 +1,8 @@
-import { createHttpClient, type HttpAnswer } from "../processes/http-client.ts";
+import { createHttpClient, type HttpClientResponse } from "../processes/http-client.ts";
 
 export interface Client {
   /** Throws when no whole answer came in time. */
-  ask(query: string, o?: AskOptions): Promise<HttpAnswer>;
+  ask(query: string, o?: AskOptions): Promise<HttpClientResponse>;
   close(): void;
 }
 

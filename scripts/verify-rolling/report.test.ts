@@ -3,7 +3,7 @@ import type { LoadReport } from "../processes/open-loop.ts";
 import { report } from "./report.ts";
 import { describeStep, type Outcome, type Step } from "./steps.ts";
 
-const none: LoadReport = { count: 10, latenciesMs: [1, 20], sentLateMsMax: 0, failures: new Map() };
+const none: LoadReport = { count: 10, latenciesMs: [1, 20], sendDelayMsMax: 0, failures: new Map() };
 const failing: LoadReport = { ...none, failures: new Map([["a post: 502", 2]]) };
 const allRight = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
 const restarted: Step = { kind: "restarted", name: "posts 1", report: allRight, exitCode: 0, writesHeld: 0 };

@@ -83,7 +83,7 @@ async function move(moveAll: NonNullable<Platform["movePosts"]>, traffic: Traffi
 }
 
 async function waitUntilIn({ name, process, balancer }: Replica): Promise<void> {
-  const isIn = () => balancer?.isIn(process.url) ?? true;
+  const isIn = () => balancer?.isInRotation(process.url) ?? true;
   const deadline = performance.now() + seenInTimeoutMs;
   while (!isIn()) {
     if (performance.now() > deadline) throw new Error(`The balancer does not see ${name} again.`);

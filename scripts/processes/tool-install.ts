@@ -3,18 +3,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /**
- * Installs what a folder's own package.json names, when it is missing: programs of others that nothing of ours is built on.
- * @returns why it cannot be had, in words; undefined when it is there.
+ * Installs the dependencies of a folder with a separate package.json, if they are missing: tools that are no dependencies of the platform.
+ * @returns why the installation failed; undefined if the tools are installed.
  */
-export function installAside(folder: string): string | undefined {
+export function installTool(folder: string): string | undefined {
   if (isInstalled(folder)) return undefined;
-  const what = `npm ci in ${relative(join(import.meta.dirname, "../.."), folder)}`;
-  console.log(`Installing by ${what}.`);
+  const command = `npm ci in ${relative(join(import.meta.dirname, "../.."), folder)}`;
+  console.log(`Installing by ${command}.`);
   const { status, error } = spawnSync("npm", ["ci", "--loglevel=error"], { cwd: folder, stdio: "inherit" });
-  return status === 0 ? undefined : `${what} failed (${error?.message ?? `exit code ${status}`})`;
+  return status === 0 ? undefined : `${command} failed (${error?.message ?? `exit code ${status}`})`;
 }
 
-/** npm writes what it installed last of all; the versions say whether it is what the lock file wants today. */
+/** npm writes node_modules/.package-lock.json last, so the file shows that an earlier installation was complete. */
 function isInstalled(folder: string): boolean {
   const installed = join(folder, "node_modules/.package-lock.json");
   if (!existsSync(installed)) return false;
