@@ -3,7 +3,11 @@ import { composeServices } from "@apollo/composition";
 import type { CompositionSuccess } from "@apollo/composition";
 import { GraphQLError, lexicographicSortSchema, printSchema } from "graphql";
 import type { CompositionError } from "./composition/composition-errors.ts";
-import { describeCompositionError, describeMissingSchema, describeSyntaxError } from "./composition/composition-errors.ts";
+import {
+  describeCompositionError,
+  describeMissingSchema,
+  describeSyntaxError,
+} from "./composition/composition-errors.ts";
 import type { Generation, GenerationOptions } from "./composition/generated-files.ts";
 import { runGenerator } from "./composition/generator-command.ts";
 import type { ParsedSubgraph } from "./composition/places.ts";

@@ -14,18 +14,18 @@ const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c
 const withoutEmail = withChange(sampleFiles, users, "  email: String\n  nick", "  nick");
 
 test("a save that breaks clients of main is reported once, and so is its reversal", async () => {
-  const { save } = await start(house, "main");
-  expect(await save(withChange(house, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
+  const { save } = await start(sampleFiles, "main");
+  expect(await save(withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
   expect(await save(withoutEmail)).toEqual([
     "this change breaks clients of main; it runs here, but npm run check rejects it:",
-    `  BREAKING ${users}:${lineOf(house, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
+    `  BREAKING ${users}:${lineOf(sampleFiles, users, "email: String")}:3 (@tributary/users-team) as of main FIELD_REMOVED User.email`,
     "    Field 'email' was removed from object type 'User'",
     expect.stringMatching(/^ {4}Instead: keep the field, mark it @deprecated/),
     "  npm run check prints the entry for supergraph/accepted-changes.yaml that would accept it",
   ]);
   expect(await save(withChange(withoutEmail, users, '"Private."', '"Public."'))).toEqual([]);
-  expect(await save(house)).toEqual(["no change breaks clients of main any more"]);
-  expect(await save(house)).toEqual([]);
+  expect(await save(sampleFiles)).toEqual(["no change breaks clients of main any more"]);
+  expect(await save(sampleFiles)).toEqual([]);
 });
 
 test("a change whose line moves is not warned of again", async () => {
@@ -71,9 +71,9 @@ test("a commit without its routes does not stop the loop", async () => {
 });
 
 test("without main the comparison is with the last commit, without git there is none", async () => {
-  const onOtherBranch = await start(house, "trunk");
+  const onOtherBranch = await start(sampleFiles, "trunk");
   expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this change breaks clients of HEAD");
-  const withoutGit = await start(house, undefined);
+  const withoutGit = await start(sampleFiles, undefined);
   expect(await withoutGit.save(withoutEmail)).toEqual([]);
 });
 

@@ -56,7 +56,7 @@ test("a custom scalar without a type is refused", async () => {
 });
 
 test("types that do not depend on the schema are imported from the kit", async () => {
-  const types = await generateResolverTypes(house[users] ?? "", config);
+  const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(types).toContain("from '@tributary/kit/graphql/resolver-types'");
   expect(types).not.toMatch(/type (?:Maybe|Resolver|SubscriptionResolver)</);
 });

@@ -20,9 +20,9 @@ const sharedTypes = new Set([
 ]);
 
 /**
- * Generates the resolver types of one service from its schema. They satisfy the repository's tsconfig: enums are unions (erasable
- * syntax), types are imported with `import type` and .ts extensions, nullable values may also be undefined, and all fields are readonly.
- * @throws Error if a mapper names a type that the schema does not define, or a custom scalar has no type.
+ * Generates the resolver types of one service from its schema. They satisfy the repository's tsconfig: enums become unions (erasable
+ * syntax), type imports are marked and end in .ts, and a nullable field may also be undefined. Every property is readonly.
+ * @throws Error when a mapper names a type that the schema does not have, or a custom scalar has no type.
  */
 export async function generateResolverTypes(sdl: string, config: CodegenConfig): Promise<string> {
   const schema = parse(sdl);
@@ -41,7 +41,7 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
       immutableTypes: true,
       maybeValue: "T | null | undefined",
       strictScalars: true,
-      // _FieldSet is the argument type of @key and @requires; the generator adds it to the schema.
+      // The generator adds _FieldSet, the argument type of @key and @requires.
       scalars: { _FieldSet: "string", ID: "string", DateTime: "Date", ...scalars },
       mappers: Object.fromEntries(Object.entries(mappers).map(([type, reference]) => [type, withAlias(reference)])),
       ...(contextType !== undefined && { contextType }),
@@ -50,16 +50,44 @@ export async function generateResolverTypes(sdl: string, config: CodegenConfig):
   return `${notice}${tidy(importSharedTypes(text))}`;
 }
 
-/** "../model.ts#User" → "../model.ts#User as UserModel", because the generated file has a type User for the schema's User. */
+/** "../model.ts#User" → "../model.ts#User as UserModel": the schema's own User has the name already. */
 function withAlias(reference: string): string {
   return `${reference} as ${reference.split("#")[1]}Model`;
 }
 
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
   const types = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
-  const unknownType = Object.keys(mappers).find((type) => !types.has(type));
-  if (unknownType !== undefined)
-    throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
+  const unknown = Object.keys(mappers).find((type) => !types.has(type));
+  if (unknown !== undefined) throw new Error(`codegen.json maps ${unknown}, which is no type of schema.graphql.`);
+}
+
+/**
+ * Replaces the declarations that the generator writes into every file by an import from the kit. They are two blocks: helpers before the
+ * scalars, and resolver signatures before the first mapping.
+ */
+function importSharedTypes(text: string): string {
+  const helpers = findBlock(text, "export type Maybe<T>", "/** All built-in");
+  const signatures = findBlock(text, "export type ResolverTypeWrapper<T>", "/** Mapping");
+  const rest = text
+    .replace(helpers, "")
+    .replace(signatures, "")
+    .replace(/GraphQLResolveInfo(?:, )?/, "")
+    .replace("import type {  } from 'graphql';\n", "");
+  const declared = [...`${helpers}${signatures}`.matchAll(/^\s*export (?:type|interface) (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const used = declared.filter((name) => name !== "Omit" && new RegExp(`\\b${name}<`).test(rest));
+  const missing = used.find((name = "") => !sharedTypes.has(name));
+  if (missing !== undefined) throw new Error(`kit/src/graphql/resolver-types.ts does not export ${missing} yet.`);
+  return `import type { ${used.join(", ")} } from '@tributary/kit/graphql/resolver-types';\n${rest}`;
+}
+
+/** The text from `start` up to `end`. */
+function findBlock(text: string, start: string, end: string): string {
+  const from = text.indexOf(start);
+  const to = text.indexOf(end, from);
+  if (from < 0 || to < 0) throw new Error(`The generated types have no block from "${start}" to "${end}".`);
+  return text.slice(from, to);
 }
 
 function tidy(text: string): string {

@@ -1,7 +1,7 @@
 import { setImmediate as nextMacrotask } from "node:timers/promises";
-import type { GraphState } from "../../supergraph/change-places.ts";
-import type { PlatformState } from "../../supergraph/check-states.ts";
-import type { GitBase } from "../../supergraph/git-base.ts";
+import type { GraphState } from "../../supergraph/changes/change-places.ts";
+import type { PlatformState } from "../../supergraph/changes/platform-state.ts";
+import type { GitBase } from "../../supergraph/changes/git-base.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 
 export interface BreakingChangeOptions {
@@ -26,7 +26,7 @@ export function createBreakingChangeWarner({
     const { findBase } = await import("../../supergraph/changes/git-base.ts");
     const base = findBase(root);
     if (base === undefined) return;
-    const { readBaseState } = await import("../../supergraph/check-states.ts");
+    const { readBaseState } = await import("../../supergraph/changes/platform-state.ts");
     if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, subgraphs) };
     if (cachedBase.state === undefined) return;
     const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
@@ -62,7 +62,7 @@ async function describeBreakingChanges({
   now,
   root,
 }: Comparison): Promise<{ id: string; lines: string[] }> {
-  const { findSchemaChanges } = await import("../../supergraph/schema-changes.ts");
+  const { findSchemaChanges } = await import("../../supergraph/changes/schema-changes.ts");
   const { acceptedChangesFile, judgeChanges, readAcceptedChanges } =
     await import("../../supergraph/changes/accepted-changes.ts");
   const { changeId, printChange } = await import("../../supergraph/changes/changes.ts");

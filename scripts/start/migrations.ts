@@ -19,7 +19,7 @@ export interface MigrationsOptions {
  */
 export async function applyMigrations({ name, databaseUrl, folder, print }: MigrationsOptions): Promise<void> {
   if (!(await hasPending(databaseUrl, folder))) return;
-  const { migrate } = await import("@tributary/kit/migrate");
+  const { migrate } = await import("@tributary/kit/postgres/migrate");
   const log = createLog({ name, level: "info", destination: createLineStream(print) });
   await migrate({ databaseUrl, directory: folder, log });
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { identifyProcess } from "@tributary/kit/process-identity";
+import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { findRunningIssuer, acquireRunFile } from "./run-file.ts";
 
 const endedProcess = { pid: 2 ** 22 + 1, startedAt: "1" };

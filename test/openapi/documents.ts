@@ -1,7 +1,11 @@
 import { fileURLToPath } from "node:url";
 import type { Example, OperationDocument } from "../../kit/src/openapi/openapi.ts";
 import { mergeDocuments, versionsOf } from "../../supergraph/documents/compose-documents.ts";
-import { describeDocumentProblems, type DocumentSource, readDocuments } from "../../supergraph/documents/openapi-sources.ts";
+import {
+  describeDocumentProblems,
+  type DocumentSource,
+  readDocuments,
+} from "../../supergraph/documents/openapi-sources.ts";
 import { readRoutes } from "../../supergraph/routes/route-sources.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { Schema } from "./json-schema.ts";
