@@ -3,7 +3,6 @@ import { z } from "zod";
 import { readConnectionRequest, readFirst, toConnection } from "./lists/connection.ts";
 import { createCursors } from "./lists/cursor.ts";
 import { AppError } from "./errors/app-error.ts";
-import { anyVersion, createProjection, isMet, readPrecondition, requireVersion, writeEtag } from "./http/etag.ts";
 import { isRowId, onlyRowIds } from "./postgres/row-id.ts";
 import { keyset, toPage } from "./lists/keyset.ts";
 import { createLog } from "./process/log.ts";
@@ -17,43 +16,6 @@ test("a row's id is a bigint above zero, spelt one way", () => {
     onlyRowIds(["1", "9223372036854775807", "0", "01", "-1", "1.0", "9223372036854775808", " 1", "", "１"]),
   ).toEqual(["1", "9223372036854775807"]);
   expect(isRowId("99999999999999999999")).toBe(false);
-});
-
-test("If-Match takes lists and the star, and never a weak validator", () => {
-  const read = (ifMatch: string) => readPrecondition((name) => (name === "if-match" ? ifMatch : undefined));
-  expect(read("*")).toEqual(anyVersion);
-  expect(read('"3-v1-public", W/"4-v1-public", "nonsense", "5-v2-private"')).toEqual({ only: ["3", "5"], not: [] });
-  expect(read(writeEtag("3", { version: 1, revision: "a1b2c3" }, "public")).only).toEqual(["3"]);
-  expect(read("nonsense").only).toEqual([]);
-  expect(() => readPrecondition(() => undefined)).toThrow(AppError);
-  expect(readPrecondition(() => undefined, "optional")).toEqual(anyVersion);
-});
-
-test("If-None-Match keeps a change from the versions that it names, and with the star from whatever is there", () => {
-  const read = (ifNoneMatch: string) =>
-    readPrecondition((name) => (name === "if-none-match" ? ifNoneMatch : undefined), "optional");
-  expect(read('"3-v1-public", W/"4-v1-public", "nonsense"')).toEqual({ only: null, not: ["3", "4"] });
-  expect(read("*").only).toEqual([]);
-  expect(["3", "4", "5"].map((version) => isMet(read('"3-v1-public", W/"4-v1-public"'), version))).toEqual([
-    false,
-    false,
-    true,
-  ]);
-  expect(readPrecondition(() => '"3-v1-public"')).toEqual({ only: ["3"], not: ["3"] });
-});
-
-test("a version has to be one that the condition names", () => {
-  expect(() => requireVersion({ only: ["3"], not: [] }, "4")).toThrow("changed");
-  requireVersion({ only: ["3", "4"], not: [] }, "4");
-  requireVersion(anyVersion, "4");
-});
-
-test("an ETag names the row's version, the projection with its revision, and the view", () => {
-  const projection = createProjection(2, [{ id: "1", title: "A" }]);
-  expect(projection).toEqual({ version: 2, revision: expect.stringMatching(/^[0-9a-f]{6}$/) });
-  expect(writeEtag("3", projection, "public")).toBe(`"3-v2.${projection.revision}-public"`);
-  expect(createProjection(2, [{ id: "1", title: "A" }])).toEqual(projection);
-  expect(createProjection(2, [{ id: "1", name: "A" }]).revision).not.toBe(projection.revision);
 });
 
 test("a keyset reads one row more than it shows", () => {

@@ -1,32 +1,55 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
-/** A version of the REST door as it shows one kind of thing. */
+/** Any entity tag in a list, strong or weak (RFC 9110, 8.8.3). An opaque tag may contain commas. */
+const entityTagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** Whether an `If-None-Match` contains this entity tag by weak comparison (RFC 9110, 8.8.3.2), or is `*`. */
+export function matchesIfNoneMatch(header: string, etag: string): boolean {
+  // Most clients send exactly one tag.
+  if (header === etag || header.trim() === "*") return true;
+  return (header.match(entityTagPattern) ?? []).some((tag) => isSameEtag(tag, etag));
+}
+
+/** Weak comparison (RFC 9110, 8.8.3.2). */
+export function isSameEtag(one: string, other: string): boolean {
+  return toOpaqueTag(one) === toOpaqueTag(other);
+}
+
+function toOpaqueTag(tag: string): string {
+  return tag.startsWith("W/") ? tag.slice(2) : tag;
+}
+
+/** How one REST version represents one type of resource. */
 export interface Projection {
   readonly version: number;
-  /** Another one whenever the code shows something differently: a 304 must not keep a body that is not made any more. */
+  /** Differs whenever the code represents a field differently, so that a 304 never confirms a body which the code no longer writes. */
   readonly revision: string;
 }
 
-/** @param rendered what the projection makes of specimens in which each field has been seen with and without a value. */
+/** @param rendered the representations of sample rows in which each field occurs with and without a value. */
 export function createProjection(version: number, rendered: readonly unknown[]): Projection {
   return { version, revision: digest(JSON.stringify(rendered)).slice(0, 6) };
 }
 
-/** A row as an ETag knows it. */
+/** The part of a row that its ETag contains. */
 export interface RowVersion {
   readonly id: string;
   readonly rowVersion: string;
 }
 
-/** A strong validator: the row's version, the projection it is shown in, and the view, which is what this caller may see. */
+/**
+ * Writes a strong entity tag.
+ * @param view the set of fields that this caller may see.
+ */
 export function writeEtag(rowVersion: string, projection: Projection, view: string): string {
   return `"${rowVersion}-${nameOf(projection)}-${view}"`;
 }
 
 /**
- * A list's strong validator, from the rows that it would hold if its bytes did not matter: where it ends early follows from them.
- * @param page everything else that the answer depends on: its limit, its place in the list, its neighbours, how cursors are signed.
+ * Writes the strong entity tag of a list.
+ * @param rows of the whole page: where a response that is too large ends early follows from them.
+ * @param page the other inputs of the response: limit, position, whether there are neighbouring pages, the cursor key.
  */
 export function writeListEtag(
   rows: readonly RowVersion[],
@@ -38,27 +61,20 @@ export function writeListEtag(
   return `"list.${digest(JSON.stringify([page, versions]))}-${nameOf(projection)}-${view}"`;
 }
 
-/** Whether an `If-None-Match` contains this ETag by weak comparison (RFC 9110, 8.8.3.2), or is `*`. */
-export function isListed(header: string, etag: string): boolean {
-  if (header.trim() === "*") return true;
-  return [...header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g)].some(([tag]) => tag === etag);
-}
-
-/** What a change may find: the row versions that its conditions allow. */
+/** The row versions for which a request may change a row. */
 export interface Precondition {
-  /** Only these; null for any. */
+  /** Allowed versions; null for all. */
   readonly only: readonly string[] | null;
-  /** And none of these. */
+  /** Excluded versions. */
   readonly not: readonly string[];
 }
 
 export const anyVersion: Precondition = { only: null, not: [] };
 
 /**
- * Reads the conditions of a change (RFC 9110, 13.1). `If-Match` names the versions that it is for, by strong validators. With
- * `If-None-Match` it is for what has none of its versions, weak ones too; its star is for what is not there yet, and a change is none of
- * that.
- * @param need whether a change without `If-Match` is refused.
+ * Reads `If-Match` and `If-None-Match` of a change (RFC 9110, 13.1). `If-Match` compares strongly, `If-None-Match` weakly.
+ * `If-None-Match: *` never matches an existing row, so an update with it always fails (412).
+ * @param need whether a change without `If-Match` is rejected.
  * @throws AppError PRECONDITION_REQUIRED when it is missing (RFC 6585, 3).
  */
 export function readPrecondition(
@@ -67,7 +83,7 @@ export function readPrecondition(
 ): Precondition {
   const [ifMatch, ifNoneMatch] = [header("if-match"), header("if-none-match")];
   if (ifMatch === undefined && need === "required") {
-    throw new AppError("PRECONDITION_REQUIRED", "Send `If-Match` with the ETag of what you have read.");
+    throw new AppError("PRECONDITION_REQUIRED", "Send `If-Match` with the ETag of the version that you have read.");
   }
   const isNever = ifNoneMatch?.trim() === "*";
   const isAny = ifMatch === undefined || ifMatch.trim() === "*";
@@ -77,10 +93,10 @@ export function readPrecondition(
   };
 }
 
-/** Of the validators in a list: the row versions of those that are ours. */
+/** The row versions in a list of entity tags. Tags in another form cannot be a row's and are ignored. */
 function readVersions(list: string, comparison: "strong" | "weak"): readonly string[] {
-  return list.split(",").flatMap((part) => {
-    const [, weak, version] = /^(W\/)?"(\d+)-[^"]*"$/.exec(part.trim()) ?? [];
+  return (list.match(entityTagPattern) ?? []).flatMap((tag) => {
+    const [, weak, version] = /^(W\/)?"(\d+)-/.exec(tag) ?? [];
     return version === undefined || (weak !== undefined && comparison === "strong") ? [] : [version];
   });
 }
@@ -89,10 +105,10 @@ export function isMet({ only, not }: Precondition, rowVersion: string): boolean 
   return (only === null || only.includes(rowVersion)) && !not.includes(rowVersion);
 }
 
-/** @throws AppError PRECONDITION_FAILED when the row has moved on. */
+/** @throws AppError PRECONDITION_FAILED if the row has another version. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
   if (isMet(precondition, rowVersion)) return;
-  throw new AppError("PRECONDITION_FAILED", "It has changed since you read it. Read it again.");
+  throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");
 }
 
 function nameOf({ version, revision }: Projection): string {

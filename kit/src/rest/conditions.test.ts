@@ -32,6 +32,9 @@ const cases: readonly (readonly [conditions: Record<string, string>, status: 200
   [{ "if-modified-since": "Fri Jan  2 03:04:04 2026" }, 200],
   [{ "if-modified-since": "2026-01-02T03:04:05Z" }, 200],
   [{ "if-modified-since": "Fri, 32 Jan 2027 03:04:05 GMT" }, 200],
+  [{ "if-modified-since": "Wed, 31 Feb 2027 03:04:05 GMT" }, 200],
+  [{ "if-modified-since": "fri, 02 jan 2026 03:04:05 gmt" }, 304],
+  [{ "if-modified-since": "Thursday, 02-Jan-70 03:04:05 GMT" }, 304],
 ];
 
 for (const [conditions, status] of cases) {

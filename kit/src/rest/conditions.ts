@@ -1,4 +1,5 @@
-import { isListed } from "../http/etag.ts";
+import { matchesIfNoneMatch } from "../http/etag.ts";
+import { parseHttpDate } from "../http/http-date.ts";
 import type { Representation } from "./caching.ts";
 
 type ReadHeader = (name: string) => string | undefined;
@@ -23,14 +24,14 @@ export function hasConditions(header: ReadHeader): boolean {
 export function isNotModified(header: ReadHeader, shows: Representation, nowMs = Date.now()): boolean {
   const modifiedMs = toSettledMs(shows, nowMs);
   const ifNoneMatch = header("if-none-match");
-  if (ifNoneMatch !== undefined) return isListed(ifNoneMatch, shows.etag);
-  const modifiedSinceMs = readHttpDate(header("if-modified-since"));
+  if (ifNoneMatch !== undefined) return matchesIfNoneMatch(ifNoneMatch, shows.etag);
+  const modifiedSinceMs = parseDate(header("if-modified-since"));
   return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
 }
 
 /** Since when a change forbids that the thing has been changed; a date counts only without `If-Match` (RFC 9110, 13.1.4). */
 export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
-  const ms = header("if-match") === undefined ? readHttpDate(header("if-unmodified-since")) : undefined;
+  const ms = header("if-match") === undefined ? parseDate(header("if-unmodified-since")) : undefined;
   return ms === undefined ? undefined : new Date(ms);
 }
 
@@ -47,15 +48,6 @@ function toSettledMs({ lastModified }: Representation, nowMs: number): number | 
   return Math.floor(lastModified.getTime() / 1_000) * 1_000;
 }
 
-const imfFixdate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
-const rfc850Date = /^[A-Z][a-z]+day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/;
-const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
-
-/** The three forms of RFC 9110, 5.6.7. Whatever else is there does not count (13.1.3). */
-function readHttpDate(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const isOurs = imfFixdate.test(text) || rfc850Date.test(text);
-  if (!isOurs && !asctimeDate.test(text)) return undefined;
-  const ms = Date.parse(isOurs ? text : `${text} GMT`);
-  return Number.isNaN(ms) ? undefined : ms;
+function parseDate(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseHttpDate(text);
 }

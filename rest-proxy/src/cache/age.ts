@@ -1,6 +1,6 @@
 import { findHeader } from "@tributary/kit/http/raw-headers";
 import { secondsMax } from "./cache-control.ts";
-import { parseHttpDate } from "./http-date.ts";
+import { parseHttpDate } from "@tributary/kit/http/http-date";
 
 /** When an answer was asked for and when its head came, in milliseconds since 1970. */
 export interface Exchanged {

@@ -27,6 +27,7 @@ test("without Last-Modified the date of the answer counts, to the end of its sec
   expect(isNotModified({ "if-modified-since": at(-9) }, dated, nowMs)).toBe(true);
   expect(isNotModified({ "if-modified-since": at(-10) }, dated, nowMs)).toBe(false);
   expect(isNotModified({ "if-none-match": '"a"' }, dated, nowMs)).toBe(false);
+  expect(isNotModified({ "if-none-match": "" }, dated, nowMs)).toBe(false);
 });
 
 test("what is stored is validated with both of its validators (RFC 9111, 4.3.1)", () => {

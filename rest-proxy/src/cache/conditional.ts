@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isSameEtag, matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { findHeader } from "@tributary/kit/http/raw-headers";
-import { parseHttpDate } from "./http-date.ts";
-
-const tagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+import { parseHttpDate } from "@tributary/kit/http/http-date";
 
 /** What of a stored answer conditions are held against. */
 export interface Validators {
@@ -29,22 +28,13 @@ export function isNotModified(
   nowMs: number,
 ): boolean {
   const noneMatch = request["if-none-match"];
-  if (noneMatch !== undefined) return noneMatch.trim() === "*" || (etag !== undefined && hasTag(noneMatch, etag));
+  if (noneMatch !== undefined) {
+    return etag === undefined ? noneMatch.trim() === "*" : matchesIfNoneMatch(noneMatch, etag);
+  }
   const since = request["if-modified-since"];
   if (since === undefined || lastModifiedMs === undefined) return false;
   const sinceMs = parseHttpDate(since, nowMs);
   return sinceMs !== undefined && lastModifiedMs <= sinceMs;
-}
-
-/** Weak comparison (RFC 9110, 8.8.3.2). One tag and nothing else is by far the most frequent. */
-function hasTag(list: string, etag: string): boolean {
-  if (list === etag) return true;
-  const opaque = toOpaque(etag);
-  return (list.match(tagPattern) ?? []).some((tag) => toOpaque(tag) === opaque);
-}
-
-function toOpaque(tag: string): string {
-  return tag.startsWith("W/") ? tag.slice(2) : tag;
 }
 
 /** Conditions of a request; a cache that asks for itself sends none of the client's (RFC 9111, 4.3.1). */
@@ -79,5 +69,5 @@ export function speaksOf(update: readonly string[], stored: readonly string[]): 
   const etag = findHeader(update, "etag");
   const held = findHeader(stored, "etag");
   if (etag === undefined || held === undefined) return true;
-  return etag.startsWith("W/") ? toOpaque(etag) === toOpaque(held) : etag === held;
+  return etag.startsWith("W/") ? isSameEtag(etag, held) : etag === held;
 }

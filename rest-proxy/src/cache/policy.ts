@@ -1,6 +1,6 @@
 import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
-import { parseHttpDate } from "./http-date.ts";
+import { parseHttpDate } from "@tributary/kit/http/http-date";
 import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
 
 /** What an answer says about being kept. */

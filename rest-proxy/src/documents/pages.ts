@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { isListed } from "@tributary/kit/http/etag";
+import { matchesIfNoneMatch } from "@tributary/kit/http/etag";
 import { chooseContentCoding, chooseMediaType } from "@tributary/kit/http/accept";
 
 export interface PageSource {
@@ -44,7 +44,7 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
         const { head, etag, bytes } = choose(encoded.get(type), asked["accept-encoding"]);
         const usual = ["ETag", etag, "Vary", vary, "Cache-Control", cacheControl, ...policyOf(type), ...headers];
         const condition = asked["if-none-match"];
-        if (condition !== undefined && isListed(condition, etag)) {
+        if (condition !== undefined && matchesIfNoneMatch(condition, etag)) {
           return { status: 304, headers: usual, bytes: nothing };
         }
         return { status: 200, headers: [...usual, ...head], bytes: isHead ? nothing : bytes };

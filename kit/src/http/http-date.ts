@@ -15,11 +15,11 @@ const asctime = new RegExp(
 );
 
 /**
- * An HTTP-date in one of its three forms (RFC 9110, 5.6.7), in milliseconds since 1970. Undefined for everything else: what is not a date has to be
- * taken as one of the past (RFC 9111, 5.3), so nothing is guessed. Only the case of letters does not matter (RFC 9111, 4.2). A year of two digits is
- * the one nearest to `nowMs` that is at most 50 years ahead.
+ * Parses an HTTP-date in one of its three forms (RFC 9110, 5.6.7). The case of letters is ignored (RFC 9111, 4.2).
+ * @param nowMs a year of two digits is at most 50 years after it.
+ * @returns milliseconds since 1970; undefined for any other text, since a cache must treat an invalid date as in the past (RFC 9111, 5.3).
  */
-export function parseHttpDate(text: string, nowMs: number): number | undefined {
+export function parseHttpDate(text: string, nowMs = Date.now()): number | undefined {
   const parts = (fixdate.exec(text) ?? rfc850.exec(text) ?? asctime.exec(text))?.groups;
   if (!parts) return undefined;
   const [day, hour, minute, second] = [parts["day"], parts["hour"], parts["minute"], parts["second"]].map(Number);
