@@ -1,8 +1,9 @@
+import type { AbortSignalLike } from "./http/abort-source.ts";
 import type { Pool } from "undici";
 import type { Span } from "./telemetry/tracing/trace.ts";
 import type { Lookup } from "./upstream/address-book.ts";
 import { beginAttempt, endAttempt, type TracedRequest } from "./upstream/attempt-span.ts";
-import { type CallerSignal, createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
+import { createDeadline, type Deadline, endOf } from "./upstream/deadline.ts";
 import { exchange, type ExchangeResult } from "./upstream/exchange.ts";
 import { isFarewell } from "./upstream/farewell.ts";
 import { openPool } from "./upstream/pool.ts";
@@ -16,7 +17,7 @@ import {
 } from "./upstream/replica-picker.ts";
 import type { RetryBudgetLimits } from "./upstream/retry-budget.ts";
 
-export type { CallerSignal, TracedRequest };
+export type { TracedRequest };
 
 /** One service that is called, with all its replicas. */
 export interface Upstream {
@@ -41,7 +42,7 @@ export interface UpstreamRequest {
   /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
   /** The caller has gone: the request is cut off at once, at the replica too. */
-  readonly signal?: CallerSignal;
+  readonly signal?: AbortSignalLike;
   /** Each attempt becomes a span, and says so in its `traceparent`: then `headers` hold none. Undefined when nobody records it. */
   readonly traced?: TracedRequest | undefined;
 }

@@ -1,14 +1,13 @@
 // Stage 4 of 5: fetch it. Waits end: at a time, or when the client they serve goes away.
 import type { ServerResponse } from "node:http";
-import type { CallerSignal } from "@tributary/kit/upstream";
-import { AbortSource } from "./abort-source.ts";
+import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-source";
 
 /** Why a request's signal was aborted: its time is up, or its client went away. */
 export type AbortReason = "late" | "gone";
 
 export interface Deadline {
   /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */
-  signal(): CallerSignal;
+  signal(): AbortSignalLike;
   /** Must be called when the work is done: frees the timer. */
   clear(): void;
 }

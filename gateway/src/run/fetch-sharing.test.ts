@@ -1,4 +1,4 @@
-import type { CallerSignal } from "@tributary/kit/upstream";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { expect, test } from "vitest";
 import { createSharing } from "./fetch-sharing.ts";
 import type { AskedAnswer } from "./subgraph-response.ts";
@@ -108,14 +108,14 @@ test("beyond the bound a read goes alone", () => {
 });
 
 interface Read {
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
   end(): void;
 }
 
 function setUp() {
   const sharing = createSharing();
   const reads: Read[] = [];
-  const start = (signal: CallerSignal) =>
+  const start = (signal: AbortSignalLike) =>
     new Promise<AskedAnswer>((resolve) => {
       reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
     });

@@ -1,14 +1,13 @@
 // Stage 4 of 5: fetch it. Equal reads in flight are one read, unless a write settled between them: all get the same immutable response.
-import type { CallerSignal } from "@tributary/kit/upstream";
-import { AbortSource } from "./abort-source.ts";
+import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-source";
 import type { AskedAnswer } from "./subgraph-response.ts";
 import { endedReply } from "./subgraph-client.ts";
 
 /** Starts a read; it ends early when the signal is aborted. */
-type Start = (signal: CallerSignal) => Promise<AskedAnswer>;
+type Start = (signal: AbortSignalLike) => Promise<AskedAnswer>;
 
 export interface Sharing {
-  share(read: SharedRead, signal: CallerSignal, start: Start): Promise<AskedAnswer>;
+  share(read: SharedRead, signal: AbortSignalLike, start: Start): Promise<AskedAnswer>;
   /** Whether several have got this very answer. */
   isShared(answer: AskedAnswer): boolean;
 }
@@ -65,7 +64,7 @@ export function createSharing(): Sharing {
   }
 
   /** Ends with the read or with the caller's own time, whichever is first. */
-  function wait(flight: Flight, signal: CallerSignal): Promise<AskedAnswer> {
+  function wait(flight: Flight, signal: AbortSignalLike): Promise<AskedAnswer> {
     flight.waiting++;
     return new Promise((resolve, reject) => {
       const onAbort = () => {

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
-import type { CallerSignal } from "@tributary/kit/upstream";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Sharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -34,7 +34,7 @@ export type Ask = (question: Question) => Promise<AskedAnswer>;
 export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
   const remembered = new Map<string, Promise<AskedAnswer>>();
 
-  function send({ service, body, isMutation }: Question, signal: CallerSignal): Promise<AskedAnswer> {
+  function send({ service, body, isMutation }: Question, signal: AbortSignalLike): Promise<AskedAnswer> {
     return ask(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetches);
   }
 
@@ -69,7 +69,7 @@ export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: Req
 interface Request {
   readonly body: string;
   readonly isIdempotent: boolean;
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
 }
 
 async function ask(

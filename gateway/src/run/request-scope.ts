@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
-import type { CallerSignal } from "@tributary/kit/upstream";
 import type { OperationIdentity } from "../parse/validated-operation.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 
@@ -11,7 +11,7 @@ export interface RequestScope {
   /** The client's `authorization`, passed on as it came. */
   readonly authorization: string | undefined;
   /** Aborted when the client goes away or the request's deadline passes; then nothing more is fetched. */
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
   /** Whether somebody wants to know where the time goes. */
   readonly isTimed: boolean;
   /** Undefined where nobody watches. */
@@ -22,7 +22,7 @@ export interface ScopeAbout extends Pick<
   RequestScope,
   "requestId" | "trace" | "identity" | "authorization" | "isTimed" | "record"
 > {
-  readonly deadline: { signal(): CallerSignal };
+  readonly deadline: { signal(): AbortSignalLike };
 }
 
 export function createRequestScope(about: ScopeAbout): RequestScope {
@@ -53,7 +53,7 @@ class Scope implements RequestScope {
     this.#deadline = deadline;
   }
 
-  get signal(): CallerSignal {
+  get signal(): AbortSignalLike {
     return this.#deadline.signal();
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { AbortSource } from "@tributary/kit/http/abort-source";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AbortSource } from "./abort-source.ts";
 import { createSubgraphClient, type SubgraphClient } from "./subgraph-client.ts";
 
 let subgraph: Server;

@@ -1,5 +1,6 @@
 // Stage 4 of 5: fetch it. One subgraph over HTTP.
-import { type CallerSignal, createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
 import type { Observe } from "../telemetry/observation-log.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
@@ -19,7 +20,7 @@ interface PostOptions {
   readonly headers: readonly string[];
   /** True for queries, which may be sent again, to another replica. A mutation that may have arrived never is. */
   readonly isIdempotent: boolean;
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
   /** Undefined when the fetch is not traced. */
   readonly traced: TracedRequest | undefined;
 }

@@ -9,13 +9,6 @@ export interface EndListener {
 }
 
 /** As much of an AbortSignal as is needed here: who sends much may bring something lighter. */
-export interface CallerSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
-
 /** The end of the time that one request has: its deadline, or its caller's abort, whichever is first. */
 export interface Deadline {
   /** Undefined while there is time left. */
@@ -30,7 +23,7 @@ export interface Deadline {
  * A timer of its own for each: they have the same length as a rule, and Node keeps those in one list (0.5 µs from start to end).
  * @param timeoutMs 1 to 2^31 - 1.
  */
-export function createDeadline(timeoutMs: number, signal: CallerSignal | undefined): Deadline {
+export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): Deadline {
   return new OneDeadline(timeoutMs, signal);
 }
 
@@ -38,10 +31,10 @@ class OneDeadline implements Deadline {
   ended: Deadline["ended"] = undefined;
   listener: EndListener | undefined = undefined;
   readonly #timer: NodeJS.Timeout;
-  readonly #signal: CallerSignal | undefined;
+  readonly #signal: AbortSignalLike | undefined;
   readonly #follow = () => this.#end("aborted", this.#signal?.reason);
 
-  constructor(timeoutMs: number, signal: CallerSignal | undefined) {
+  constructor(timeoutMs: number, signal: AbortSignalLike | undefined) {
     this.#signal = signal;
     this.#timer = setTimeout(() => this.#end("timeout", new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
     if (signal?.aborted) this.#follow();
@@ -67,3 +60,5 @@ export function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
     void work.then(resolve);
   });
 }
+
+import type { AbortSignalLike } from "../http/abort-source.ts";

@@ -1,17 +1,18 @@
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { isCondition, speaksOf, validationOf } from "./conditional.ts";
 import { type Entry, type StoredHead, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
-import type { AskOrigin, OriginAnswer, OriginSignal } from "./origin.ts";
+import type { AskOrigin, OriginAnswer } from "./origin.ts";
 import { dropBody } from "./relay.ts";
 
 export interface Question {
   readonly lookup: CacheLookup;
   readonly ways: Ways;
   readonly ask: AskOrigin;
-  readonly signal: OriginSignal;
+  readonly signal: AbortSignalLike;
   /** What is stored and has to be validated, or undefined. */
   readonly entry: Entry | undefined;
   /** The client's own conditions go along, where nothing stored is to be validated. */

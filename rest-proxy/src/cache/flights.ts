@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { AbortSource } from "@tributary/kit/http/abort-source";
 import { Roster } from "@tributary/kit/collections/in-flight-list";
 import type { Entry } from "./entry.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup } from "./lookup.ts";
 import { isRecentValidation } from "./request-rules.ts";
-import { Abortable } from "./signal.ts";
 import { isSelected, type Selection } from "./vary.ts";
 
 /** What came of a request that several wait for: a whole answer that all may use, if they select it. Undefined: each has to go alone. */
@@ -12,7 +12,7 @@ export type Landing = { readonly entry: Entry; readonly isStale: boolean } | und
 
 /** One request to the origin that others with the same key may join (RFC 9111, 4: collapsed requests). */
 export interface Flight {
-  readonly signal: Abortable;
+  readonly signal: AbortSource;
   /** Rejects when there was no answer. */
   readonly landing: Promise<Landing>;
   /** Known once the head is here. */
@@ -117,7 +117,7 @@ function createFlight(onEnd: () => void): Flight {
   const { promise: landing, resolve, reject } = Promise.withResolvers<Landing>();
   // Often nobody but the leader waits, and it has its own way to hear of an error.
   landing.catch(() => {});
-  const signal = new Abortable();
+  const signal = new AbortSource();
   let waiting = 0;
   let isOver = false;
   const end = (settle: () => void) => {

@@ -1,12 +1,5 @@
 import type { Readable } from "node:stream";
-
-/** As much of an AbortSignal as asking needs. */
-export interface OriginSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
-}
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 
 /** What the cache asks of the origin. Where it goes, and with which body, the way itself knows: it is made for one request. */
 export interface OriginRequest {
@@ -14,7 +7,7 @@ export interface OriginRequest {
   /** Names and values in turn, end-to-end only: the caller's `Ways.headers`, with the conditions that the cache wants. */
   readonly headers: readonly string[];
   /** Aborted when nobody waits for the answer any more. */
-  readonly signal: OriginSignal;
+  readonly signal: AbortSignalLike;
 }
 
 /** The final answer (never 1xx), of whatever status. */

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
+import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, forwardedStatus } from "./cache-status.ts";
 import type { CacheLookup, Ways } from "./lookup.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { destroyBody, relayBody } from "./relay.ts";
 import { type CompleteHead, sendHead } from "./sending.ts";
-import { clientSignal } from "./signal.ts";
 
 export interface Passed {
   readonly lookup: CacheLookup;
@@ -27,7 +27,7 @@ export interface PassingOptions {
 /** The client's own request, as it is, and the origin's answer, as it comes. Nothing is kept. */
 export async function passOn({ name, observe }: PassingOptions, p: Passed): Promise<void> {
   const { lookup, response, ways, complete, forwarded } = p;
-  const signal = clientSignal(response);
+  const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
   let answer: OriginAnswer;
   try {

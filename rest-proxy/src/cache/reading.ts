@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, hitStatus } from "./cache-status.ts";
 import { type Entry, type HeadOptions, isFresh, secondsLeft } from "./entry.ts";
@@ -9,7 +10,6 @@ import type { CacheLookup, Ways } from "./lookup.ts";
 import { passOn } from "./passing.ts";
 import { mustValidate, type RequestRules } from "./request-rules.ts";
 import { answerFrom, type CompleteHead, type FreshAnswer, send } from "./sending.ts";
-import { clientSignal } from "./signal.ts";
 import { createTogether, type Wanted } from "./together.ts";
 
 export interface ReadingOptions extends FetchingOptions, HeadOptions {
@@ -84,7 +84,7 @@ export function createReading(o: ReadingOptions): Reading {
   }
 
   async function readAlone(wanted: Wanted): Promise<void> {
-    const signal = clientSignal(wanted.response);
+    const signal = createDisconnectSignal(wanted.response);
     const ask = wanted.ways.passThrough;
     await fetcher.fetch({ ...wanted, ask, signal, withConditions: true, isWanted: () => false });
   }

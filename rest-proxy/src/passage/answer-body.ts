@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
-import type { CallerSignal } from "@tributary/kit/upstream";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { Deadline, EndReason } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import { isConnectionError, serviceLate } from "../problems.ts";
 
 export interface BodyWatch {
   readonly deadline: Deadline;
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
   /** A reader that holds the answer up has so much longer than the service. */
   readonly readerExtraMs: number;
   /** Called once, when nothing of the answer is held any more. */

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
-import type { CallerSignal } from "@tributary/kit/upstream";
 
 /** A request for the service. */
 export interface PassageRequest {
@@ -12,7 +12,7 @@ export interface PassageRequest {
   /** One that can be read only once makes the request one that is sent only once. */
   readonly body: Buffer | Readable | undefined;
   /** Aborted when nobody waits for the answer any more. */
-  readonly signal: CallerSignal;
+  readonly signal: AbortSignalLike;
   /** The route takes an `Idempotency-Key` in this version: with one, a `POST` may be sent twice. */
   readonly takesIdempotencyKey?: boolean;
   /** Each attempt becomes a span below it, whose trace the service gets; undefined when the request is not traced. */

@@ -1,0 +1,49 @@
+import type { ServerResponse } from "node:http";
+
+/** The members of an AbortSignal that requests to services use. Node's own signals satisfy it. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/**
+ * An AbortController and its signal in one object. Every request has one and every fetch adds a listener, but few are ever aborted. Node's
+ * signals are event targets, which cost 4 µs per request.
+ */
+export class AbortSource implements AbortSignalLike {
+  aborted = false;
+  reason: unknown = undefined;
+  #listeners: (() => void)[] = [];
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    const index = this.#listeners.indexOf(listener);
+    if (index >= 0) this.#listeners.splice(index, 1);
+  }
+
+  /** Calls the listeners once, in the order in which they were added. They must not throw. */
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+}
+
+/** A signal that is aborted if the client disconnects before its response is finished. */
+export function createDisconnectSignal(response: ServerResponse): AbortSignalLike {
+  const source = new AbortSource();
+  const onClose = () => {
+    if (!response.writableFinished) source.abort(new Error("The client disconnected."));
+  };
+  if (response.destroyed) onClose();
+  else response.once("close", onClose);
+  return source;
+}
