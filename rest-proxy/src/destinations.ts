@@ -1,3 +1,4 @@
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Route } from "./routes.ts";
 import type { Target } from "./target.ts";
 import type { Found } from "./versions.ts";
@@ -31,7 +32,7 @@ interface Form {
 /** Clients choose what is remembered, so the oldest is dropped. */
 export function createDestinations(): Destinations {
   // By URL alone: joining it with `Accept` for one key would cost more than the look-up.
-  const known = new Map<string, readonly Form[]>();
+  const known = createBoundedMap<readonly Form[]>({ entriesMax: urlsMax });
 
   return {
     find(method, url, accept) {
@@ -42,8 +43,6 @@ export function createDestinations(): Destinations {
     remember(method, url, accept, destination) {
       if (method !== "GET" || url.length + (accept?.length ?? 0) > keyLengthMax) return;
       const forms = known.get(url) ?? [];
-      const [oldest] = known.size >= urlsMax && forms.length === 0 ? known.keys() : [];
-      if (oldest !== undefined) known.delete(oldest);
       known.set(url, [{ accept, destination }, ...forms].slice(0, formsMax));
     },
   };

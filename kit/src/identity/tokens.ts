@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { createBoundedMap } from "../collections/bounded-map.ts";
 import { AppError } from "../errors/app-error.ts";
 import { isRowId } from "../postgres/row-id.ts";
 import { noTrace, type Span, type Trace } from "../telemetry/tracing/trace.ts";
@@ -199,7 +200,7 @@ function toAppError(error: unknown): AppError {
 }
 
 function createKept(max: number, now: () => number) {
-  const identities = new Map<string, { readonly identity: User; readonly until: number }>();
+  const identities = createBoundedMap<{ readonly identity: User; readonly until: number }>({ entriesMax: max });
   return {
     find(token: string): User | undefined {
       const entry = identities.get(token);
@@ -208,8 +209,6 @@ function createKept(max: number, now: () => number) {
       return undefined;
     },
     keep(token: string, identity: User, until: number): void {
-      const oldest = identities.size >= max ? identities.keys().next().value : undefined;
-      if (oldest !== undefined) identities.delete(oldest);
       identities.set(token, { identity, until });
     },
   };

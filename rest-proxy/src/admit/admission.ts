@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { addressOf, type Client, createClientFinder, toCaller } from "./clients.ts";
 import { createNetworks } from "./networks.ts";
@@ -101,12 +102,11 @@ const knownMax = 10_000;
 
 /** Remembers what was found out of an address; null stands for nothing. */
 function createCallers(find: (address: string) => string | undefined): (address: string) => string | undefined {
-  const known = new Map<string, string | null>();
+  const known = createBoundedMap<string | null>({ entriesMax: knownMax });
   return (address) => {
     const found = known.get(address);
     if (found !== undefined) return found ?? undefined;
     const caller = find(address);
-    if (known.size >= knownMax) known.clear();
     known.set(address, caller ?? null);
     return caller;
   };

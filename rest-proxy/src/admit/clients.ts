@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP, type Socket } from "node:net";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import type { Networks } from "./networks.ts";
 
 /** Where a request comes from, as far as it can be known. */
@@ -20,7 +21,7 @@ const knownLengthMax = 256;
  * address that is not trusted: whatever stands left of it, a client could have written by itself.
  */
 export function createClientFinder(trusted: Networks): FindClient {
-  const known = new Map<string, string>();
+  const known = createBoundedMap<string>({ entriesMax: knownMax });
   // A look into the list of networks takes as long as a fifth of a whole answer from the cache.
   const trustedSockets = new WeakMap<Socket, boolean>();
 
@@ -38,7 +39,6 @@ export function createClientFinder(trusted: Networks): FindClient {
     const found = known.get(key);
     if (found !== undefined) return found;
     const address = findForwarded(text, nearest, trusted);
-    if (known.size >= knownMax) known.clear();
     known.set(key, address);
     return address;
   }

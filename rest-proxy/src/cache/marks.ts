@@ -1,3 +1,5 @@
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+
 export interface Marks {
   /** For so many milliseconds from now on. */
   set(key: string, forMs: number): void;
@@ -7,14 +9,9 @@ export interface Marks {
 
 /** Remembers keys for a while: at most `marksMax`, the oldest mark goes first. */
 export function createMarks({ marksMax, nowMs }: { readonly marksMax: number; readonly nowMs: () => number }): Marks {
-  const untilMs = new Map<string, number>();
+  const untilMs = createBoundedMap<number>({ entriesMax: marksMax });
   return {
-    set(key, forMs) {
-      untilMs.delete(key);
-      untilMs.set(key, nowMs() + forMs);
-      if (untilMs.size <= marksMax) return;
-      for (const oldest of untilMs.keys()) return void untilMs.delete(oldest);
-    },
+    set: (key, forMs) => void untilMs.set(key, nowMs() + forMs),
     has(key) {
       const until = untilMs.get(key);
       if (until === undefined) return false;

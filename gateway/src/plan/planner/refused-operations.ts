@@ -1,5 +1,6 @@
 // Stage 3 of 5: how to answer? Operations that could not be planned, so that they are not tried again and again.
 import { createHash } from "node:crypto";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface RefusedOperations {
   add(operationText: string): void;
@@ -18,21 +19,16 @@ export function createRefusedOperations(o: {
   /** Milliseconds that never go back. */
   readonly clock: () => number;
 }): RefusedOperations {
-  const refusals = new Map<string, { readonly ttlMs: number; readonly untilMs: number }>();
+  const refusals = createBoundedMap<{ readonly ttlMs: number; readonly untilMs: number }>({ entriesMax: o.entriesMax });
   return {
     add(operationText) {
       const hash = hashOperation(operationText);
       const before = refusals.get(hash);
       const ttlMs = before ? Math.min(2 * before.ttlMs, o.ttlMsMax) : o.ttlMsMin;
-      refusals.delete(hash);
       refusals.set(hash, { ttlMs, untilMs: o.clock() + ttlMs });
-      for (const oldest of refusals.keys()) {
-        if (refusals.size <= o.entriesMax) break;
-        refusals.delete(oldest);
-      }
     },
     has(operationText) {
-      if (refusals.size === 0) return false;
+      if (refusals.size().entries === 0) return false;
       return (refusals.get(hashOperation(operationText))?.untilMs ?? -Infinity) > o.clock();
     },
   };
