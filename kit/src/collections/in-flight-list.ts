@@ -1,45 +1,45 @@
-/** Something that is on a roster. */
-export interface Entry<Item> {
+/** An item's position in an InFlightList. */
+export interface InFlightEntry<Item> {
   readonly item: Item;
-  /** Higher than that of all who came before. */
+  /** Higher than that of all items added before. */
   readonly number: number;
-  /** Where it stands; -1 once it is off. */
-  at: number;
+  /** -1 once it is removed. */
+  index: number;
 }
 
 /**
- * Who is there, for what comes and goes with each request.
+ * A list of items that are added and removed with each request, such as pending responses.
  *
- * Not a `Set`, whose table V8 copies anew every few additions and removals: each old table leads to the next, so that once one has outlived
- * two collections of the young generation, it takes all later ones along into the old generation, and with them whatever was a member when
- * they were copied, until the next full collection, which begins it anew; `roster.test.ts` shows it.
+ * It is not a `Set`, because V8 copies a Set's table every few additions and removals. Each old table references the next. Once one has
+ * survived two collections of the young generation, it promotes all later ones to the old generation, and with them every item that was a
+ * member when they were copied, until the next full collection; in-flight-list.test.ts measures it.
  */
-export class Roster<Item> {
-  readonly #entries: Entry<Item>[] = [];
-  #last = 0;
+export class InFlightList<Item> {
+  readonly #entries: InFlightEntry<Item>[] = [];
+  #lastNumber = 0;
 
   get size(): number {
     return this.#entries.length;
   }
 
-  add(item: Item): Entry<Item> {
-    const entry = { item, number: ++this.#last, at: this.#entries.length };
+  add(item: Item): InFlightEntry<Item> {
+    const entry = { item, number: ++this.#lastNumber, index: this.#entries.length };
     this.#entries.push(entry);
     return entry;
   }
 
-  /** Nothing happens when it is off already. */
-  remove(entry: Entry<Item>): void {
-    if (entry.at === -1) return;
+  /** Has no effect if the entry is removed already. */
+  remove(entry: InFlightEntry<Item>): void {
+    if (entry.index === -1) return;
     const last = this.#entries.pop();
     if (last !== undefined && last !== entry) {
-      last.at = entry.at;
-      this.#entries[entry.at] = last;
+      last.index = entry.index;
+      this.#entries[entry.index] = last;
     }
-    entry.at = -1;
+    entry.index = -1;
   }
 
-  /** Those that are on it now, in the order in which they came; who comes or goes later changes nothing of it. */
+  /** The current items in the order in which they were added. Later changes do not affect the returned array. */
   items(): readonly Item[] {
     return this.#entries.toSorted((one, other) => one.number - other.number).map(({ item }) => item);
   }

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Roster } from "../collections/in-flight-list.ts";
+import { InFlightList } from "../collections/in-flight-list.ts";
 import { createConnecting, NoConnection } from "./connecting.ts";
 
 export interface PoolOptions {
@@ -26,7 +26,7 @@ const waitingPerConnectionMax = 200;
 
 /** `pg.Pool`, whose waits are our own: who stops waiting for a connection does not undo it. */
 export function createPool(o: PoolOptions) {
-  const waiting = new Roster<(reason: Error) => void>();
+  const waiting = new InFlightList<(reason: Error) => void>();
   const refuseAll = (reason: Error) => waiting.items().forEach((refuse) => refuse(reason));
   const { Client, connecting, isResting } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
   const pool = new pg.Pool({ ...readSettings(o), max: o.connectionsMax, Client });

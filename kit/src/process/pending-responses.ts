@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Roster } from "../collections/in-flight-list.ts";
+import { InFlightList } from "../collections/in-flight-list.ts";
 
 /** The answers that a server is making. */
 export interface OwedAnswers {
@@ -20,7 +20,7 @@ export interface OwedAnswers {
 }
 
 export function createOwedAnswers(): OwedAnswers {
-  const owed = new Roster<ServerResponse>();
+  const owed = new InFlightList<ServerResponse>();
   let areLast = false;
 
   return {

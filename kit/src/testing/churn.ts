@@ -1,27 +1,27 @@
-// A process in which things come and go, sixteen at a time, on a roster or in a set. For the test of rosters; needs --expose-gc.
-import { Roster } from "../collections/in-flight-list.ts";
+// A process that adds and removes objects, sixteen at a time, in an InFlightList or a Set. For in-flight-list.test.ts; needs --expose-gc.
+import { InFlightList } from "../collections/in-flight-list.ts";
 
-const things = 1_000_000;
-const atOnce = 16;
+const objectCount = 1_000_000;
+const inFlightMax = 16;
 
-const roster = new Roster<object>();
+const list = new InFlightList<object>();
 const set = new Set<object>();
-const leave = Array.from({ length: atOnce }, () => () => {});
-const come = process.argv[2] === "set" ? comeIntoSet : comeOntoRoster;
+const removers = Array.from({ length: inFlightMax }, () => () => {});
+const add = process.argv[2] === "set" ? addToSet : addToList;
 
-for (let n = 0; n < things; n++) {
-  // As in each process now and then: whatever is alive is old afterwards.
-  if (n === things / 10) globalThis.gc?.();
-  leave[n % atOnce]?.();
-  leave[n % atOnce] = come({ n, weight: Array.from({ length: 16 }, () => n) });
+for (let n = 0; n < objectCount; n++) {
+  // A full collection, as every process has now and then: it promotes all live objects.
+  if (n === objectCount / 10) globalThis.gc?.();
+  removers[n % inFlightMax]?.();
+  removers[n % inFlightMax] = add({ n, weight: Array.from({ length: 16 }, () => n) });
 }
 
-function comeIntoSet(thing: object): () => void {
-  set.add(thing);
-  return () => set.delete(thing);
+function addToSet(object: object): () => void {
+  set.add(object);
+  return () => set.delete(object);
 }
 
-function comeOntoRoster(thing: object): () => void {
-  const entry = roster.add(thing);
-  return () => roster.remove(entry);
+function addToList(object: object): () => void {
+  const entry = list.add(object);
+  return () => list.remove(entry);
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { AbortSource } from "@tributary/kit/http/abort-source";
-import { Roster } from "@tributary/kit/collections/in-flight-list";
+import { InFlightList } from "@tributary/kit/collections/in-flight-list";
 import type { Entry } from "./entry.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
 import type { CacheLookup } from "./lookup.ts";
@@ -57,9 +57,9 @@ export function createFlights({
   readonly log: InvalidationLog;
   readonly nowMs: () => number;
 }): Flights {
-  // No Map, for the reason that there are rosters.
+  // An object instead of a Map, for the reason in kit/src/collections/in-flight-list.ts.
   const byKey = Object.create(null) as Record<string, Listed[]>;
-  const all = new Roster<Flight>();
+  const all = new InFlightList<Flight>();
 
   function unlist(key: string, listed: Listed): void {
     const others = (byKey[key] ?? []).filter((one) => one !== listed);
