@@ -6,8 +6,8 @@ import { createOperations } from "./parse/operation-store.ts";
 import type { AdmittedOperation } from "./parse/validated-operation.ts";
 import { limitCustomScalars } from "./parse/numeric-input.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
-import type { LoadedPlanner } from "./plan/planner/loaded-planner.ts";
-import type { Planner } from "./plan/planner/planner.ts";
+import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
+import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
 import type { WriteCount } from "./run/write-counts.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
@@ -17,7 +17,7 @@ import type { Generation, UsedOperation } from "./supergraph/generations.ts";
 
 export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations">, SubgraphOverrides {
   readonly subgraphTimeoutMs: number;
-  readonly planner: Planner;
+  readonly planner: PlannerPool;
   /** Bounds of the caches of plans and of operations. */
   readonly planning: {
     readonly plansMax: number;
@@ -68,7 +68,7 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
 }
 
 interface EngineParts {
-  readonly planner: LoadedPlanner;
+  readonly planner: SupergraphPlanner;
   readonly plans: PlanCache;
   readonly clients: Clients;
   /** Subgraphs whose entities' keys are not checked. */
@@ -182,13 +182,13 @@ function createClients(subgraphs: Addresses["subgraphs"], o: GenerationOptions):
   );
 }
 
-function reportUnusedLabels(overrideLabels: LoadedPlanner["overrideLabels"], o: GenerationOptions): void {
+function reportUnusedLabels(overrideLabels: SupergraphPlanner["overrideLabels"], o: GenerationOptions): void {
   const used = new Set([...overrideLabels.values()].flat());
   for (const label of o.overrideLabels)
     if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
 }
 
-function reportDirectives({ federation, custom }: LoadedPlanner["ineffectiveDirectives"], observe: Observe): void {
+function reportDirectives({ federation, custom }: SupergraphPlanner["ineffectiveDirectives"], observe: Observe): void {
   if (federation.length > 0) observe({ kind: "directives-without-effect", directives: federation });
   if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
 }

@@ -6,7 +6,7 @@ import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variabl
 import { runMain } from "@tributary/kit/process/main";
 import { answerBrokenRequests } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
-import { createPlanner } from "./plan/planner/planner.ts";
+import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import type { Gateway } from "./server.ts";
 import { createGatewayTelemetry } from "./telemetry/gateway-telemetry.ts";
 
@@ -28,7 +28,7 @@ async function serve(config: Config): Promise<void> {
   const { log, observe } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   // Its thread loads Apollo Gateway while this one loads Apollo Server.
-  const planner = createPlanner({ ...config.planning, observe });
+  const planner = createPlannerPool({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, observe, planner, graphiqlFolder, watchers: telemetry });

@@ -13,7 +13,7 @@ import { createFastLane } from "./paths/fast.ts";
 import { createFullLane, type FullLane, type Received } from "./paths/full.ts";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { createPipeline } from "./pipeline.ts";
-import type { Planner } from "./plan/planner/planner.ts";
+import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
 import { refuse } from "./errors/rejections.ts";
 import { type Answer, createWriter, type WriteAnswer } from "./shape/send-response.ts";
@@ -41,7 +41,7 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly observe: Observe;
   /** Closed with the gateway. */
-  readonly planner: Planner;
+  readonly planner: PlannerPool;
   readonly graphiqlFolder: string;
   /** Nobody unless given. */
   readonly watchers?: Watchers;

@@ -1,14 +1,18 @@
 // The stages plan, run and shape over one supergraph. `pipeline.ts` says where they stand in the life of a request.
 import { buildASTSchema, type DocumentNode, type GraphQLSchema, isObjectType } from "graphql";
 import type { AdmittedOperation } from "./parse/validated-operation.ts";
-import { createCompiler } from "./plan/compile.ts";
-import type { CompiledPlan } from "./plan/compiled-plan.ts";
-import { createStoppedKeyChecks } from "./plan/key-checks.ts";
+import { createCompiler } from "./plan/compile/compile.ts";
+import type { CompiledPlan } from "./plan/compile/compiled-plan.ts";
+import { createStoppedKeyChecks } from "./plan/compile/key-checks.ts";
 import { createOverrideCombinations } from "./plan/override-combinations.ts";
 import { createPlanStage, type PlanOptions } from "./plan/plan.ts";
-import { createSupergraphTypes } from "./plan/supergraph-types.ts";
+import { createSupergraphTypes } from "./plan/compile/supergraph-types.ts";
 import { createSharing } from "./run/fetch-sharing.ts";
-import { createIntrospection, type Introspection, type IntrospectionOptions } from "./plan/introspection.ts";
+import {
+  createIntrospection,
+  type Introspection,
+  type IntrospectionOptions,
+} from "./plan/introspection/introspection.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
 import { deriveFrom } from "./run/accept-response.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { AdmittedOperation } from "../parse/validated-operation.ts";
-import { fragmentsOf } from "./resolve-conditions.ts";
+import { fragmentsOf } from "./normalize/resolve-conditions.ts";
 
 /** Labels that are true together, for the requests whose percentile is below `percentMax` and not below that of the combination before. */
 export interface OverrideCombination {

@@ -2,7 +2,7 @@
 // again, because compiled operations are cached too.
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { Observe } from "../telemetry/observation-log.ts";
-import { type LoadedPlanner, planKey } from "./planner/loaded-planner.ts";
+import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
 
 export interface PlanCache {
   /**
@@ -14,7 +14,7 @@ export interface PlanCache {
 }
 
 export interface PlanCacheOptions {
-  readonly planner: Pick<LoadedPlanner, "plan">;
+  readonly planner: Pick<SupergraphPlanner, "plan">;
   readonly plansMax: number;
   readonly bytesMax: number;
   readonly observe: Observe;

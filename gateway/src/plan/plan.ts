@@ -4,11 +4,11 @@ import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
 import { Refusal } from "../errors/codes.ts";
 import type { AdmittedOperation } from "../parse/validated-operation.ts";
-import type { Compile } from "./compile.ts";
-import type { CompiledPlan } from "./compiled-plan.ts";
-import { normalize } from "./normalize.ts";
+import type { Compile } from "./compile/compile.ts";
+import type { CompiledPlan } from "./compile/compiled-plan.ts";
+import { normalize } from "./normalize/normalize.ts";
 import { chooseCombination, type OverrideCombination } from "./override-combinations.ts";
-import { conditionVariables } from "./resolve-conditions.ts";
+import { conditionVariables } from "./normalize/resolve-conditions.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 

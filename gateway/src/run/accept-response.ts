@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
 import { Kind, type SelectionSetNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
 import { derive, type Source } from "./memoize-by-source.ts";
 import { readEntities } from "./entities.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";

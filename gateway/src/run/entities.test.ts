@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Access, type CompiledFetch, type ObjectLayout, ownSlot } from "../plan/compiled-plan.ts";
+import { type Access, type CompiledFetch, type ObjectLayout, ownSlot } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
 
 const ada = { __typename: "User", id: "1" };

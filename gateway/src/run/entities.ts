@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. Are these the entities that were asked for? (Apollo Federation subgraph specification, `_entities`)
-import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compiled-plan.ts";
+import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;

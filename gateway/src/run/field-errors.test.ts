@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { type Access, type CompiledFetch, type ObjectLayout, ownSlot, type Position } from "../plan/compiled-plan.ts";
+import {
+  type Access,
+  type CompiledFetch,
+  type ObjectLayout,
+  ownSlot,
+  type Position,
+} from "../plan/compile/compiled-plan.ts";
 import { createLossRecorder } from "./field-errors.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. What a fetch lost, position by position, in the terms of the client's answer.
-import type { CompiledFetch } from "../plan/compiled-plan.ts";
+import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { Path, SubgraphError } from "./subgraph-response.ts";
 import type { FetchFailureCode } from "./subgraph-client.ts";

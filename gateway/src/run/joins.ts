@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. What fetches brought, found by the objects that it belongs to: subgraphs' answers are shared between requests
 // and never changed, so nothing is merged into them.
-import type { Join } from "../plan/compiled-plan.ts";
+import type { Join } from "../plan/compile/compiled-plan.ts";
 import type { Source } from "./memoize-by-source.ts";
 import type { RepresentationSet } from "./representations.ts";
 

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. The general way to put answers together: copies merged into one tree. Slower than joining, and right where two
 // fetches bring parts of one object.
-import type { KeyRename } from "../plan/compiled-plan.ts";
+import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type Json = Record<string, unknown>;
 

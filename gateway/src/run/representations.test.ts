@@ -6,7 +6,7 @@ import {
   type Position,
   type RepresentationField,
   type RepresentationPlan,
-} from "../plan/compiled-plan.ts";
+} from "../plan/compile/compiled-plan.ts";
 import { writeRepresentations } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;

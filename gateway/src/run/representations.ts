@@ -8,7 +8,7 @@ import type {
   RepresentationField,
   RepresentationPlan,
   SingleKey,
-} from "../plan/compiled-plan.ts";
+} from "../plan/compile/compiled-plan.ts";
 import type { Source } from "./memoize-by-source.ts";
 import { type Tree, visitTargets } from "./targets.ts";
 

@@ -1,7 +1,7 @@
 // Stage 4 of 5: fetch it. Follows a compiled plan: each fetch is sent once what it needs is there.
 import { OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compiled-plan.ts";
-import type { StoppedKeyChecks } from "../plan/key-checks.ts";
+import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compile/compiled-plan.ts";
+import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
 import { type Ask, type AskOptions, createAsk } from "./fetch.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
 import type { FieldLoss } from "./field-errors.ts";

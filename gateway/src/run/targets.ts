@@ -1,5 +1,5 @@
 // Stage 4 of 5: fetch it. The objects that a fetch is about, found from the root through what is joined so far.
-import type { Access, Joins, ObjectLayout, Position } from "../plan/compiled-plan.ts";
+import type { Access, Joins, ObjectLayout, Position } from "../plan/compile/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

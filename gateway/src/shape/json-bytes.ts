@@ -1,5 +1,5 @@
 // Stage 5 of 5: say it. JSON under way, as the bytes it will be.
-import type { AsciiToken } from "../plan/compiled-plan.ts";
+import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
 /** What JSON writes otherwise than it is: quotes, backslashes, controls, and surrogates, of which one may stand alone. */
 // oxlint-disable-next-line no-control-regex -- controls are what is looked for

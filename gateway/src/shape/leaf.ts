@@ -1,6 +1,6 @@
 // Stage 5 of 5: say it. Leaf values as JSON, held against their type (GraphQL spec, "Scalars", result coercion).
 import { stringifyJson } from "@tributary/kit/json/deep-json";
-import type { LeafKind } from "../plan/compiled-plan.ts";
+import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 
 const int32Max = 2_147_483_647;

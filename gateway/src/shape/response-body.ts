@@ -1,6 +1,6 @@
 // Stage 5 of 5: say it. A run's result as the bytes of a client's answer: errors first, as the GraphQL spec advises ("Response Format").
 import { codes } from "../errors/codes.ts";
-import type { CompiledPlan } from "../plan/compiled-plan.ts";
+import type { CompiledPlan } from "../plan/compile/compiled-plan.ts";
 import type { FieldLoss } from "../run/field-errors.ts";
 import type { RunResult } from "../run/run.ts";
 import type { Path } from "../run/subgraph-response.ts";

@@ -2,7 +2,7 @@
 // null, and a null where none may be rises to the nearest nullable place (GraphQL spec, "Handling Field Errors").
 // The hottest file of the gateway: nothing is made for a field but its bytes, and the path is kept in one array, as `npm run bench` rewards.
 import type { ClientCode } from "../errors/codes.ts";
-import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compiled-plan.ts";
+import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 import { writeLeaf } from "./leaf.ts";
 

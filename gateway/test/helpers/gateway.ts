@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from "@tributary/kit/process/lifecycl
 import { silentLog } from "@tributary/kit/process/log";
 import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
-import { createPlanner } from "../../src/plan/planner/planner.ts";
+import { createPlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { Watchers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { Observation } from "../../src/telemetry/observation-log.ts";
@@ -107,7 +107,7 @@ async function listen(
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
-  const planner = createPlanner({ ...config.planning, observe });
+  const planner = createPlannerPool({ ...config.planning, observe });
   const gateway = createGateway({ config, observe, planner, ...options });
   const server = await startServer({
     ...config,

@@ -1,15 +1,14 @@
-// A planner's thread for tests: it does what the operation says. Its plans tell who made them.
+// A planner worker for tests: the text of the operation or supergraph says what it does. Instead of a query plan it sends a `ScriptedPlan`.
 import { existsSync, writeFileSync } from "node:fs";
 import { parentPort, threadId } from "node:worker_threads";
-import type { Task, TaskAnswer } from "../../src/plan/planner/tasks.ts";
+import type { Task, TaskResult } from "../../src/plan/planner/worker-messages.ts";
 
-/** What an unruly planner answers instead of a plan. */
-export interface Told {
+export interface ScriptedPlan {
   readonly operationText: string;
   readonly threadId: number;
-  /** How many operations this thread had planned before. */
+  /** How many operations this worker had planned before. */
   readonly plannedBefore: number;
-  /** The supergraphs that this thread has loaded, as they were sent. */
+  /** The SDL of the supergraphs that this worker has loaded. */
   readonly supergraphs: readonly string[];
 }
 
@@ -17,22 +16,22 @@ const supergraphs = new Map<number, string>();
 let planned = 0;
 
 parentPort?.on("message", (task: Task) => {
-  const answer = perform(task);
+  const result = run(task);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  if (answer) parentPort?.postMessage(answer);
+  if (result) parentPort?.postMessage(result);
 });
 
-function perform(task: Task): TaskAnswer | undefined {
+function run(task: Task): TaskResult | undefined {
   if (task.kind === "load") return load(task.id, task.supergraphSdl);
   if (task.kind === "plan") return plan(task.operationText);
   if (task.kind === "drop") supergraphs.delete(task.id);
   return { kind: "done" };
 }
 
-function load(id: number, supergraphSdl: string): TaskAnswer | undefined {
-  if (supergraphSdl === "invalid") return { kind: "failed", message: "It is invalid", stack: undefined };
-  const told = misbehave(supergraphSdl);
-  if (told !== "plan") return told;
+function load(id: number, supergraphSdl: string): TaskResult | undefined {
+  if (supergraphSdl === "invalid") return { kind: "failed", message: "The supergraph is invalid", stack: undefined };
+  const scripted = followScript(supergraphSdl);
+  if (scripted !== "continue") return scripted;
   supergraphs.set(id, supergraphSdl);
   return {
     kind: "loaded",
@@ -44,32 +43,33 @@ function load(id: number, supergraphSdl: string): TaskAnswer | undefined {
   };
 }
 
-function plan(operationText: string): TaskAnswer | undefined {
-  const told = misbehave(operationText);
-  if (told !== "plan") return told;
-  const answer: Told = {
+function plan(operationText: string): TaskResult | undefined {
+  const scripted = followScript(operationText);
+  if (scripted !== "continue") return scripted;
+  const scriptedPlan: ScriptedPlan = {
     operationText,
     threadId,
     plannedBefore: planned++,
     supergraphs: [...supergraphs.values()],
   };
-  return { kind: "planned", planJson: JSON.stringify(answer) };
+  return { kind: "planned", planJson: JSON.stringify(scriptedPlan) };
 }
 
-/** Undefined: says nothing, and what it does instead has begun. */
-function misbehave(text: string): TaskAnswer | "plan" | undefined {
+/** Undefined if the worker sends no result. */
+function followScript(text: string): TaskResult | "continue" | undefined {
   if (text.startsWith("hang")) for (;;);
   if (text.startsWith("fill")) for (const all: unknown[] = []; ;) all.push({ more: all.length });
   if (text.startsWith("exit")) return void process.exit(3);
-  if (text.startsWith("throw")) throw new Error("thrown in the thread");
-  if (text.startsWith("once ")) return dieOnce(text.slice("once ".length));
+  if (text.startsWith("throw")) throw new Error("thrown in the worker");
+  if (text.startsWith("once ")) return exitOnce(text.slice("once ".length));
   if (text.startsWith("complex")) return { kind: "too-complex", message: "maximum recursive selections" };
-  if (text.startsWith("bug")) return { kind: "failed", message: "a bug", stack: "Error: a bug\n    at the thread" };
-  return "plan";
+  if (text.startsWith("bug")) return { kind: "failed", message: "a bug", stack: "Error: a bug\n    at the worker" };
+  return "continue";
 }
 
-function dieOnce(file: string): "plan" | undefined {
-  if (existsSync(file)) return "plan";
+/** Exits only in the first worker: the file marks that it has. */
+function exitOnce(file: string): "continue" | undefined {
+  if (existsSync(file)) return "continue";
   writeFileSync(file, "");
   return void process.exit(3);
 }

@@ -1,68 +1,69 @@
-// Stage 3 of 5: how to answer? Operations that wait for a thread. They do not wait for ever, and not all of them may.
-import type { Job } from "./tasks.ts";
+// The queue of operations that wait for a planner worker, bounded in length and in waiting time.
+import type { PlannerJob } from "./worker-messages.ts";
 
 export interface JobQueue {
-  /** Settles the job as not taken when there is no room, or when nobody takes it in time. */
-  add(job: Job, operationCharacters: number): void;
+  /** Settles the job as `not-started` if the queue is full, or if no worker takes it within `waitMsMax`. */
+  add(job: PlannerJob, operationCharacters: number): void;
   /**
-   * The shortest operation, of equals the first to come. Length foretells how long planning takes: so a flood of the longest operations
-   * that are allowed, a second each, does not hold up everybody's.
+   * Takes the shortest operation; of equally short ones, the oldest. Planning time grows with length, so a flood of operations of the
+   * greatest length, which take a second each, does not delay short ones.
    */
-  take(): Job | undefined;
-  /** How many wait now. */
+  take(): PlannerJob | undefined;
+  /** The number of queued jobs. */
   count(): number;
-  /** Settles all that wait. */
+  /** Settles all queued jobs as `not-started`. */
   close(): void;
 }
 
 export interface JobQueueOptions {
   readonly jobsMax: number;
   readonly waitMsMax: number;
-  /** A job is taken that has waited so long. */
+  /** Called for each job that is taken, with the time that it waited. */
   onTaken(waitedMs: number): void;
 }
 
-interface Waiting {
+interface QueuedJob {
   readonly timer: NodeJS.Timeout;
   readonly operationCharacters: number;
-  readonly sinceMs: number;
+  readonly queuedAtMs: number;
 }
 
 export function createJobQueue({ jobsMax, waitMsMax, onTaken }: JobQueueOptions): JobQueue {
-  const waiting = new Map<Job, Waiting>();
-  let closed = false;
+  /** In order of arrival. */
+  const queue = new Map<PlannerJob, QueuedJob>();
+  let isClosed = false;
 
-  function remove(job: Job): Job {
-    clearTimeout(waiting.get(job)?.timer);
-    waiting.delete(job);
+  function remove(job: PlannerJob): PlannerJob {
+    clearTimeout(queue.get(job)?.timer);
+    queue.delete(job);
     return job;
   }
 
   return {
     add(job, operationCharacters) {
-      if (closed) return job.settle({ kind: "not-taken", reason: "closed" });
-      if (waiting.size >= jobsMax) return job.settle({ kind: "not-taken", reason: "queue-full" });
-      const giveUp = () => remove(job).settle({ kind: "not-taken", reason: "waited-too-long" });
-      waiting.set(job, { timer: setTimeout(giveUp, waitMsMax), operationCharacters, sinceMs: performance.now() });
+      if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
+      if (queue.size >= jobsMax) return job.settle({ kind: "not-started", reason: "queue-full" });
+      const giveUp = () => remove(job).settle({ kind: "not-started", reason: "waited-too-long" });
+      queue.set(job, { timer: setTimeout(giveUp, waitMsMax), operationCharacters, queuedAtMs: performance.now() });
     },
     take() {
-      let shortest: Job | undefined;
+      let shortest: PlannerJob | undefined;
       let charactersMin = Infinity;
-      let sinceMs = 0;
-      for (const [job, one] of waiting) {
-        if (shortest !== undefined && one.operationCharacters >= charactersMin) continue;
+      let queuedAtMs = 0;
+      for (const [job, queued] of queue) {
+        if (shortest !== undefined && queued.operationCharacters >= charactersMin) continue;
         shortest = job;
-        charactersMin = one.operationCharacters;
-        ({ sinceMs } = one);
+        charactersMin = queued.operationCharacters;
+        ({ queuedAtMs } = queued);
       }
       if (shortest === undefined) return undefined;
-      onTaken(performance.now() - sinceMs);
+      onTaken(performance.now() - queuedAtMs);
       return remove(shortest);
     },
-    count: () => waiting.size,
+    count: () => queue.size,
     close() {
-      closed = true;
-      for (const job of waiting.keys()) remove(job).settle({ kind: "not-taken", reason: "closed" });
+      isClosed = true;
+      for (const job of queue.keys()) remove(job).settle({ kind: "not-started", reason: "closed" });
     },
   };
 }

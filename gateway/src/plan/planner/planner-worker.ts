@@ -1,27 +1,88 @@
-// Stage 3 of 5: how to answer? The entry of a planner's thread. It blocks as long as it likes: nobody's requests are here.
-import { enableCompileCache } from "node:module";
-import { setPriority } from "node:os";
-import { parentPort, workerData } from "node:worker_threads";
-import type { IntrospectionValues } from "../introspection-writer.ts";
-import type { LibrarySaid, Task, TaskAnswer, ThreadData } from "./tasks.ts";
+// One planner worker as seen from the main thread: a worker thread that runs one task at a time and is terminated at the task's deadline.
+import { getCompileCacheDir } from "node:module";
+import { Worker } from "node:worker_threads";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult, WorkerLost } from "./worker-messages.ts";
 
-// Before anything of Apollo's is loaded: it is what takes the time.
-const { compileCacheFolder } = workerData as ThreadData;
-if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
-
-// Whoever answers requests comes first where both want one core. Linux gives a thread a priority of its own; elsewhere it would be the process's.
-if (process.platform === "linux") setPriority(0, 10);
-
-const { createSupergraphs } = await import("./supergraphs.ts");
-const supergraphs = createSupergraphs({ say: send });
-parentPort?.on("message", (task: Task) => void supergraphs.perform(task).then(send));
-
-function send(message: TaskAnswer | LibrarySaid): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
+export interface PlannerWorker {
+  /** Resolves with the result of the task, or with the reason why the worker ended. Call it for one task at a time. */
+  run(task: Task, timeoutMs: number): Promise<TaskResult | WorkerLost>;
+  /** Terminates the thread. Resolves when it has exited. */
+  end(): Promise<void>;
 }
 
-/** Moved to the main thread instead of being copied. */
-function listBuffers(values: IntrospectionValues = {}): ArrayBuffer[] {
-  return Object.values(values).map(({ buffer }) => buffer as ArrayBuffer);
+export interface PlannerWorkerOptions {
+  /** The entry module of the thread. */
+  readonly file: URL;
+  readonly heapMbMax: number;
+  readonly onLogEntry: (entry: LibraryLogEntry) => void;
+  /** Called at most once, before `run` resolves, and never after `end`. */
+  readonly onLost: (lost: WorkerLost) => void;
+}
+
+/** Smaller than Node's default, which saves 25 MB. Planning takes as long as before (measured). */
+const youngHeapMbMax = 12;
+
+/** Starts the thread. It keeps the process alive only while it runs a task. */
+export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: PlannerWorkerOptions): PlannerWorker {
+  const worker = new Worker(file, {
+    workerData: { compileCacheFolder: getCompileCacheDir() } satisfies PlannerWorkerData,
+    // Not the gateway's environment: Apollo's packages read keys and switches from theirs.
+    env: { APOLLO_TELEMETRY_DISABLED: "1", NODE_ENV: "production" },
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
+    name: "planner",
+  });
+  let settleTask: ((outcome: TaskResult | WorkerLost) => void) | undefined;
+  let isEnded = false;
+
+  function lose(reason: WorkerLost["reason"], cause: Error): void {
+    if (isEnded) return;
+    isEnded = true;
+    const lost: WorkerLost = { kind: "worker-lost", reason, cause };
+    onLost(lost);
+    settleTask?.(lost);
+    void worker.terminate();
+  }
+
+  worker.unref();
+  worker.on("message", (message: TaskResult | LibraryLogEntry) => {
+    if (message.kind === "library-said") onLogEntry(message);
+    else settleTask?.(message);
+  });
+  worker.on("error", (error) => lose(isOutOfMemory(error) ? "memory" : "died", error));
+  worker.on("exit", (code) => lose("died", new Error(`The planner worker exited with code ${code}`)));
+
+  return {
+    run(task, timeoutMs) {
+      return new Promise((resolve) => {
+        const loseIfPending = () => {
+          if (settleTask === settle)
+            lose("deadline", new Error(`The planner worker ran for more than ${timeoutMs} ms`));
+        };
+        // `setImmediate` lets a result that has already arrived be read first: the timer may be late because the main thread was blocked.
+        const timer = setTimeout(() => setImmediate(loseIfPending), timeoutMs);
+        const settle = (outcome: TaskResult | WorkerLost): void => {
+          settleTask = undefined;
+          clearTimeout(timer);
+          // After `end` the worker stays referenced, see there.
+          if (!isEnded) worker.unref();
+          resolve(outcome);
+        };
+        settleTask = settle;
+        worker.ref();
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+        worker.postMessage(task);
+      });
+    },
+    async end() {
+      isEnded = true;
+      // An unreferenced worker would let the process exit before `terminate` resolves.
+      worker.ref();
+      await worker.terminate();
+      settleTask?.({ kind: "worker-lost", reason: "died", cause: new Error("The planner pool was closed") });
+    },
+  };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }

@@ -1,10 +1,10 @@
 import { composeServices } from "@apollo/composition";
 import { Kind, parse, print, stripIgnoredCharacters } from "graphql";
 import { expect, test } from "vitest";
-import { createQueryPlanner } from "./create-planner.ts";
+import { createQueryPlanner } from "./query-planner.ts";
 import { createDefaultWriter, withExecutableDirectives } from "./executable-directives.ts";
 
-test("a composed directive may stand in operations, and reaches the subgraph with its default", () => {
+test("a composed directive is allowed in operations and is forwarded with its default arguments", () => {
   const planner = createQueryPlanner(
     supergraph({
       a: "directive @access(scope: Scope!) on FIELD type Query { a: Int } enum Scope { PUBLIC PRIVATE }",
@@ -17,7 +17,7 @@ test("a composed directive may stand in operations, and reaches the subgraph wit
   );
 });
 
-test("clients see of directives what they can use", () => {
+test("the API schema has executable directives, reduced to their executable locations", () => {
   const definitions = parse(`
     directive @known on FIELD
     directive @both(x: Int @tag(name: "y")) on FIELD | OBJECT
@@ -30,15 +30,15 @@ test("clients see of directives what they can use", () => {
   ]);
 });
 
-test("defaults are written where an argument is left out, and nowhere else", () => {
-  const definitions = parse("directive @own(x: Int = 1, y: Int, z: [Int] = [2]) on FIELD | QUERY");
+test("default values are written only for omitted arguments", () => {
+  const definitions = parse("directive @custom(x: Int = 1, y: Int, z: [Int] = [2]) on FIELD | QUERY");
   const write = createDefaultWriter(definitions);
-  const [operation] = parse("query @own { a @own(z: 3) b @other }").definitions;
+  const [operation] = parse("query @custom { a @custom(z: 3) b @other }").definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("No operation");
-  expect(stripIgnoredCharacters(print(write(operation)))).toBe("query@own(x:1 z:[2]){a@own(z:3 x:1)b@other}");
+  expect(stripIgnoredCharacters(print(write(operation)))).toBe("query@custom(x:1 z:[2]){a@custom(z:3 x:1)b@other}");
 });
 
-/** Subgraphs that compose their directive @access. */
+/** Each subgraph composes its directive @access. */
 function supergraph(subgraphs: Readonly<Record<string, string>>): string {
   const link = `extend schema
     @link(url: "https://specs.apollo.dev/federation/v2.1", import: ["@composeDirective"])

@@ -1,4 +1,4 @@
-// Stage 3 of 5: plan. Executable directives that subgraphs define and clients may use in operations.
+// Executable directives of subgraphs: clients may use them in operations, and the planner must forward them to the subgraphs.
 import {
   type ASTNode,
   type ConstArgumentNode,
@@ -10,8 +10,8 @@ import {
   print,
   visit,
 } from "graphql";
-import { choosePrefix } from "../normalize.ts";
-import { isNamed, stringOf } from "./supergraph-draft.ts";
+import { choosePrefix } from "../normalize/normalize.ts";
+import { isNamed, stringOf } from "./supergraph-directives.ts";
 
 const executableLocations = new Set([
   "QUERY",
@@ -23,20 +23,20 @@ const executableLocations = new Set([
   "VARIABLE_DEFINITION",
 ]);
 
-/** Built into federation-internals: it replaces a supergraph's own definitions of them, and removes `@defer` from operations. */
+/** Directives that federation-internals defines itself: it replaces the supergraph's definitions, and removes `@defer` from operations. */
 const builtInNames: ReadonlySet<string> = new Set(["defer", "stream"]);
 
-/** Old names of directives to new ones. */
+/** New names of directives by old name. */
 export type DirectiveNames = ReadonlyMap<string, string>;
 
-/** The planner's names of the directives that a supergraph defines under a built-in name. */
+/** Chooses other names for the directives that the supergraph defines under a built-in name. */
 export function findPlannerNames({ definitions }: DocumentNode): DirectiveNames {
   const names = definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? node.name.value : []));
   const prefix = choosePrefix("d", names);
   return new Map(names.filter((name) => builtInNames.has(name)).map((name) => [name, prefix + name]));
 }
 
-/** Renames directives where they are defined and where they are used. */
+/** Renames directives in definitions and in uses. */
 export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNames): N {
   if (names.size === 0) return node;
   const rename = (directive: DirectiveNode | DirectiveDefinitionNode) => {
@@ -47,24 +47,24 @@ export function renameDirectives<N extends ASTNode>(node: N, names: DirectiveNam
 }
 
 /**
- * Features that are not of federation itself come by `@composeDirective`. While they are linked, federation-internals takes their
- * directives out of the schema that operations are read by, executable ones among them.
+ * Removes the links to features that are not Apollo's (`@composeDirective` adds them). For a linked feature, federation-internals removes the
+ * directives from the schema by which it reads operations, including executable directives.
  */
 export function withoutForeignLinks(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.map((node) => {
     if (node.kind !== Kind.SCHEMA_DEFINITION && node.kind !== Kind.SCHEMA_EXTENSION) return node;
-    return { ...node, directives: (node.directives ?? []).filter((one) => !isLink(one) || isOfFederation(one)) };
+    return { ...node, directives: (node.directives ?? []).filter((one) => !isLink(one) || isApolloFeature(one)) };
   });
   return { ...document, definitions };
 }
 
 const isLink = isNamed("link");
 
-function isOfFederation(link: Parameters<typeof isLink>[0]): boolean {
+function isApolloFeature(link: Parameters<typeof isLink>[0]): boolean {
   return stringOf(link, "url")?.startsWith("https://specs.apollo.dev/") === true;
 }
 
-/** The API schema with the executable directives that it lost. */
+/** Adds the executable directives to the API schema: federation-internals leaves them out. */
 export function withExecutableDirectives(apiSdl: string, supergraph: DocumentNode): string {
   const definitions = findExecutableDirectives(supergraph).filter(
     ({ name }) => !new RegExp(`^directive @${name.value}\\b`, "m").test(apiSdl),
@@ -72,19 +72,17 @@ export function withExecutableDirectives(apiSdl: string, supergraph: DocumentNod
   return [apiSdl, ...definitions.map(print)].join("\n\n");
 }
 
-/** With what an operation may use of them. */
+/** The definitions, reduced to executable locations and without directives on arguments. */
 function findExecutableDirectives({ definitions }: DocumentNode): readonly DirectiveDefinitionNode[] {
   return definitions.flatMap((node) => {
     if (node.kind !== Kind.DIRECTIVE_DEFINITION) return [];
     const locations = node.locations.filter(({ value }) => executableLocations.has(value));
-    const given = (node.arguments ?? []).map((argument) => ({ ...argument, directives: [] }));
-    return locations.length === 0 ? [] : [{ ...node, locations, arguments: given }];
+    const args = (node.arguments ?? []).map((argument) => ({ ...argument, directives: [] }));
+    return locations.length === 0 ? [] : [{ ...node, locations, arguments: args }];
   });
 }
 
-/**
- * Writes the defaults of the supergraph into directives that leave them out: a subgraph may have none for an argument that it must get.
- */
+/** Writes the supergraph's default values into uses of directives that omit them: a subgraph may require an argument without a default. */
 export function createDefaultWriter(supergraph: DocumentNode) {
   const defaults = new Map(findExecutableDirectives(supergraph).map((node) => [node.name.value, defaultsOf(node)]));
   const hasDefaults = [...defaults.values()].some(({ length }) => length > 0);
@@ -92,11 +90,11 @@ export function createDefaultWriter(supergraph: DocumentNode) {
     if (!hasDefaults) return operation;
     return visit(operation, {
       Directive(node) {
-        const given = node.arguments ?? [];
+        const args = node.arguments ?? [];
         const missing = (defaults.get(node.name.value) ?? []).filter(
-          ({ name }) => !given.some((one) => one.name.value === name.value),
+          ({ name }) => !args.some((one) => one.name.value === name.value),
         );
-        return missing.length === 0 ? undefined : { ...node, arguments: [...given, ...missing] };
+        return missing.length === 0 ? undefined : { ...node, arguments: [...args, ...missing] };
       },
     });
   };

@@ -1,9 +1,9 @@
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
 import { expect, test } from "vitest";
-import { createQueryPlanner } from "./create-planner.ts";
+import { createQueryPlanner } from "./query-planner.ts";
 import { findOverrideLabels } from "./override-labels.ts";
-import { openSupergraph } from "./supergraph-draft.ts";
+import { parseSupergraph } from "./supergraph-draft.ts";
 
 const moved = (label: string) => `@override(from: "old", label: "${label}")`;
 
@@ -29,16 +29,16 @@ const services = {
 };
 const supergraphSdl = compose();
 
-test("a label concerns its field, the interface's, those that require it, and those of entities with it in a key", () => {
-  const found = findOverrideLabels(openSupergraph(supergraphSdl));
-  const labelsOf = (...coordinates: string[]) => coordinates.map((one) => found.get(one));
+test("a label affects its field, the interface's field, fields that require it and fields of entities with it in a key", () => {
+  const labels = findOverrideLabels(parseSupergraph(supergraphSdl));
+  const labelsOf = (...coordinates: string[]) => coordinates.map((one) => labels.get(one));
   expect(labelsOf("City.name", "Place.name")).toEqual([["beta"], ["beta"]]);
   expect(labelsOf("City.area", "City.size")).toEqual([["percent(50)"], ["percent(50)"]]);
   expect(labelsOf("Park.trees", "Park.acres")).toEqual([["percent(5)"], ["percent(5)"]]);
   expect(labelsOf("City.plain", "City.id", "Query.cities", "Query.parks")).toEqual(Array(4).fill(undefined));
 });
 
-test("no plan depends on a label that does not concern a field of the operation", () => {
+test("no plan depends on a label that affects no field of the operation", () => {
   const planner = createQueryPlanner(supergraphSdl);
   const labels = ["beta", "percent(5)", "percent(50)"];
   const fields = {
@@ -49,21 +49,21 @@ test("no plan depends on a label that does not concern a field of the operation"
   for (const [path, names] of Object.entries(fields)) {
     const [root, type] = path.split(".");
     for (const name of names) {
-      const concerned = planner.overrideLabels.get(`${type}.${name}`) ?? [];
+      const affecting = planner.overrideLabels.get(`${type}.${name}`) ?? [];
       const planWith = (label: string) => JSON.stringify(planner.plan(`{ ${root} { ${name} } }`, [label]));
       const without = JSON.stringify(planner.plan(`{ ${root} { ${name} } }`));
       const deciding = labels.filter((label) => planWith(label) !== without);
-      expect(concerned).toEqual(expect.arrayContaining(deciding));
+      expect(affecting).toEqual(expect.arrayContaining(deciding));
       decidingCount += deciding.length;
     }
   }
   expect(decidingCount).toBe(5);
 });
 
-test("more than 32 labels are refused", () => {
+test("more than 32 labels are rejected", () => {
   const sdl = (count: number) => {
     const fields = Array.from({ length: count }, (_, i) => `f${i}: Int @join__field(graph: A, overrideLabel: "l${i}")`);
-    return openSupergraph(`type Query { ${fields.join(" ")} }`);
+    return parseSupergraph(`type Query { ${fields.join(" ")} }`);
   };
   expect(findOverrideLabels(sdl(32)).size).toBe(32);
   expect(() => findOverrideLabels(sdl(33))).toThrow("it has 33 labels of @override, 32 at most");

@@ -1,44 +1,37 @@
-// Stage 3 of 5: plan. Which labels of progressive `@override` the plan of a field depends on.
+// Finds on which labels of progressive `@override` the plan of each field depends.
 import { type DirectiveNode, Kind, type SelectionSetNode } from "graphql";
-import { isSameOrRelated } from "./separate-requires.ts";
-import {
-  fieldNodeOf,
-  isNamed,
-  namedTypeOf,
-  parseFieldSet,
-  stringOf,
-  type SupergraphDraft,
-} from "./supergraph-draft.ts";
+import { isNamed, stringOf } from "./supergraph-directives.ts";
+import { fieldNodeOf, isSameOrRelated, namedTypeOf, parseFieldSet, type SupergraphDraft } from "./supergraph-draft.ts";
 
-/** Labels by field coordinate (`Type.field`). A field whose plan depends on no label is absent. */
+/** Labels by field coordinate (`Type.field`). Fields whose plan depends on no label are absent. */
 export type OverrideLabels = ReadonlyMap<string, readonly string[]>;
 
-/** Of one supergraph. An operation has a plan for each combination of the labels that it depends on. */
+/** The most labels of one supergraph: an operation has a plan for each combination of the labels on which it depends. */
 const labelsMax = 32;
 
 /**
- * A label on a field concerns that field and each field for which the planner may fetch it: one that requires it, one of an entity with it
- * in a key, one that these need in turn. What concerns a field of an object type concerns the same field of its interfaces, and vice versa.
+ * The plan of a field depends on the label of that field and on the labels of the fields that the planner may fetch for it: fields that it
+ * requires, key fields of its entity, and, in turn, the fields that these need. The fields of an object type and of its interfaces count as one.
  * @throws Error if the supergraph has more than `labelsMax` labels.
  */
 export function findOverrideLabels(draft: SupergraphDraft): OverrideLabels {
-  const labelled = listLabelled(draft);
+  const labelled = findLabelledFields(draft);
   const labels = new Set(labelled.map(({ label }) => label));
   if (labels.size > labelsMax)
     throw new Error(
       `The supergraph cannot be served: it has ${labels.size} labels of @override, ${labelsMax} at most.`,
     );
-  const found = new Map<string, readonly string[]>();
-  if (labelled.length === 0) return found;
+  const labelsByField = new Map<string, readonly string[]>();
+  if (labelled.length === 0) return labelsByField;
   const dependents = findDependents(draft);
   for (const { coordinates, label } of labelled) {
     for (const coordinate of withDependents(coordinates, dependents))
-      found.set(coordinate, [...new Set([...(found.get(coordinate) ?? []), label])]);
+      labelsByField.set(coordinate, [...new Set([...(labelsByField.get(coordinate) ?? []), label])]);
   }
-  return found;
+  return labelsByField;
 }
 
-function listLabelled(draft: SupergraphDraft) {
+function findLabelledFields(draft: SupergraphDraft) {
   return [...draft.types].flatMap(([typeName, { members }]) =>
     [...members].flatMap(([fieldName, { directives }]) => {
       const labels = valuesOf(directives, "join__field", "overrideLabel");
@@ -51,7 +44,7 @@ function listLabelled(draft: SupergraphDraft) {
 
 type Dependents = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** By the coordinate of each field: the fields for which the planner may fetch it. */
+/** By field coordinate: the fields for which the planner may fetch it. */
 function findDependents(draft: SupergraphDraft): Dependents {
   const dependents = new Map<string, Set<string>>();
   for (const [typeName, { directives: joins, members }] of draft.types) {
@@ -60,8 +53,8 @@ function findDependents(draft: SupergraphDraft): Dependents {
     const related = relatedTypes(draft, typeName);
     for (const [fieldName, { directives }] of members) {
       const required = valuesOf(directives, "join__field", "requires").flatMap(coordinatesOf);
-      const own = related.map((name) => `${name}.${fieldName}`);
-      for (const coordinate of [...inKeys, ...required]) addAll(dependents, coordinate, own);
+      const requiring = related.map((name) => `${name}.${fieldName}`);
+      for (const coordinate of [...inKeys, ...required]) addAll(dependents, coordinate, requiring);
     }
   }
   return dependents;
@@ -79,7 +72,7 @@ function withDependents(coordinates: readonly string[], dependents: Dependents):
   return reached;
 }
 
-/** The fields of a field set, with those below them. */
+/** The coordinates of all fields in a field set, nested ones included. */
 function coordinatesIn(draft: SupergraphDraft, typeName: string, { selections }: SelectionSetNode): readonly string[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FRAGMENT_SPREAD) return [];
@@ -92,7 +85,7 @@ function coordinatesIn(draft: SupergraphDraft, typeName: string, { selections }:
   });
 }
 
-/** The type with its interfaces or implementations. */
+/** The type itself, its interfaces and its implementations. */
 function relatedTypes(draft: SupergraphDraft, typeName: string): readonly string[] {
   return [...draft.types.keys()].filter((name) => isSameOrRelated(draft, name, typeName));
 }

@@ -1,48 +1,99 @@
 import type { QueryPlan } from "@apollo/query-planner";
-import { Kind, type OperationDefinitionNode, parse } from "graphql";
-import { expect, test } from "vitest";
-import { createQueryPlanner } from "./create-planner.ts";
-import { planResolvable } from "./plan-resolvable.ts";
+import { Kind, type OperationDefinitionNode, parse, print, stripIgnoredCharacters } from "graphql";
+import { describe, expect, test } from "vitest";
+import { createQueryPlanner } from "./query-planner.ts";
+import { planIfResolvable, planResolvableParts } from "./plan-resolvable.ts";
+
+describe("planIfResolvable", () => {
+  test("an operation with an unresolvable field has a plan without a node", () => {
+    const plan = fail("Was not able to find any options for a: so it is.");
+    expect(planIfResolvable(operation, plan)).toEqual({ kind: "QueryPlan" });
+  });
+
+  test.each([
+    "Cannot add selection of field X.a to selection set of X that is potentially an interface object type at runtime",
+    "Subgraph one has no entities defined",
+  ])("so has an operation with an unresolvable field of an interface object: %s", (message) => {
+    expect(planIfResolvable(operation, fail(message))).toEqual({ kind: "QueryPlan" });
+  });
+
+  test("other errors are thrown", () => {
+    expect(() => planIfResolvable(operation, fail("too complex"))).toThrow("too complex");
+  });
+
+  test("a plan is returned as it is", () => {
+    const plan: QueryPlan = { kind: "QueryPlan", node: { kind: "Sequence", nodes: [] } };
+    expect(planIfResolvable(operation, () => plan)).toBe(plan);
+  });
+
+  test.each(["{ one { id } }", "{ one { id } two }", "mutation { do one { id } }"])(
+    "%s has no plan: each subgraph's keys are external to it",
+    (text) => {
+      expect(createQueryPlanner(supergraphSdl).plan(text)).toEqual({ kind: "QueryPlan" });
+    },
+  );
+
+  test("an operation without the unresolvable field has a plan", () => {
+    expect(createQueryPlanner(supergraphSdl).plan("mutation { do one { __typename } }").node).toBeDefined();
+  });
+});
+
+describe("planResolvableParts", () => {
+  test("unresolvable fields are omitted, and the others are planned", () => {
+    expect(planned("{ a { bad c { bad d } } ... on Q { bad e } }")).toBe("{a{c{d}}...on Q{e}}");
+  });
+
+  test("of an object without a resolvable field, the __typename is fetched", () => {
+    expect(planned("{ a { bad { x } } b }")).toBe("{a{__typename}b}");
+  });
+
+  test("without a resolvable field, the plan has no node", () => {
+    expect(planned("{ bad ... on Q { bad } }")).toBeUndefined();
+  });
+
+  test("a resolvable operation is planned once", () => {
+    const plannings: string[] = [];
+    planResolvableParts(operationOf("{ a b }"), (operation) => {
+      plannings.push(textOf(operation));
+      return { kind: "QueryPlan" };
+    });
+    expect(plannings).toEqual(["{a b}"]);
+  });
+
+  test("other errors are thrown, and so is the planner's error for an operation with too many parts", () => {
+    const fail = () => {
+      throw new Error("too complex");
+    };
+    expect(() => planResolvableParts(operationOf("{ bad }"), fail)).toThrow("too complex");
+    expect(() => planned(`{ ${"bad a ".repeat(150)} }`)).toThrow("Was not able to find any options for bad");
+  });
+});
 
 const fail = (message: string) => () => {
   throw new Error(message);
 };
 
-test("what the planner finds no way to has a plan without a node", () => {
-  const plan = fail("Was not able to find any options for a: so it is.");
-  expect(planResolvable(operation, plan)).toEqual({ kind: "QueryPlan" });
-});
+const operation = operationOf("{ a }");
 
-test.each([
-  "Cannot add selection of field X.a to selection set of X that is potentially an interface object type at runtime",
-  "Subgraph one has no entities defined",
-])("what it finds no way to among interface objects has none either: %s", (message) => {
-  expect(planResolvable(operation, fail(message))).toEqual({ kind: "QueryPlan" });
-});
+/** The operation that is planned in the end. For the planner, fields named `bad` are unresolvable. */
+function planned(text: string): string | undefined {
+  let last: string | undefined;
+  const plan = (operation: OperationDefinitionNode): QueryPlan => {
+    if (textOf(operation).includes("bad")) throw new Error("Was not able to find any options for bad: so it is.");
+    last = textOf(operation);
+    return { kind: "QueryPlan", node: { kind: "Sequence", nodes: [] } };
+  };
+  const { node } = planResolvableParts(operationOf(text), plan);
+  return node && last;
+}
 
-test("what it fails for otherwise is thrown", () => {
-  expect(() => planResolvable(operation, fail("too complex"))).toThrow("too complex");
-});
+const textOf = (operation: OperationDefinitionNode) => stripIgnoredCharacters(print(operation));
 
-test("a plan is the planner's", () => {
-  const plan: QueryPlan = { kind: "QueryPlan", node: { kind: "Sequence", nodes: [] } };
-  expect(planResolvable(operation, () => plan)).toBe(plan);
-});
-
-test.each(["{ one { id } }", "{ one { id } two }", "mutation { do one { id } }"])(
-  "%s has no plan: each subgraph's keys are external to it",
-  (text) => {
-    expect(createQueryPlanner(supergraphSdl).plan(text)).toEqual({ kind: "QueryPlan" });
-  },
-);
-
-test("beside it everything has a plan", () => {
-  expect(createQueryPlanner(supergraphSdl).plan("mutation { do one { __typename } }").node).toBeDefined();
-});
-
-const [operation] = parse("{ a }").definitions.filter((node): node is OperationDefinitionNode => {
-  return node.kind === Kind.OPERATION_DEFINITION;
-}) as [OperationDefinitionNode];
+function operationOf(text: string): OperationDefinitionNode {
+  const [operation] = parse(text).definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error("No operation");
+  return operation;
+}
 
 const supergraphSdl = `
   schema

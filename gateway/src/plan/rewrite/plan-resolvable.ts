@@ -1,17 +1,15 @@
-// Stage 3 of 5: how to answer? Operations that cannot be answered, told from those that the planner fails for.
+// Plans operations with fields that no subgraph can resolve, for which Apollo's query planner throws. Composition rejects most supergraphs with
+// such fields, but not all.
 import type { QueryPlan } from "@apollo/query-planner";
-import type { OperationDefinitionNode } from "graphql";
+import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionNode } from "graphql";
+
+type Plan = (operation: OperationDefinitionNode) => QueryPlan;
 
 /**
- * Composition refuses most supergraphs in which a field cannot be reached, but lets some pass, and that of others more; here the planner
- * finds no way.
- * @returns a plan without a node for an operation with such a field. Nothing of it is sent: of a mutation not the half that could be.
+ * Returns a plan without a node if the operation has an unresolvable field. Nothing is fetched then: of a mutation, no half is executed.
  * @throws Error as the planner does for any other reason.
  */
-export function planResolvable(
-  operation: OperationDefinitionNode,
-  plan: (operation: OperationDefinitionNode) => QueryPlan,
-): QueryPlan {
+export function planIfResolvable(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
   try {
     return plan(operation);
   } catch (error) {
@@ -20,13 +18,71 @@ export function planResolvable(
   }
 }
 
-/** The planner has no codes. The second and third it says where types that subgraphs know as interface objects lead nowhere. */
-const unresolvable = [
+/** The most parts of an operation that `planResolvableParts` plans. */
+const attemptsMax = 200;
+
+/**
+ * Plans the resolvable part of the operation; the other fields are missing from the plan, which is an error for each of them when the response
+ * is written. For supergraphs with virtual subgraphs only: these can hide the only path to a field (a chain of `@requires` through objects that
+ * lead to the interface object which requires them), and that does not justify rejecting the whole operation.
+ * @throws Error as the planner does, also if the operation has too many parts.
+ */
+export function planResolvableParts(operation: OperationDefinitionNode, plan: Plan): QueryPlan {
+  try {
+    return plan(operation);
+  } catch (error) {
+    if (!isUnresolvable(error)) throw error;
+    const selections = findResolvable(operation, plan, error);
+    return selections.length === 0 ? { kind: "QueryPlan" } : plan(withSelections(operation, selections));
+  }
+}
+
+/** Puts selections into the operation, inside the fields and fragments that surround them. */
+type Wrap = (selections: readonly SelectionNode[]) => OperationDefinitionNode;
+
+function findResolvable(operation: OperationDefinitionNode, plan: Plan, original: Error): readonly SelectionNode[] {
+  let attempts = 0;
+  return prune(operation.selectionSet.selections, (selections) => withSelections(operation, selections));
+
+  function prune(selections: readonly SelectionNode[], wrap: Wrap): readonly SelectionNode[] {
+    return selections.flatMap((selection) => {
+      if (canPlan(wrap([selection]))) return [selection];
+      if (selection.kind === Kind.FRAGMENT_SPREAD || !selection.selectionSet) return [];
+      const inner = prune(selection.selectionSet.selections, (below) => wrap([withSelections(selection, below)]));
+      if (inner.length > 0) return [withSelections(selection, inner)];
+      const withTypename = withSelections(selection, [typenameField]);
+      return selection.kind === Kind.FIELD && canPlan(wrap([withTypename])) ? [withTypename] : [];
+    });
+  }
+
+  function canPlan(part: OperationDefinitionNode): boolean {
+    if (++attempts > attemptsMax) throw original;
+    try {
+      plan(part);
+      return true;
+    } catch (error) {
+      if (isUnresolvable(error)) return false;
+      throw error;
+    }
+  }
+}
+
+const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
+
+function withSelections<N extends OperationDefinitionNode | SelectionNode>(
+  node: N,
+  selections: readonly SelectionNode[],
+): N {
+  return { ...node, selectionSet: { kind: Kind.SELECTION_SET, selections } };
+}
+
+/** The planner's errors have no codes. It throws the second and third for types that subgraphs know as interface objects. */
+const unresolvableMessages = [
   /^Was not able to (?:find any options for|plan mutation) /,
   /that is potentially an interface object type at runtime$/,
   /^Subgraph .+ has no entities defined$/,
 ];
 
-export function isUnresolvable(error: unknown): error is Error {
-  return error instanceof Error && unresolvable.some((words) => words.test(error.message));
+function isUnresolvable(error: unknown): error is Error {
+  return error instanceof Error && unresolvableMessages.some((pattern) => pattern.test(error.message));
 }

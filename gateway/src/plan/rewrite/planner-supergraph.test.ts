@@ -1,9 +1,9 @@
 import { print } from "graphql";
 import { expect, test } from "vitest";
-import { writePlannerSupergraph } from "./planner-supergraph.ts";
+import { createPlannerSupergraph } from "./planner-supergraph.ts";
 
-test("keys that cannot be resolved come last, the others keep their order", () => {
-  const { document } = writePlannerSupergraph(`
+test("keys that are not resolvable come last, the others keep their order", () => {
+  const { document } = createPlannerSupergraph(`
     type Product
       @join__type(graph: A, key: "id", resolvable: false)
       @join__type(graph: A, key: "upc")
@@ -15,17 +15,17 @@ test("keys that cannot be resolved come last, the others keep their order", () =
   );
 });
 
-test("a supergraph that needs nothing stays as it is", () => {
+test("a supergraph that needs no addition stays unchanged", () => {
   const text = `
     type Query @join__type(graph: A) { a(of: In): E @join__field(graph: A) }
     enum E @join__type(graph: A) { X @join__enumValue(graph: A) }
     input In @join__type(graph: A) { x: Int }
     enum join__Graph { A @join__graph(name: "a", url: "") }`;
-  const { document, synthetics, virtuals } = writePlannerSupergraph(text);
+  const { document, syntheticFields, virtualSubgraphs } = createPlannerSupergraph(text);
   expect(print(document).replaceAll(/\s+/g, " ")).toBe(text.trim().replaceAll(/\s+/g, " "));
-  expect([synthetics.size, virtuals.size]).toEqual([0, 0]);
+  expect([syntheticFields.size, virtualSubgraphs.size]).toEqual([0, 0]);
 });
 
-test("the alias prefix is no beginning of a field's name", () => {
-  expect(writePlannerSupergraph("type Query { a_field: Int }").aliasPrefix).toBe("a1_");
+test("no field name begins with the alias prefix", () => {
+  expect(createPlannerSupergraph("type Query { a_field: Int }").aliasPrefix).toBe("a1_");
 });

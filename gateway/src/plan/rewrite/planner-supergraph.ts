@@ -1,40 +1,42 @@
-// Stage 3 of 5: how to answer? The supergraph as the planner sees it, which is not the one that clients see.
+// The supergraph that Apollo's query planner gets. It differs from the published one where the planner's plans would be wrong; restore-plan.ts
+// replaces what was added when a plan is ready.
 import type { DocumentNode } from "graphql";
-import { chooseAliasPrefix, choosePrefix } from "../normalize.ts";
+import { chooseAliasPrefix, choosePrefix } from "../normalize/normalize.ts";
 import { findOverrideLabels, type OverrideLabels } from "./override-labels.ts";
 import { separateRequires, type VirtualSubgraphs } from "./separate-requires.ts";
-import { closeSupergraph, isNamed, isResolvable, openSupergraph, type SupergraphDraft } from "./supergraph-draft.ts";
-import { refuseUnservedFeatures } from "./supergraph-features.ts";
-import { addSyntheticFields, type Synthetics } from "./synthetic-fields.ts";
+import { isNamed, isResolvable } from "./supergraph-directives.ts";
+import { parseSupergraph, type SupergraphDraft, toSupergraphDocument } from "./supergraph-draft.ts";
+import { rejectUnsupportedFeatures } from "./supergraph-features.ts";
+import { addSyntheticFields, type SyntheticFields } from "./synthetic-fields.ts";
 
 export interface PlannerSupergraph {
   readonly document: DocumentNode;
-  readonly synthetics: Synthetics;
-  readonly virtuals: VirtualSubgraphs;
+  readonly syntheticFields: SyntheticFields;
+  readonly virtualSubgraphs: VirtualSubgraphs;
   readonly overrideLabels: OverrideLabels;
-  /** No field of the supergraph begins with it, and none that was added. */
+  /** No field name of the published supergraph begins with it, and no synthetic field's. */
   readonly aliasPrefix: string;
 }
 
-/** @throws Error when the supergraph is not SDL, or has features or more labels than are served. */
-export function writePlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
-  const draft = openSupergraph(supergraphSdl);
-  refuseUnservedFeatures(draft.document);
+/** @throws Error if the text is not SDL, or has unsupported features or too many labels of `@override`. */
+export function createPlannerSupergraph(supergraphSdl: string): PlannerSupergraph {
+  const draft = parseSupergraph(supergraphSdl);
+  rejectUnsupportedFeatures(draft.document);
   const overrideLabels = findOverrideLabels(draft);
   const fieldNames = [...draft.types.values()].flatMap(({ members }) => [...members.keys()]);
   putResolvableKeysFirst(draft);
-  const synthetics = addSyntheticFields(draft, choosePrefix("s", fieldNames));
-  const virtuals = separateRequires(draft, synthetics);
+  const syntheticFields = addSyntheticFields(draft, choosePrefix("s", fieldNames));
+  const virtualSubgraphs = separateRequires(draft, syntheticFields);
   const aliasPrefix = chooseAliasPrefix(fieldNames);
-  return { document: closeSupergraph(draft), synthetics, virtuals, overrideLabels, aliasPrefix };
+  return { document: toSupergraphDocument(draft), syntheticFields, virtualSubgraphs, overrideLabels, aliasPrefix };
 }
 
-/** To come back to a subgraph, as after a `@requires`, the planner takes the first key that it finds there, resolvable or not. */
+/** To return to a subgraph, as after a `@requires`, the planner uses the first key of that subgraph, resolvable or not. */
 function putResolvableKeysFirst(draft: SupergraphDraft): void {
   for (const type of draft.types.values()) {
-    const last = type.directives.filter((directive) => isJoinType(directive) && !isResolvable(directive));
-    if (last.length > 0)
-      type.directives = [...type.directives.filter((directive) => !last.includes(directive)), ...last];
+    const unresolvable = type.directives.filter((directive) => isJoinType(directive) && !isResolvable(directive));
+    if (unresolvable.length > 0)
+      type.directives = [...type.directives.filter((directive) => !unresolvable.includes(directive)), ...unresolvable];
   }
 }
 

@@ -1,27 +1,27 @@
 import { print } from "graphql";
 import { expect, test } from "vitest";
 import { separateRequires } from "./separate-requires.ts";
-import { closeSupergraph, openSupergraph } from "./supergraph-draft.ts";
+import { parseSupergraph, toSupergraphDocument } from "./supergraph-draft.ts";
 import { addSyntheticFields } from "./synthetic-fields.ts";
 
-test("requirements without requirements of their own move nothing", () => {
-  const { virtuals, lines } = separate(`{
+test("a @requires that requires no other @requires moves nothing", () => {
+  const { services, lines } = separate(`{
     id: ID
     price: Int @join__field(graph: A) @join__field(graph: B, external: true)
     tax: Int @join__field(graph: B, requires: "price")
   }`);
-  expect(virtuals).toEqual({});
+  expect(services).toEqual({});
   expect(lines).toContain('tax: Int @join__field(graph: B, requires: "price")');
 });
 
-test("all fields of a chain move to faces of their subgraphs, and stay there as external", () => {
-  const { virtuals, lines } = separate(`{
+test("all fields of a chain move to virtual subgraphs and become external in the real ones", () => {
+  const { services, lines } = separate(`{
     id: ID
     price: Int @join__field(graph: A) @join__field(graph: B, external: true)
     tax: Int @join__field(graph: B, requires: "price") @join__field(graph: A, external: true)
     total: Int @join__field(graph: A, requires: "tax")
   }`);
-  expect(virtuals).toEqual({ "b#2": "b", "a#3": "a" });
+  expect(services).toEqual({ "b#2": "b", "a#3": "a" });
   expect(lines).toContain(
     "tax: Int @join__field(graph: B, external: true) @join__field(graph: A, external: true) " +
       '@join__field(graph: B__2, requires: "price") @join__field(graph: A__3, external: true)',
@@ -35,7 +35,7 @@ test("all fields of a chain move to faces of their subgraphs, and stay there as 
   expect(lines).toContain('B__2 @join__graph(name: "b#2", url: "http://b")');
 });
 
-test("a virtual subgraph has the keys and nothing else of an entity", () => {
+test("a virtual subgraph has only the keys of an entity", () => {
   const { lines } = separate(
     `{
       id: ID
@@ -51,8 +51,8 @@ test("a virtual subgraph has the keys and nothing else of an entity", () => {
   expect(lines).toContain("shared: Int @join__field(graph: A) @join__field(graph: B) @join__field(graph: C)");
 });
 
-test("of fields that require one field with different arguments the second and third move", () => {
-  const { virtuals, lines } = separate(`{
+test("of three fields that require a field with different arguments, the second and third move", () => {
+  const { services, lines } = separate(`{
     id: ID
     width(unit: String): Int @join__field(graph: A) @join__field(graph: B, external: true)
     metric: Int @join__field(graph: B, requires: "width(unit: \\"m\\")")
@@ -60,7 +60,7 @@ test("of fields that require one field with different arguments the second and t
     imperial: Int @join__field(graph: B, requires: "width(unit: \\"in\\")")
     plain: Int @join__field(graph: B, requires: "width")
   }`);
-  expect(virtuals).toEqual({ "b#2": "b", "b#3": "b" });
+  expect(services).toEqual({ "b#2": "b", "b#3": "b" });
   expect(lines).toContain('metres: Int @join__field(graph: B, requires: "s_width_0")');
   expect(lines).toContain(
     'imperial: Int @join__field(graph: B, external: true) @join__field(graph: B__2, requires: "s_width_1")',
@@ -70,7 +70,7 @@ test("of fields that require one field with different arguments the second and t
   );
 });
 
-test("a value type comes whole, with all that it leads to", () => {
+test("a value type is added whole, with the types of its fields", () => {
   const { text } = separate(
     `{
       id: ID
@@ -94,7 +94,7 @@ test("a value type comes whole, with all that it leads to", () => {
   expect(text).toContain("colour: Int @join__field(graph: B) @join__field(graph: B__3)");
 });
 
-test("a required object of the subgraph itself is external to its other face, a required number is not", () => {
+test("a required object of the subgraph is external in its virtual subgraph, a required scalar is not", () => {
   const { lines } = separate(
     `{
       id: ID
@@ -110,28 +110,28 @@ test("a required object of the subgraph itself is external to its other face, a 
   expect(lines).toContain("size: Int @join__field(graph: B) @join__field(graph: B__2)");
 });
 
-test("a field of a type that the subgraph cannot be entered by stays", () => {
-  const { virtuals } = separate(`{
+test("a field of a type without a resolvable key does not move", () => {
+  const { services } = separate(`{
     id: ID
     price: Int @join__field(graph: A) @join__field(graph: C, external: true)
     tax: Int @join__field(graph: C, requires: "price") @join__field(graph: A, external: true)
     total: Int @join__field(graph: A, requires: "tax")
   }`);
-  expect(virtuals).toEqual({ "a#2": "a" });
+  expect(services).toEqual({ "a#2": "a" });
 });
 
-test("a field that another subgraph has taken over does not move", () => {
-  const { virtuals } = separate(`{
+test("an overridden field does not move", () => {
+  const { services } = separate(`{
     id: ID
     price: Int @join__field(graph: A) @join__field(graph: B, external: true)
     tax: Int @join__field(graph: B, requires: "price", usedOverridden: true) @join__field(graph: A, override: "b")
     total: Int @join__field(graph: B, requires: "tax")
   }`);
-  expect(virtuals).toEqual({});
+  expect(services).toEqual({});
 });
 
-test("instead of an interface object the virtual subgraph has the types that implement it", () => {
-  const { standIns, lines } = separate(
+test("instead of an interface object, the virtual subgraph has the types that implement it", () => {
+  const { interfaceObjects, lines } = separate(
     "{ id: ID }",
     `interface Media @join__type(graph: A, key: "id") @join__type(graph: B, key: "id", isInterfaceObject: true) {
        id: ID
@@ -143,7 +143,7 @@ test("instead of an interface object the virtual subgraph has the types that imp
        id: ID minutes: Int score: Int @join__field(graph: A) rank: Int @join__field label: String @join__field
      }`,
   );
-  expect(standIns).toEqual([{ Film: "Media" }, { Film: "Media" }]);
+  expect(interfaceObjects).toEqual([{ Film: "Media" }, { Film: "Media" }]);
   const joins = ["A", "B__2", "B__3"].map((graph) => `@join__type(graph: ${graph}, key: "id")`);
   expect(lines).toContain(`type Film implements Media ${joins.join(" ")} {`);
   expect(lines).toContain("id: ID");
@@ -154,24 +154,24 @@ test("instead of an interface object the virtual subgraph has the types that imp
   );
 });
 
-test("supergraphs of federation 1 are left alone", () => {
+test("supergraphs of federation 1 stay unchanged", () => {
   const fields =
     '{ id: ID a: Int @join__field(graph: A, requires: "b") b: Int @join__field(graph: B, requires: "id") }';
-  expect(separate(fields).virtuals).not.toEqual({});
-  expect(separate(fields, "directive @join__owner(graph: join__Graph!) on OBJECT").virtuals).toEqual({});
+  expect(separate(fields).services).not.toEqual({});
+  expect(separate(fields, "directive @join__owner(graph: join__Graph!) on OBJECT").services).toEqual({});
 });
 
-/** Subgraphs a and b can be entered by the id of a product, c cannot. */
+/** Subgraphs a and b resolve products by id, c does not. */
 function separate(fields: string, more = "") {
-  const draft = openSupergraph(`
+  const draft = parseSupergraph(`
     enum join__Graph { A @join__graph(name: "a", url: "http://a") B @join__graph(name: "b", url: "http://b") }
     type Product @join__type(graph: A, key: "id") @join__type(graph: B, key: "id")
       @join__type(graph: C, key: "id", resolvable: false) ${fields}
     type Query @join__type(graph: A) @join__type(graph: B) @join__type(graph: C) { all: [Product] @join__field(graph: A) }
     ${more}`);
   const separated = separateRequires(draft, addSyntheticFields(draft, "s_"));
-  const virtuals = Object.fromEntries([...separated].map(([name, { service }]) => [name, service]));
-  const standIns = [...separated.values()].map((virtual) => Object.fromEntries(virtual.standIns));
-  const text = print(closeSupergraph(draft));
-  return { virtuals, standIns, text, lines: text.split("\n").map((line) => line.trim()) };
+  const services = Object.fromEntries([...separated].map(([name, { service }]) => [name, service]));
+  const interfaceObjects = [...separated.values()].map((virtual) => Object.fromEntries(virtual.interfaceObjects));
+  const text = print(toSupergraphDocument(draft));
+  return { services, interfaceObjects, text, lines: text.split("\n").map((line) => line.trim()) };
 }

@@ -1,112 +1,118 @@
-// Stage 3 of 5: how to answer? Fields with `@requires` that the planner gets wrong in the subgraph they stand in get one to themselves.
+// Moves fields with `@requires` that the planner would plan wrongly into virtual subgraphs: further subgraphs, in the planner's supergraph only,
+// that are served by the same service.
 import { type DirectiveNode, type FieldNode, Kind, type SelectionSetNode } from "graphql";
-import { keysOf } from "./join-directives.ts";
+import { argumentOf, isNamed, resolvableKeysOf, stringOf, withArgument } from "./supergraph-directives.ts";
 import {
-  argumentOf,
   fieldNodeOf,
-  stringOf,
-  isNamed,
+  isSameOrRelated,
   namedTypeOf,
   parseFieldSet,
   type SupergraphDraft,
   type TypeDraft,
-  withArgument,
 } from "./supergraph-draft.ts";
-import type { Synthetics } from "./synthetic-fields.ts";
-import { addVirtualSubgraph, type MovedField, type StandIns } from "./virtual-subgraph.ts";
+import type { SyntheticFields } from "./synthetic-fields.ts";
+import { addVirtualSubgraph, type InterfaceObjects, type MovedField } from "./virtual-subgraph.ts";
 
-/** Virtual subgraphs by name. */
+/** By name, such as `users#4`. */
 export type VirtualSubgraphs = ReadonlyMap<string, VirtualSubgraph>;
 
 interface VirtualSubgraph {
-  /** The real one's name. */
+  /** The name of the real subgraph. */
   readonly service: string;
-  readonly standIns: StandIns;
+  readonly interfaceObjects: InterfaceObjects;
 }
 
 /** A field with `@requires` in one subgraph. */
-interface Requirer extends MovedField {
+interface RequiringField extends MovedField {
   readonly requires: SelectionSetNode;
 }
 
 /**
- * Moves to virtual subgraphs
- * - fields whose requirements have requirements: the planner asks fields of one subgraph together, although one is needed for what the
- *   other requires, and takes fields that are external in a subgraph for its own;
- * - fields that require one field with other arguments than another field does: a representation has room for one.
- * Supergraphs of federation 1 are left as they are.
+ * Moves
+ * - chains: fields that require a field with `@requires`, and those that they require. The planner puts fields of one subgraph into one fetch
+ *   although one field is needed for what the other requires, and reads fields that are external in a subgraph from there;
+ * - fields that require a field with other arguments than another field of the type does: a representation has only one value for it.
+ *
+ * Supergraphs of federation 1 stay unchanged.
  */
-export function separateRequires(draft: SupergraphDraft, synthetics: Synthetics): VirtualSubgraphs {
+export function separateRequires(draft: SupergraphDraft, syntheticFields: SyntheticFields): VirtualSubgraphs {
   const graphs = draft.types.get("join__Graph");
   const isFederation1 = draft.document.definitions.some(
     (node) => node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === "join__owner",
   );
-  const virtuals = new Map<string, VirtualSubgraph>();
-  if (!graphs || isFederation1) return virtuals;
-  for (const { graph, moved } of findGroups(draft, synthetics)) {
+  const virtualSubgraphs = new Map<string, VirtualSubgraph>();
+  if (!graphs || isFederation1) return virtualSubgraphs;
+  for (const { graph, fields } of groupMovedFields(draft, syntheticFields)) {
     const virtual = addGraph(graphs, graph);
-    const standIns = addVirtualSubgraph(draft, graph, virtual.value, moved);
-    virtuals.set(virtual.name, { service: virtual.realName, standIns });
+    const interfaceObjects = addVirtualSubgraph(draft, graph, virtual.graph, fields);
+    virtualSubgraphs.set(virtual.name, { service: virtual.service, interfaceObjects });
   }
-  return virtuals;
+  return virtualSubgraphs;
 }
 
-/** Adds a value to `join__Graph` that names the same service. */
+/** Adds a value to `join__Graph` for a virtual subgraph of this subgraph. */
 function addGraph({ members }: TypeDraft, graph: string) {
   const real = members.get(graph);
   const joinGraph = real?.directives.find(isNamed("join__graph"));
   if (!real || !joinGraph) throw new Error(`The supergraph has no subgraph ${graph}`);
-  const realName = String(argumentOf(joinGraph, "name"));
-  const value = `${graph}__${members.size}`;
-  const name = `${realName}#${members.size}`;
-  const node = { kind: Kind.ENUM_VALUE_DEFINITION, name: { kind: Kind.NAME, value } } as const;
-  members.set(value, { node, directives: [withArgument(joinGraph, "name", { kind: Kind.STRING, value: name })] });
-  return { value, name, realName };
+  const service = String(argumentOf(joinGraph, "name"));
+  const virtual = `${graph}__${members.size}`;
+  const name = `${service}#${members.size}`;
+  const node = { kind: Kind.ENUM_VALUE_DEFINITION, name: { kind: Kind.NAME, value: virtual } } as const;
+  members.set(virtual, { node, directives: [withArgument(joinGraph, "name", { kind: Kind.STRING, value: name })] });
+  return { graph: virtual, name, service };
 }
 
-interface Group {
+/** The fields that move from one subgraph into the same virtual subgraph. */
+interface FieldGroup {
   readonly graph: string;
-  readonly moved: Requirer[];
+  readonly fields: RequiringField[];
 }
 
-/** As few virtual subgraphs as can be. Fields that clash, or lead to one another, are not together. */
-function findGroups(draft: SupergraphDraft, synthetics: Synthetics): readonly Group[] {
-  const requirers = findRequirers(draft);
-  const groups: Group[] = [];
-  for (const field of findMoved(draft, requirers, synthetics)) {
-    const isApart = (other: Requirer) =>
+/** As few groups as possible. Fields that clash, or of which one leads to the other, are in different groups. */
+function groupMovedFields(draft: SupergraphDraft, syntheticFields: SyntheticFields): readonly FieldGroup[] {
+  const requiring = findRequiringFields(draft);
+  const groups: FieldGroup[] = [];
+  for (const field of findMovedFields(draft, requiring, syntheticFields)) {
+    const isCompatible = (other: RequiringField) =>
       isLeaf(draft, other) &&
-      !clash(field, other, synthetics) &&
-      !leadsTo(draft, field, other, requirers) &&
-      !leadsTo(draft, other, field, requirers) &&
-      !(isInterface(draft, other) && isInterface(draft, field) && other.typeName !== field.typeName);
+      !clash(field, other, syntheticFields) &&
+      !leadsTo(draft, field, other, requiring) &&
+      !leadsTo(draft, other, field, requiring) &&
+      !(isOnInterface(draft, other) && isOnInterface(draft, field) && other.typeName !== field.typeName);
     const group = groups.find(
-      ({ graph, moved }) => graph === field.graph && isLeaf(draft, field) && moved.every(isApart),
+      ({ graph, fields }) => graph === field.graph && isLeaf(draft, field) && fields.every(isCompatible),
     );
-    if (group) group.moved.push(field);
-    else groups.push({ graph: field.graph, moved: [field] });
+    if (group) group.fields.push(field);
+    else groups.push({ graph: field.graph, fields: [field] });
   }
   return groups;
 }
 
-/** Of an interface object: one object type must not stand for two of them. */
-function isInterface({ types }: SupergraphDraft, { typeName }: Requirer): boolean {
+/** Whether the field is on an interface object. In one virtual subgraph, an object type can replace one interface object only. */
+function isOnInterface({ types }: SupergraphDraft, { typeName }: RequiringField): boolean {
   return types.get(typeName)?.node.kind === Kind.INTERFACE_TYPE_DEFINITION;
 }
 
-function isLeaf({ types }: SupergraphDraft, { typeName, fieldName }: Requirer): boolean {
+function isLeaf({ types }: SupergraphDraft, { typeName, fieldName }: RequiringField): boolean {
   const field = fieldNodeOf(types.get(typeName)?.members.get(fieldName));
   const kind = field && types.get(namedTypeOf(field.type))?.node.kind;
   return kind === undefined || kind === Kind.SCALAR_TYPE_DEFINITION || kind === Kind.ENUM_TYPE_DEFINITION;
 }
 
-function leadsTo(draft: SupergraphDraft, from: Requirer, to: Requirer, all: readonly Requirer[]): boolean {
-  const seen = new Set([from]);
-  for (const one of seen) requiredBy(draft, one, all).forEach((required) => seen.add(required));
-  return from !== to && seen.has(to);
+/** Whether `from` requires `to`, directly or through other fields. */
+function leadsTo(
+  draft: SupergraphDraft,
+  from: RequiringField,
+  to: RequiringField,
+  requiring: readonly RequiringField[],
+): boolean {
+  const reached = new Set([from]);
+  for (const field of reached) requiredBy(draft, field, requiring).forEach((required) => reached.add(required));
+  return from !== to && reached.has(to);
 }
 
-function findRequirers({ types }: SupergraphDraft): readonly Requirer[] {
+function findRequiringFields({ types }: SupergraphDraft): readonly RequiringField[] {
   return [...types].flatMap(([typeName, { members }]) =>
     [...members].flatMap(([fieldName, { directives }]) =>
       directives.filter(isNamed("join__field")).flatMap((directive) => {
@@ -118,37 +124,41 @@ function findRequirers({ types }: SupergraphDraft): readonly Requirer[] {
   );
 }
 
-/** Another subgraph resolves the field; with a label, it may. */
+/** Whether another subgraph always resolves the field. With a label it depends on the request. */
 function isOverridden(joinField: DirectiveNode): boolean {
   return argumentOf(joinField, "usedOverridden") === true && argumentOf(joinField, "overrideLabel") === undefined;
 }
 
-function findMoved(
+function findMovedFields(
   draft: SupergraphDraft,
-  requirers: readonly Requirer[],
-  synthetics: Synthetics,
-): readonly Requirer[] {
+  requiring: readonly RequiringField[],
+  syntheticFields: SyntheticFields,
+): readonly RequiringField[] {
   const chained = new Set(
-    requirers.flatMap((one) => {
-      const required = requiredBy(draft, one, requirers);
-      return required.length === 0 ? [] : [one, ...required];
+    requiring.flatMap((field) => {
+      const required = requiredBy(draft, field, requiring);
+      return required.length === 0 ? [] : [field, ...required];
     }),
   );
-  const kept: Requirer[] = [];
-  return requirers.filter((requirer) => {
-    // What cannot be entered has no way back to the field.
-    if (keysOf(draft.types.get(requirer.typeName), requirer.graph).length === 0) return false;
-    const moves = chained.has(requirer) || kept.some((other) => clash(requirer, other, synthetics));
-    if (!moves) kept.push(requirer);
+  const remaining: RequiringField[] = [];
+  return requiring.filter((field) => {
+    // Without a resolvable key, the planner could not return to the virtual subgraph.
+    if (resolvableKeysOf(draft.types.get(field.typeName), field.graph).length === 0) return false;
+    const moves = chained.has(field) || remaining.some((other) => clash(field, other, syntheticFields));
+    if (!moves) remaining.push(field);
     return moves;
   });
 }
 
 /** The fields with `@requires` that a field requires. */
-function requiredBy(draft: SupergraphDraft, { typeName, requires }: Requirer, all: readonly Requirer[]): Requirer[] {
-  const found: Requirer[] = [];
+function requiredBy(
+  draft: SupergraphDraft,
+  { typeName, requires }: RequiringField,
+  requiring: readonly RequiringField[],
+): RequiringField[] {
+  const required: RequiringField[] = [];
   search(typeName, requires);
-  return found;
+  return required;
 
   function search(parentName: string, { selections }: SelectionSetNode): void {
     for (const selection of selections) {
@@ -156,37 +166,33 @@ function requiredBy(draft: SupergraphDraft, { typeName, requires }: Requirer, al
         search(selection.typeCondition?.name.value ?? parentName, selection.selectionSet);
       if (selection.kind !== Kind.FIELD) continue;
       const name = selection.name.value;
-      found.push(...all.filter((one) => one.fieldName === name && isSameOrRelated(draft, one.typeName, parentName)));
+      required.push(
+        ...requiring.filter((one) => one.fieldName === name && isSameOrRelated(draft, one.typeName, parentName)),
+      );
       const field = fieldNodeOf(draft.types.get(parentName)?.members.get(name));
       if (field && selection.selectionSet) search(namedTypeOf(field.type), selection.selectionSet);
     }
   }
 }
 
-/** One type, or an interface and a type that implements it. */
-export function isSameOrRelated({ types }: SupergraphDraft, one: string, other: string): boolean {
-  return one === other || implementsIt(types.get(one), other) || implementsIt(types.get(other), one);
-}
-
-function implementsIt(type: TypeDraft | undefined, interfaceName: string): boolean {
-  if (!type || !("interfaces" in type.node)) return false;
-  return (type.node.interfaces ?? []).some(({ name }) => name.value === interfaceName);
-}
-
-function clash(one: Requirer, other: Requirer, synthetics: Synthetics): boolean {
+/** Whether two fields of one type and subgraph require a field under one name with different arguments. */
+function clash(one: RequiringField, other: RequiringField, syntheticFields: SyntheticFields): boolean {
   return (
-    one.graph === other.graph && one.typeName === other.typeName && setsClash(one.requires, other.requires, synthetics)
+    one.graph === other.graph &&
+    one.typeName === other.typeName &&
+    setsClash(one.requires, other.requires, syntheticFields)
   );
 }
 
-/** Whether the two ask fields of one name that are not one field. Types are left out of account: too much is moved, never too little. */
-function setsClash(one: SelectionSetNode, other: SelectionSetNode, synthetics: Synthetics): boolean {
+/** Ignores type conditions: it may move too many fields, never too few. */
+function setsClash(one: SelectionSetNode, other: SelectionSetNode, syntheticFields: SyntheticFields): boolean {
   return fieldsOf(one).some((field) =>
-    fieldsOf(other).some((rival) => {
-      const [name, rivalName] = [field.name.value, rival.name.value];
-      const realName = synthetics.get(name)?.field ?? name;
-      if (name !== rivalName) return realName === (synthetics.get(rivalName)?.field ?? rivalName);
-      return field.selectionSet && rival.selectionSet && setsClash(field.selectionSet, rival.selectionSet, synthetics);
+    fieldsOf(other).some((otherField) => {
+      const [name, otherName] = [field.name.value, otherField.name.value];
+      const publishedName = (fieldName: string) => syntheticFields.get(fieldName)?.field ?? fieldName;
+      if (name !== otherName) return publishedName(name) === publishedName(otherName);
+      const [below, otherBelow] = [field.selectionSet, otherField.selectionSet];
+      return below && otherBelow && setsClash(below, otherBelow, syntheticFields);
     }),
   );
 }

@@ -2,20 +2,20 @@ import { Kind, parse, print, stripIgnoredCharacters } from "graphql";
 import { expect, test } from "vitest";
 import { splitMutation } from "./split-mutation.ts";
 
-test("each field of a mutation is an operation of its own", () => {
+test("each root field of a mutation becomes an operation", () => {
   expect(split("mutation ($x: Int) { a { b } c(x: $x) }")).toEqual([
     "mutation($x:Int){a{b}}",
     "mutation($x:Int){c(x:$x)}",
   ]);
 });
 
-test("what has one response name is one field, at its first place", () => {
+test("selections with one response name are one field, in the order of the first", () => {
   expect(split("mutation { x: a { b } c x: a { d } }")).toEqual(["mutation{x:a{b}x:a{d}}", "mutation{c}"]);
 });
 
-test("fields keep the fragments around them", () => {
-  expect(split("mutation { ... on M { ... @own { a } b } }")).toEqual([
-    "mutation{...on M{...@own{a}}}",
+test("fields keep their surrounding fragments", () => {
+  expect(split("mutation { ... on M { ... @custom { a } b } }")).toEqual([
+    "mutation{...on M{...@custom{a}}}",
     "mutation{...on M{b}}",
   ]);
 });

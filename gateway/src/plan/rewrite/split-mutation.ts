@@ -1,10 +1,10 @@
-// Stage 3 of 5: how to answer? A mutation's fields are planned one by one, because each is complete before the next one runs.
+// Splits a mutation into one operation per root field, because each root field is complete before the next one is executed.
 import { Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionNode } from "graphql";
 
 /**
- * The planner asks neighbouring fields of one subgraph at once, and what lies below them in other subgraphs after all of them; by
- * the GraphQL spec ("Mutation", "ExecuteSelectionSet") it belongs to the field.
- * @returns one operation for each response name at the root, in order. Anything but a mutation is one operation.
+ * The planner puts successive root fields of one subgraph into one fetch, and the fetches below them after all of these fields. By the GraphQL
+ * spec ("Mutation", "ExecuteSelectionSet"), the fetches below a root field belong to it.
+ * @returns one operation per response name at the root, in order; a query as it is.
  */
 export function splitMutation(operation: OperationDefinitionNode): readonly OperationDefinitionNode[] {
   if (operation.operation !== OperationTypeNode.MUTATION) return [operation];
@@ -16,7 +16,7 @@ export function splitMutation(operation: OperationDefinitionNode): readonly Oper
   }));
 }
 
-/** `wrap` puts the fragments around a field again. */
+/** @param wrap puts a field back into the fragments that surround it. */
 function collect(
   selections: readonly SelectionNode[],
   wrap: (selection: SelectionNode) => SelectionNode,

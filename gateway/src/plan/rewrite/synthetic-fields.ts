@@ -1,5 +1,5 @@
-// Stage 3 of 5: how to answer? Some required fields get names of their own, since the planner keys a field by its response name alone:
-// it would take the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
+// Gives required fields with arguments a name that only the planner knows. The planner identifies a field by its response name, so it would take
+// the client's `price(currency: USD)` for the `price(currency: EUR)` of a `@requires`.
 import {
   type ConstArgumentNode,
   type FieldDefinitionNode,
@@ -9,68 +9,70 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
+import { isNamed, stringOf, withArgument } from "./supergraph-directives.ts";
 import {
   fieldNodeOf,
-  stringOf,
-  isNamed,
+  implementsInterface,
   namedTypeOf,
   parseFieldSet,
   printFieldSet,
   type SupergraphDraft,
   type TypeDraft,
-  withArgument,
 } from "./supergraph-draft.ts";
 
-/** What a synthetic field of the planner's supergraph stands for. */
-interface SyntheticField {
+/** The field and arguments that a synthetic field replaces. */
+interface ReplacedField {
   readonly field: string;
   readonly arguments: readonly ConstArgumentNode[];
 }
 
-/** By the synthetic field's name. */
-export type Synthetics = ReadonlyMap<string, SyntheticField>;
+/** By the name of the synthetic field: `s_price_0` replaces `price(currency: EUR)`. */
+export type SyntheticFields = ReadonlyMap<string, ReplacedField>;
 
 /**
- * Gives each field that stands in a `requires` and has arguments, or has a selection and itself requires something, an argument-less
- * twin, and makes the `requires` ask the twin. The same field with equal arguments has one twin, whatever the type. With requirements
- * of its own it has one for each field that requires it: below the client's `manager { bonus }`, where `bonus` requires
- * `manager { salary }`, the planner would ask the second manager in the same breath as the first.
+ * Adds a synthetic field without arguments for each field in a `@requires` that has arguments, and for each that has a selection and itself a
+ * `@requires`. The `@requires` then selects the synthetic field.
+ *
+ * Equal fields with equal arguments share one synthetic field, whatever their type. A field with its own `@requires` gets one for each field
+ * that requires it: below the client's `manager { bonus }`, where `bonus` requires `manager { salary }`, the planner would otherwise fetch the
+ * second manager together with the first.
  */
-export function addSyntheticFields(draft: SupergraphDraft, prefix: string): Synthetics {
-  const twins = new Map<string, Twin>();
-  const requiring = namesOfRequiring(draft);
+export function addSyntheticFields(draft: SupergraphDraft, prefix: string): SyntheticFields {
+  const additions = new Map<string, SyntheticField>();
+  const requiring = findRequiringNames(draft);
 
-  /** `requirer`: the field whose `requires` this is. */
-  function twinOf(requirer: string, typeName: string, field: FieldDefinitionNode, node: FieldNode): string | undefined {
+  /** @param requirer the field whose `@requires` selects `node`. */
+  function replace(requirer: string, typeName: string, field: FieldDefinitionNode, node: FieldNode) {
     const isChained = node.selectionSet !== undefined && requiring.has(node.name.value);
     if (!isChained && !field.arguments?.length) return undefined;
-    const given = [...(node.arguments ?? [])].sort((one, other) => (one.name.value < other.name.value ? -1 : 1));
-    const text = `${node.name.value}(${given.map(print).join(",")})${isChained ? ` of ${requirer}` : ""}`;
-    const twin = twins.get(text) ?? {
-      name: `${prefix}${node.name.value}_${twins.size}`,
-      stands: { field: node.name.value, arguments: given as readonly ConstArgumentNode[] },
+    const args = [...(node.arguments ?? [])].sort((one, other) => (one.name.value < other.name.value ? -1 : 1));
+    const key = `${node.name.value}(${args.map(print).join(",")})${isChained ? ` of ${requirer}` : ""}`;
+    const addition = additions.get(key) ?? {
+      name: `${prefix}${node.name.value}_${additions.size}`,
+      replaces: { field: node.name.value, arguments: args as readonly ConstArgumentNode[] },
       types: new Set(),
     };
-    twins.set(text, twin);
-    twin.types.add(typeName);
-    return twin.name;
+    additions.set(key, addition);
+    addition.types.add(typeName);
+    return addition.name;
   }
 
-  rewriteRequires(draft, twinOf);
-  for (const { name, stands, types } of twins.values()) {
-    for (const typeName of withImplementations(draft, types)) addTwin(draft.types.get(typeName), stands.field, name);
+  rewriteRequires(draft, replace);
+  for (const { name, replaces, types } of additions.values()) {
+    for (const typeName of withImplementations(draft, types)) addField(draft.types.get(typeName), replaces.field, name);
   }
-  return new Map([...twins.values()].map(({ name, stands }) => [name, stands]));
+  return new Map([...additions.values()].map(({ name, replaces }) => [name, replaces]));
 }
 
-interface Twin {
+interface SyntheticField {
   readonly name: string;
-  readonly stands: SyntheticField;
+  readonly replaces: ReplacedField;
+  /** The types on which a `@requires` selects it. */
   readonly types: Set<string>;
 }
 
-/** Names of fields that require something on some type. */
-function namesOfRequiring({ types }: SupergraphDraft): ReadonlySet<string> {
+/** The names of fields that have a `@requires` on any type. */
+function findRequiringNames({ types }: SupergraphDraft): ReadonlySet<string> {
   const members = [...types.values()].flatMap((type) => [...type.members]);
   const requiring = members.filter(([, { directives }]) =>
     directives.some((one) => isJoinField(one) && stringOf(one, "requires") !== undefined),
@@ -78,12 +80,12 @@ function namesOfRequiring({ types }: SupergraphDraft): ReadonlySet<string> {
   return new Set(requiring.map(([name]) => name));
 }
 
-/** Undefined: the field needs no twin. */
-type TwinOf = (typeName: string, field: FieldDefinitionNode, node: FieldNode) => string | undefined;
+/** The name of the synthetic field that replaces a required field; undefined if the field stays. */
+type Replace = (typeName: string, field: FieldDefinitionNode, node: FieldNode) => string | undefined;
 
 function rewriteRequires(
   draft: SupergraphDraft,
-  twinOf: (requirer: string, ...of: Parameters<TwinOf>) => string | undefined,
+  replace: (requirer: string, ...required: Parameters<Replace>) => string | undefined,
 ) {
   for (const [typeName, type] of draft.types) {
     for (const [fieldName, member] of type.members) {
@@ -91,8 +93,8 @@ function rewriteRequires(
         const requires = isJoinField(directive) ? stringOf(directive, "requires") : undefined;
         if (requires === undefined) return directive;
         const requirer = `${typeName}.${fieldName} in ${stringOf(directive, "graph")}`;
-        const twinHere: TwinOf = (...of) => twinOf(requirer, ...of);
-        const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), twinHere));
+        const replaceRequired: Replace = (...required) => replace(requirer, ...required);
+        const value = printFieldSet(rewriteSet(draft, typeName, parseFieldSet(requires), replaceRequired));
         return withArgument(directive, "requires", { kind: Kind.STRING, value });
       });
     }
@@ -105,46 +107,45 @@ function rewriteSet(
   draft: SupergraphDraft,
   typeName: string,
   { kind, selections }: SelectionSetNode,
-  twinOf: TwinOf,
+  replace: Replace,
 ): SelectionSetNode {
-  return { kind, selections: selections.map((selection) => rewriteSelection(draft, typeName, selection, twinOf)) };
+  return { kind, selections: selections.map((selection) => rewriteSelection(draft, typeName, selection, replace)) };
 }
 
 function rewriteSelection(
   draft: SupergraphDraft,
   typeName: string,
   selection: SelectionNode,
-  twinOf: TwinOf,
+  replace: Replace,
 ): SelectionNode {
   if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error(`@requires has a fragment spread on ${typeName}`);
   if (selection.kind === Kind.INLINE_FRAGMENT) {
-    const inner = selection.typeCondition?.name.value ?? typeName;
-    return { ...selection, selectionSet: rewriteSet(draft, inner, selection.selectionSet, twinOf) };
+    const innerType = selection.typeCondition?.name.value ?? typeName;
+    return { ...selection, selectionSet: rewriteSet(draft, innerType, selection.selectionSet, replace) };
   }
   const field = fieldNodeOf(draft.types.get(typeName)?.members.get(selection.name.value));
   if (!field) return selection;
   const { selectionSet } = selection;
-  const below = selectionSet && { selectionSet: rewriteSet(draft, namedTypeOf(field.type), selectionSet, twinOf) };
-  const twin = twinOf(typeName, field, selection);
-  if (twin === undefined) return { ...selection, ...below };
-  return { ...selection, ...below, name: { kind: Kind.NAME, value: twin }, arguments: [] };
+  const below = selectionSet && { selectionSet: rewriteSet(draft, namedTypeOf(field.type), selectionSet, replace) };
+  const name = replace(typeName, field, selection);
+  if (name === undefined) return { ...selection, ...below };
+  return { ...selection, ...below, name: { kind: Kind.NAME, value: name }, arguments: [] };
 }
 
-/** What an interface has, the types that implement it must have. */
+/** The types, and those that implement them: an implementation must have every field of its interface. */
 function withImplementations(draft: SupergraphDraft, typeNames: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set(typeNames);
-  for (const [name, { node }] of draft.types) {
-    if ("interfaces" in node && node.interfaces?.some((implemented) => typeNames.has(implemented.name.value)))
-      all.add(name);
+  for (const [name, type] of draft.types) {
+    if ([...typeNames].some((typeName) => implementsInterface(type, typeName))) all.add(name);
   }
   return all;
 }
 
-/** The twin is served by the same subgraphs as the field, and external in the same ones. */
-function addTwin(type: TypeDraft | undefined, fieldName: string, name: string): void {
-  const field = type?.members.get(fieldName);
-  const node = fieldNodeOf(field);
-  if (!type || !field || !node) return;
-  const twin = { kind: node.kind, name: { kind: Kind.NAME, value: name }, type: node.type } as const;
-  type.members.set(name, { node: twin, directives: field.directives });
+/** Adds the synthetic field with the join directives of the field that it replaces: it is in the same subgraphs, and external in the same ones. */
+function addField(type: TypeDraft | undefined, replacedName: string, name: string): void {
+  const replaced = type?.members.get(replacedName);
+  const node = fieldNodeOf(replaced);
+  if (!type || !replaced || !node) return;
+  const added = { kind: node.kind, name: { kind: Kind.NAME, value: name }, type: node.type } as const;
+  type.members.set(name, { node: added, directives: replaced.directives });
 }

@@ -1,0 +1,161 @@
+// Stage 3 of 5: how to answer? `@skip` and `@include` resolved, and fragments written out, before anything is planned.
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type InlineFragmentNode,
+  Kind,
+  type NameNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from "graphql";
+import { Refusal } from "../../errors/codes.ts";
+
+/**
+ * The operation without conditions and named fragments. `coerced`: variables with their defaults.
+ * @throws Refusal BAD_USER_INPUT when a condition is null.
+ */
+export function resolveConditions(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  coerced: Readonly<Record<string, unknown>>,
+): OperationDefinitionNode {
+  const resolve = createResolver(fragmentsOf(document), coerced);
+  return { ...operation, selectionSet: selectionSetOf(resolve(operation.selectionSet)) };
+}
+
+/** Names of the Boolean variables that decide @skip/@include anywhere in the operation: their values choose the compiled variant. */
+export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+  const fragments = fragmentsOf(document);
+  const names = new Set<string>();
+  const seen = new Set<string>();
+
+  function search({ selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      for (const directive of selection.directives ?? []) {
+        const value = isCondition(directive) ? conditionOf(directive) : undefined;
+        if (value?.kind === Kind.VARIABLE) names.add(value.name.value);
+      }
+      if (selection.kind === Kind.FRAGMENT_SPREAD) searchFragment(selection.name.value);
+      else if (selection.selectionSet) search(selection.selectionSet);
+    }
+  }
+
+  function searchFragment(name: string): void {
+    const fragment = seen.has(name) ? undefined : fragments.get(name);
+    seen.add(name);
+    if (fragment) search(fragment.selectionSet);
+  }
+
+  search(operation.selectionSet);
+  return [...names];
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+export function fragmentsOf(document: DocumentNode): Fragments {
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+}
+
+/** Resolves conditions and writes fragments out. Each fragment is resolved once, and its selections shared wherever it is spread. */
+function createResolver(fragments: Fragments, coerced: Readonly<Record<string, unknown>>) {
+  const resolved = new Map<string, readonly SelectionNode[]>();
+
+  function resolve({ selections }: SelectionSetNode): SelectionNode[] {
+    const into: SelectionNode[] = [];
+    for (const selection of selections) {
+      if (isIncluded(selection, coerced)) add(selection, into);
+    }
+    return into;
+  }
+
+  function add(selection: SelectionNode, into: SelectionNode[]): void {
+    const directives = withoutConditions(selection.directives);
+    if (selection.kind === Kind.FIELD) into.push(resolveField(selection, directives));
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      addFragment(selection.typeCondition?.name, directives, resolve(selection.selectionSet), into);
+    else {
+      const fragment = fragments.get(selection.name.value);
+      if (fragment) addFragment(fragment.typeCondition.name, directives, resolveFragment(fragment), into);
+    }
+  }
+
+  function resolveField(field: FieldNode, directives: readonly DirectiveNode[]): FieldNode {
+    const { selectionSet } = field;
+    if (directives === field.directives && selectionSet === undefined) return field;
+    return { ...field, directives, ...(selectionSet && { selectionSet: selectionSetOf(resolve(selectionSet)) }) };
+  }
+
+  function resolveFragment({ name, selectionSet }: FragmentDefinitionNode): readonly SelectionNode[] {
+    const known = resolved.get(name.value);
+    if (known) return known;
+    const selections = resolve(selectionSet);
+    resolved.set(name.value, selections);
+    return selections;
+  }
+
+  return resolve;
+}
+
+/** Puts the selections there with the fragment around them, or without one that says nothing. */
+export function addFragment(
+  typeCondition: NameNode | undefined,
+  directives: readonly DirectiveNode[],
+  selections: readonly SelectionNode[],
+  into: SelectionNode[],
+): void {
+  if (selections.length === 0) return;
+  if (typeCondition === undefined && directives.length === 0) into.push(...selections);
+  else into.push(inlineFragment(typeCondition, directives, selections));
+}
+
+export const noDirectives: readonly DirectiveNode[] = [];
+
+function withoutConditions(directives = noDirectives): readonly DirectiveNode[] {
+  return directives.some(isCondition) ? directives.filter((directive) => !isCondition(directive)) : directives;
+}
+
+function isCondition({ name }: DirectiveNode): boolean {
+  return name.value === "skip" || name.value === "include";
+}
+
+function conditionOf(directive: DirectiveNode) {
+  return directive.arguments?.find(({ name }) => name.value === "if")?.value;
+}
+
+/** GraphQL spec, "CollectFields", steps a and b. */
+function isIncluded({ directives = noDirectives }: SelectionNode, coerced: Readonly<Record<string, unknown>>): boolean {
+  return directives.every(
+    (directive) =>
+      !isCondition(directive) || readCondition(directive, coerced) === (directive.name.value === "include"),
+  );
+}
+
+function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string, unknown>>): boolean {
+  const condition = conditionOf(directive);
+  const value = condition?.kind === Kind.VARIABLE ? coerced[condition.name.value] : condition;
+  if (typeof value === "boolean") return value;
+  if (condition?.kind === Kind.BOOLEAN) return condition.value;
+  // `$a: Boolean = true` may stand where Boolean! is wanted, and yet be given as null.
+  throw new Refusal("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+}
+
+export function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {
+  return { kind: Kind.SELECTION_SET, selections };
+}
+
+function inlineFragment(
+  typeCondition: NameNode | undefined,
+  directives: readonly DirectiveNode[],
+  selections: readonly SelectionNode[],
+): InlineFragmentNode {
+  return {
+    kind: Kind.INLINE_FRAGMENT,
+    ...(typeCondition && { typeCondition: { kind: Kind.NAMED_TYPE, name: typeCondition } }),
+    directives,
+    selectionSet: selectionSetOf(selections),
+  };
+}

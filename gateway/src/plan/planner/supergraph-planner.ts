@@ -1,0 +1,116 @@
+// The planner pool's interface to one supergraph: plans its operations and executes its large introspection queries.
+import { Refusal } from "../../errors/codes.ts";
+import type { Observe } from "../../telemetry/observation-log.ts";
+import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
+import { createRejectedOperations, hashOperation } from "./rejected-operations.ts";
+import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome } from "./worker-messages.ts";
+
+export interface SupergraphPlanner extends LoadedSupergraph {
+  /**
+   * The query plan of an operation as JSON. Concurrent calls for the same plan share one task.
+   * @param enabledLabels labels of progressive `@override` that are true; all others are false.
+   * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug.
+   */
+  plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
+  /**
+   * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
+   * @throws Refusal SERVICE_UNAVAILABLE if the workers are busy; Error for a bug.
+   */
+  introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
+  /** Frees the supergraph's memory in the workers. Later calls of `plan` fail. */
+  release(): void;
+}
+
+export type RunTask = (task: Omit<PlanTask, "id"> | Omit<IntrospectTask, "id">) => Promise<TaskOutcome>;
+
+export interface SupergraphPlannerOptions {
+  readonly loaded: LoadedSupergraph;
+  readonly runTask: RunTask;
+  readonly release: () => void;
+  readonly observe: Observe;
+}
+
+const rejectedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
+
+export function createSupergraphPlanner(o: SupergraphPlannerOptions): SupergraphPlanner {
+  const { loaded, runTask, release, observe } = o;
+  const pending = new Map<string, Promise<string>>();
+  const rejected = createRejectedOperations({ ...rejectedBounds, clock: () => performance.now() });
+
+  async function planOnce(key: string, operationText: string, enabledLabels: readonly string[]): Promise<string> {
+    const startedMs = performance.now();
+    const outcome = await runTask({ kind: "plan", operationText, enabledLabels });
+    if (outcome.kind === "planned") {
+      const tookMs = Math.round(performance.now() - startedMs);
+      observe({ kind: "plan-built", tookMs, jsonCharacters: outcome.planJson.length });
+      return outcome.planJson;
+    }
+    const { reason, error, cause } = explainFailure(outcome);
+    observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
+    if (error instanceof Refusal && error.code === "OPERATION_TOO_COMPLEX") rejected.add(key);
+    throw error;
+  }
+
+  return {
+    apiSdl: loaded.apiSdl,
+    aliasPrefix: loaded.aliasPrefix,
+    introspection: loaded.introspection,
+    overrideLabels: loaded.overrideLabels,
+    ineffectiveDirectives: loaded.ineffectiveDirectives,
+    plan(operationText, enabledLabels = []) {
+      const key = planKey(operationText, enabledLabels);
+      if (rejected.has(key)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
+      const earlier = pending.get(key);
+      if (earlier) return earlier;
+      const planned = planOnce(key, operationText, enabledLabels).finally(() => pending.delete(key));
+      pending.set(key, planned);
+      return planned;
+    },
+    async introspect(key, bytesMax) {
+      const outcome = await runTask({ kind: "introspect", key, bytesMax });
+      if (outcome.kind === "introspected") return outcome.values;
+      throw explainFailure(outcome).error;
+    },
+    release,
+  };
+}
+
+/** Identifies a plan of one supergraph: the operation, and the labels of `@override` that are true. */
+export function planKey(operationText: string, enabledLabels: readonly string[]): string {
+  return enabledLabels.length === 0 ? operationText : `#${enabledLabels.join()}\n${operationText}`;
+}
+
+interface PlanFailure {
+  readonly reason: string;
+  /** Thrown to the caller. */
+  readonly error: Error;
+  /** Logged. */
+  readonly cause: unknown;
+}
+
+function explainFailure(outcome: TaskOutcome): PlanFailure {
+  if (outcome.kind === "too-complex")
+    return { reason: outcome.kind, error: new Refusal("OPERATION_TOO_COMPLEX"), cause: outcome.message };
+  if (outcome.kind === "not-started")
+    return { reason: outcome.reason, error: rejectForNow(), cause: "No planner worker took the operation" };
+  const cause = toError(outcome);
+  if (outcome.kind !== "worker-lost") return { reason: "bug", error: cause, cause };
+  if (outcome.reason === "died")
+    return { reason: "died", error: new Error("The planner worker died", { cause }), cause };
+  return { reason: outcome.reason, error: new Refusal("OPERATION_TOO_COMPLEX"), cause };
+}
+
+/** The operation is not at fault: a retry can succeed, and operations with cached plans are served meanwhile. */
+function rejectForNow(): Refusal {
+  const message = "Too many operations are waiting to be planned. Retry after 1 s.";
+  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+}
+
+/** The failure as an Error, with the stack of the worker thread. */
+export function toError(outcome: TaskOutcome): Error {
+  if (outcome.kind === "worker-lost") return outcome.cause;
+  if (outcome.kind !== "failed") return new Error(`Unexpected outcome of a planner task: ${outcome.kind}`);
+  const error = new Error(outcome.message);
+  if (outcome.stack !== undefined) error.stack = outcome.stack;
+  return error;
+}

@@ -1,0 +1,102 @@
+// Runs tasks in a planner worker: holds the loaded supergraphs, each with its query planner.
+import { ApolloGateway } from "@apollo/gateway";
+import { buildASTSchema, type GraphQLSchema, parse } from "graphql";
+import {
+  readIntrospectionKey,
+  writeIntrospection,
+  writeStandardIntrospection,
+} from "../introspection/introspection-writer.ts";
+import { createQueryPlanner, type QueryPlanner } from "../rewrite/query-planner.ts";
+import { withoutCacheTags } from "../rewrite/supergraph-features.ts";
+import { findWarmUpOperation } from "./warm-up-operation.ts";
+import type { IntrospectTask, LibraryLogEntry, PlanTask, Task, TaskResult } from "./worker-messages.ts";
+
+interface RunnableSupergraph {
+  readonly planner: QueryPlanner;
+  /** The schema that clients see. */
+  readonly apiSchema: GraphQLSchema;
+}
+
+export interface TaskRunner {
+  /** Never rejects: a failure is a result of kind `too-complex` or `failed`. */
+  run(task: Task): Promise<TaskResult>;
+}
+
+type Log = (entry: LibraryLogEntry) => void;
+
+/** The messages of the query planner's own limits, which have no codes, and of the stack's limit, which deep operations reach first. */
+const tooComplex =
+  /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
+
+export function createTaskRunner({ log }: { readonly log: Log }): TaskRunner {
+  const supergraphs = new Map<number, RunnableSupergraph>();
+
+  async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
+    // Before `validate`: for a supergraph that both reject, this error message is clearer.
+    const planner = createQueryPlanner(supergraphSdl);
+    await validate(withoutCacheTags(supergraphSdl), log);
+    const apiSchema = buildASTSchema(parse(planner.apiSdl, { noLocation: true }), { assumeValidSDL: true });
+    supergraphs.set(id, { planner, apiSchema });
+    // After the result is sent, while the main thread builds its schemas.
+    setImmediate(warmUp, planner);
+    const { plan: _plan, ...description } = planner;
+    return { kind: "loaded", ...description, introspection: writeStandardIntrospection(apiSchema) };
+  }
+
+  function plan({ id, operationText, enabledLabels }: PlanTask): TaskResult {
+    const { planner } = getSupergraph(id);
+    return { kind: "planned", planJson: JSON.stringify(planner.plan(operationText, enabledLabels)) };
+  }
+
+  function introspect({ id, key, bytesMax }: IntrospectTask): TaskResult {
+    const { apiSchema } = getSupergraph(id);
+    const values = writeIntrospection(apiSchema, readIntrospectionKey(apiSchema, key), bytesMax);
+    return { kind: "introspected", values };
+  }
+
+  function getSupergraph(id: number): RunnableSupergraph {
+    const supergraph = supergraphs.get(id);
+    if (!supergraph) throw new Error(`Supergraph ${id} is not loaded in this worker`);
+    return supergraph;
+  }
+
+  async function runTask(task: Task): Promise<TaskResult> {
+    if (task.kind === "load") return load(task.id, task.supergraphSdl);
+    if (task.kind === "plan") return plan(task);
+    if (task.kind === "introspect") return introspect(task);
+    if (task.kind === "drop") supergraphs.delete(task.id);
+    return { kind: "done" };
+  }
+
+  return { run: (task) => runTask(task).catch((error: unknown) => toFailure(task, error)) };
+}
+
+/** @throws Error if Apollo Gateway rejects the supergraph. */
+async function validate(supergraphSdl: string, log: Log): Promise<void> {
+  const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
+  await gateway.load();
+  await gateway.stop();
+}
+
+function createLogger(log: Log) {
+  const at = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
+    log({ kind: "library-said", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+  };
+  return { debug: at("debug"), info: at("debug"), warn: at("warn"), error: at("error") };
+}
+
+/** The first plans take ten times as long as later ones: code is compiled, and the planner fills the caches of its query graph. */
+function warmUp(planner: QueryPlanner): void {
+  try {
+    const operation = findWarmUpOperation(planner.apiSdl);
+    if (operation !== undefined) planner.plan(operation);
+  } catch {
+    // An operation of a client reports the error again.
+  }
+}
+
+function toFailure(task: Task, error: unknown): TaskResult {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  if (task.kind === "plan" && tooComplex.test(message)) return { kind: "too-complex", message };
+  return { kind: "failed", message, stack };
+}

@@ -1,0 +1,27 @@
+// The entry module of a planner worker: receives tasks from the main thread and sends their results. Planning blocks this thread only.
+import { enableCompileCache } from "node:module";
+import { setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
+import type { LibraryLogEntry, PlannerWorkerData, Task, TaskResult } from "./worker-messages.ts";
+
+// Before the dynamic import below, because compiling Apollo's packages takes most of a worker's start.
+const { compileCacheFolder } = workerData as PlannerWorkerData;
+if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
+
+// The main thread goes first when both need the same core. Only Linux has priorities per thread; elsewhere this would change the process's.
+if (process.platform === "linux") setPriority(0, 10);
+
+const { createTaskRunner } = await import("./task-runner.ts");
+const taskRunner = createTaskRunner({ log: send });
+parentPort?.on("message", (task: Task) => void taskRunner.run(task).then(send));
+
+function send(message: TaskResult | LibraryLogEntry): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(message, message.kind === "introspected" ? listBuffers(message.values) : []);
+}
+
+/** Buffers to transfer to the main thread instead of copying them. */
+function listBuffers(values: IntrospectionValues = {}): ArrayBuffer[] {
+  return Object.values(values).map(({ buffer }) => buffer as ArrayBuffer);
+}

@@ -1,0 +1,89 @@
+// The messages between the main thread and a planner worker. A worker runs one task at a time.
+import type { IntrospectionEntry, IntrospectionValues } from "../introspection/introspection-writer.ts";
+import type { OverrideLabels } from "../rewrite/override-labels.ts";
+import type { IneffectiveDirectives } from "../rewrite/supergraph-features.ts";
+
+/** `id` identifies a supergraph from `load` to `drop`. `start` does nothing: its result means that the worker is running. */
+export type Task =
+  | { readonly kind: "start" }
+  | { readonly kind: "load"; readonly id: number; readonly supergraphSdl: string }
+  | PlanTask
+  | IntrospectTask
+  | { readonly kind: "drop"; readonly id: number };
+
+export interface PlanTask {
+  readonly kind: "plan";
+  readonly id: number;
+  readonly operationText: string;
+  /** The labels of progressive `@override` that are true; all others are false. */
+  readonly enabledLabels: readonly string[];
+}
+
+export interface IntrospectTask {
+  readonly kind: "introspect";
+  readonly id: number;
+  /** The key of an IntrospectionSelection. */
+  readonly key: string;
+  readonly bytesMax: number;
+}
+
+/** What a worker sends back for a task. */
+export type TaskResult =
+  | { readonly kind: "done" }
+  | ({ readonly kind: "loaded" } & LoadedSupergraph)
+  /** A QueryPlan as JSON text: parsing it is faster than cloning the object, and its length is known. */
+  | { readonly kind: "planned"; readonly planJson: string }
+  /** `values` is undefined if the JSON is longer than `bytesMax`. */
+  | { readonly kind: "introspected"; readonly values: IntrospectionValues | undefined }
+  | { readonly kind: "too-complex"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string; readonly stack: string | undefined };
+
+export interface LoadedSupergraph {
+  /** The API schema: the supergraph as clients see it. */
+  readonly apiSdl: string;
+  /** The prefix for aliases in operations to plan. No field name of the supergraph begins with it. */
+  readonly aliasPrefix: string;
+  /** The responses to the introspection queries that tools send. */
+  readonly introspection: readonly IntrospectionEntry[];
+  readonly overrideLabels: OverrideLabels;
+  readonly ineffectiveDirectives: IneffectiveDirectives;
+}
+
+/** A log entry of Apollo's libraries in the worker. It belongs to no task. */
+export interface LibraryLogEntry {
+  readonly kind: "library-said";
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly text: string;
+}
+
+/**
+ * The worker ended before its task did. `deadline`: the pool terminated it. `memory`: it reached its heap limit. `died`: any other exit or
+ * uncaught error.
+ */
+export interface WorkerLost {
+  readonly kind: "worker-lost";
+  readonly reason: "deadline" | "memory" | "died";
+  readonly cause: Error;
+}
+
+/** No worker started the task. */
+interface TaskNotStarted {
+  readonly kind: "not-started";
+  readonly reason: "queue-full" | "waited-too-long" | "closed";
+}
+
+export type TaskOutcome = TaskResult | WorkerLost | TaskNotStarted;
+
+/** A task in the main thread, with the callback that gets its outcome. */
+export interface PlannerJob {
+  readonly task: Task;
+  /** Counted from the moment at which a worker receives the task. */
+  readonly timeoutMs: number;
+  settle(outcome: TaskOutcome): void;
+}
+
+/** The `workerData` of a planner worker. */
+export interface PlannerWorkerData {
+  /** The folder of Node's compile cache; undefined if the cache is disabled. */
+  readonly compileCacheFolder: string | undefined;
+}

@@ -1,0 +1,88 @@
+// One slot of the planner pool: it holds a running worker, gives it jobs one by one, and replaces it when it is lost.
+import type { PlannerWorker } from "./planner-worker.ts";
+import type { PlannerJob, WorkerLost } from "./worker-messages.ts";
+
+export interface WorkerSlot {
+  /** Adds a setup job (load or drop a supergraph) for this slot's worker. Setup jobs run before any operation. */
+  addSetupJob(job: PlannerJob): void;
+  /** To be called when the queue has a new operation. */
+  notify(): void;
+  close(): Promise<void>;
+}
+
+export interface WorkerSlotOptions {
+  readonly start: (onLost: (lost: WorkerLost) => void) => PlannerWorker;
+  /** The jobs that a new worker runs first: they load the supergraphs in use. */
+  readonly listStartJobs: () => readonly PlannerJob[];
+  /** Takes the next operation from the queue that all slots share. */
+  readonly takeOperation: () => PlannerJob | undefined;
+  readonly onReplaced: (lost: WorkerLost) => void;
+}
+
+/** Workers that are lost in a row are restarted after 0, 100, 200, 400 ms and so on, up to this delay. */
+const restartDelayMsMax = 10_000;
+
+export function createWorkerSlot(o: WorkerSlotOptions): WorkerSlot {
+  let worker: PlannerWorker | undefined;
+  let startJobs: PlannerJob[] = [];
+  let setupJobs: PlannerJob[] = [];
+  let isWorking = false;
+  let isClosed = false;
+  let lossesInARow = 0;
+  let restartTimer: NodeJS.Timeout | undefined;
+
+  function start(): void {
+    startJobs = [...o.listStartJobs()];
+    worker = o.start(replace);
+    void work();
+  }
+
+  function replace(lost: WorkerLost): void {
+    worker = undefined;
+    o.onReplaced(lost);
+    const delayMs = lossesInARow === 0 ? 0 : Math.min(100 * 2 ** (lossesInARow - 1), restartDelayMsMax);
+    lossesInARow++;
+    // Unreferenced: jobs that wait for the worker have timers.
+    restartTimer = setTimeout(start, delayMs).unref();
+  }
+
+  /** Undefined if there is no job, or no worker to run it. */
+  function takeJob(): { worker: PlannerWorker; job: PlannerJob; isStartJob: boolean } | undefined {
+    if (!worker) return undefined;
+    const startJob = startJobs.shift();
+    const job = startJob ?? setupJobs.shift() ?? o.takeOperation();
+    return job && { worker, job, isStartJob: startJob !== undefined };
+  }
+
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    for (let next = takeJob(); next; next = takeJob()) {
+      const { job } = next;
+      const outcome = await next.worker.run(job.task, job.timeoutMs);
+      // A start job does not reset the delay: a later start job may be what ends each new worker.
+      if (!next.isStartJob && outcome.kind !== "worker-lost") lossesInARow = 0;
+      job.settle(outcome);
+    }
+    isWorking = false;
+  }
+
+  start();
+  return {
+    addSetupJob(job) {
+      if (isClosed) return job.settle({ kind: "not-started", reason: "closed" });
+      setupJobs.push(job);
+      void work();
+    },
+    notify: () => void work(),
+    async close() {
+      isClosed = true;
+      clearTimeout(restartTimer);
+      const lastWorker = worker;
+      worker = undefined;
+      for (const job of setupJobs) job.settle({ kind: "not-started", reason: "closed" });
+      setupJobs = [];
+      await lastWorker?.end();
+    },
+  };
+}

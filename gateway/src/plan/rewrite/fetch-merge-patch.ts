@@ -1,0 +1,42 @@
+// Patches Apollo's query planner: it must not merge two fetches of which one depends on the other.
+import { MultiMap } from "@apollo/federation-internals";
+
+/** The part of the planner's class `FetchGroup` that the patch uses. */
+interface FetchGroup {
+  isDescendantOf(other: FetchGroup): boolean;
+  mergeInWithAllDependencies(other: FetchGroup): void;
+}
+
+/**
+ * The planner merges fetches to one subgraph that have equal inputs, without a check whether one depends on the other
+ * (query-planner 2.14.4, `mergeFetchesToSameSubgraphAndSameInputs`). The merged fetch then depends on itself, and the planner follows the cycle
+ * until the whole process is out of memory, since one array outgrows the worker's heap limit at once. The operation
+ * `{ washed { vehicle { ... on Tram { badge } } } }` of the zoo's `interface-object-requires` is an example.
+ *
+ * The planner does not export `FetchGroup`. But it adds each fetch to a MultiMap before it merges it, so a temporary patch of `MultiMap.add`
+ * finds the class at the first fetch. Once per process.
+ */
+export function patchFetchMerging(): void {
+  const add = MultiMap.prototype.add;
+  MultiMap.prototype.add = function (key: unknown, value: unknown) {
+    if (isFetchGroup(value)) {
+      MultiMap.prototype.add = add;
+      patch(Object.getPrototypeOf(value) as FetchGroup);
+    }
+    return add.call(this, key, value);
+  };
+}
+
+function patch(prototype: FetchGroup): void {
+  const merge = prototype.mergeInWithAllDependencies;
+  prototype.mergeInWithAllDependencies = function (this: FetchGroup, other: FetchGroup) {
+    if (this.isDescendantOf(other) || other.isDescendantOf(this)) return;
+    merge.call(this, other);
+  };
+}
+
+function isFetchGroup(value: unknown): value is FetchGroup {
+  return (
+    typeof value === "object" && value !== null && "mergeInWithAllDependencies" in value && "isDescendantOf" in value
+  );
+}

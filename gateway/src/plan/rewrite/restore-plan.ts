@@ -1,0 +1,135 @@
+// Replaces in a plan what exists in the planner's supergraph only: synthetic fields, virtual subgraphs and renamed directives.
+import type {
+  FetchDataKeyRenamer,
+  FetchDataRewrite,
+  FetchNode,
+  PlanNode,
+  QueryPlan,
+  QueryPlanSelectionNode,
+  SubscriptionNode,
+} from "@apollo/query-planner";
+import { type DocumentNode, Kind, parse, print, stripIgnoredCharacters, visit } from "graphql";
+import { type DirectiveNames, renameDirectives } from "./executable-directives.ts";
+import type { VirtualSubgraphs } from "./separate-requires.ts";
+import type { SyntheticFields } from "./synthetic-fields.ts";
+import type { InterfaceObjects } from "./virtual-subgraph.ts";
+
+/** How the planner's supergraph differs from the published one. */
+export interface SupergraphAdditions {
+  readonly syntheticFields: SyntheticFields;
+  readonly virtualSubgraphs: VirtualSubgraphs;
+  /** From the planner's names of directives to the published ones. */
+  readonly directiveNames: DirectiveNames;
+}
+
+/** @returns plain JSON that names only the published supergraph's subgraphs, fields and directives. */
+export function restorePlan(plan: QueryPlan, additions: SupergraphAdditions): QueryPlan {
+  return plan.node ? { ...plan, node: restoreNode(plan.node, additions) } : plan;
+}
+
+function restoreNode<N extends PlanNode | SubscriptionNode>(node: N, additions: SupergraphAdditions): N;
+function restoreNode(node: PlanNode | SubscriptionNode, additions: SupergraphAdditions): PlanNode | SubscriptionNode {
+  switch (node.kind) {
+    case "Fetch":
+      return restoreFetch(node, additions);
+    case "Flatten":
+      return { ...node, node: restoreNode(node.node, additions) };
+    case "Sequence":
+    case "Parallel":
+      return { ...node, nodes: node.nodes.map((child) => restoreNode(child, additions)) };
+    case "Defer":
+    case "Condition":
+    case "Subscription":
+      // Conditions are resolved before planning, a subgraph's @defer is renamed, and subscriptions are rejected.
+      throw new Error(`The plan has a ${node.kind} node`);
+  }
+}
+
+function restoreFetch(fetch: FetchNode, additions: SupergraphAdditions): FetchNode {
+  const { syntheticFields, virtualSubgraphs } = additions;
+  const virtual = virtualSubgraphs.get(fetch.serviceName);
+  const requires = fetch.requires ?? [];
+  // Setters of __typename come last: the paths of the others have type conditions.
+  const rewrites = [
+    ...fieldRenamers(requires, syntheticFields, []),
+    ...(fetch.inputRewrites ?? []),
+    ...typenameSetters(requires, virtual?.interfaceObjects),
+  ];
+  return {
+    ...fetch,
+    serviceName: virtual?.service ?? fetch.serviceName,
+    operation: restoreOperation(fetch, additions),
+    ...(rewrites.length > 0 && { inputRewrites: rewrites }),
+  };
+}
+
+function restoreOperation({ operation, serviceName }: FetchNode, additions: SupergraphAdditions): string {
+  const { syntheticFields, directiveNames } = additions;
+  const interfaceObjects = additions.virtualSubgraphs.get(serviceName)?.interfaceObjects;
+  if (syntheticFields.size === 0 && directiveNames.size === 0 && !interfaceObjects?.size) return operation;
+  let document = restoreFields(parse(operation, { noLocation: true }), syntheticFields);
+  document = renameDirectives(document, directiveNames);
+  if (interfaceObjects) document = restoreInterfaceObjects(document, interfaceObjects);
+  return stripIgnoredCharacters(print(document));
+}
+
+/** Replaces object types by the interface object that the service knows. Fragments that become equal are merged. */
+function restoreInterfaceObjects(document: DocumentNode, interfaceObjects: InterfaceObjects): DocumentNode {
+  return visit(document, {
+    NamedType({ kind, name }) {
+      const interfaceObject = interfaceObjects.get(name.value);
+      return interfaceObject === undefined ? undefined : { kind, name: { kind: Kind.NAME, value: interfaceObject } };
+    },
+    SelectionSet: {
+      leave: ({ kind, selections }) => ({
+        kind,
+        selections: [...new Map(selections.map((one) => [print(one), one])).values()],
+      }),
+    },
+  });
+}
+
+/** Rewrites that set the `__typename` of representations to the interface object. */
+function typenameSetters(
+  requires: readonly QueryPlanSelectionNode[],
+  interfaceObjects: InterfaceObjects | undefined,
+): FetchDataRewrite[] {
+  return requires.flatMap((one): FetchDataRewrite[] => {
+    const interfaceObject = one.kind === "InlineFragment" ? interfaceObjects?.get(one.typeCondition ?? "") : undefined;
+    if (one.kind !== "InlineFragment" || interfaceObject === undefined) return [];
+    return [{ kind: "ValueSetter", path: [`... on ${one.typeCondition}`, "__typename"], setValueTo: interfaceObject }];
+  });
+}
+
+/** `s_price_0` becomes `s_price_0: price(currency: EUR)`. */
+function restoreFields(document: DocumentNode, syntheticFields: SyntheticFields): DocumentNode {
+  return visit(document, {
+    Field(node) {
+      const replaced = syntheticFields.get(node.name.value);
+      if (!replaced) return undefined;
+      const name = { kind: Kind.NAME, value: replaced.field } as const;
+      return { ...node, alias: node.alias ?? node.name, name, arguments: replaced.arguments };
+    },
+  });
+}
+
+/**
+ * Rewrites that give required fields in representations their published names. The deepest come first, because paths contain the synthetic
+ * names.
+ */
+function fieldRenamers(
+  selections: readonly QueryPlanSelectionNode[],
+  syntheticFields: SyntheticFields,
+  path: readonly string[],
+): FetchDataKeyRenamer[] {
+  return selections.flatMap((selection): FetchDataKeyRenamer[] => {
+    if (selection.kind === "InlineFragment") {
+      const innerPath = selection.typeCondition === undefined ? path : [...path, `... on ${selection.typeCondition}`];
+      return fieldRenamers(selection.selections, syntheticFields, innerPath);
+    }
+    const fieldPath = [...path, selection.name];
+    const below = fieldRenamers(selection.selections ?? [], syntheticFields, fieldPath);
+    const replaced = syntheticFields.get(selection.name);
+    return replaced ? [...below, { kind: "KeyRenamer", path: fieldPath, renameKeyTo: replaced.field }] : below;
+  });
+}
