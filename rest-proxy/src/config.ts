@@ -2,7 +2,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from "@trib
 import { readListenerConfig } from "@tributary/kit/process/listener-config";
 import { readTelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { createNetworks } from "./admit/networks.ts";
-import { readRetirements, type Retirement } from "./retirement.ts";
+import { readRetirements, type Retirement } from "./route/retirement.ts";
 
 type Profile = "development" | "production";
 
@@ -196,7 +196,7 @@ function readCacheLimits(env: EnvironmentReader) {
       max: 1_000,
       why: "answers under one URL that differ by what Vary names",
     }),
-    asideMax: env.integer("CACHE_ASIDE_MAX", {
+    backgroundMax: env.integer("CACHE_ASIDE_MAX", {
       fallback: 64,
       min: 1,
       max: 10_000,

@@ -3,8 +3,8 @@ import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variabl
 import { runMain } from "@tributary/kit/process/main";
 import { readConfig, readRoutesFile } from "./config.ts";
 import { loadDocuments } from "./documents/load.ts";
-import { createRouteTable } from "./route-table.ts";
-import { loadRoutes } from "./routes.ts";
+import { createRouteTable } from "./route/route-table.ts";
+import { loadRoutes } from "./route/routes.ts";
 import { createRestProxy } from "./server.ts";
 import { createProxyTelemetry } from "./telemetry/proxy-telemetry.ts";
 
@@ -13,10 +13,10 @@ await runMain(async () => {
   const table = createRouteTable(routes);
   const config = readConfig(process.env, table.services);
   const telemetry = await createProxyTelemetry(config, routes);
-  const { log, observe, watchers } = telemetry;
+  const { log, observe, observers } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   const documents = loadDocuments(config.openApiFolder);
-  const proxy = createRestProxy({ ...config, table, documents, observe, watchers });
+  const proxy = createRestProxy({ ...config, table, documents, observe, observers });
   const admin = await telemetry.startAdmin();
   const server = await startServer({
     ...config,

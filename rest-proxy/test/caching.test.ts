@@ -138,7 +138,7 @@ test("a client that does not read its copy is cut in the end", async () => {
   const { proxy, ask } = await setUp(
     {
       responseTimeoutMs: 100,
-      cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, asideMax: 9 },
+      cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
     },
     JSON.stringify("x".repeat(20_000_000)),
   );

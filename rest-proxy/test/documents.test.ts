@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { statusOf } from "@tributary/kit/errors/app-error";
 import { expect, test } from "vitest";
-import { createDocuments, type OwnAnswer, type OwnRequest } from "../src/documents/documents.ts";
+import { createDocuments, type DocumentResponse, type DocumentRequest } from "../src/documents/documents.ts";
 import { html, markdown } from "../src/documents/html.ts";
 import { loadDocuments } from "../src/documents/load.ts";
 
@@ -208,13 +208,13 @@ test("what is put into a page is text, not markup", () => {
   );
 });
 
-function find(request: OwnRequest, from = documents): OwnAnswer {
+function find(request: DocumentRequest, from = documents): DocumentResponse {
   const answer = from.find(request);
   if (!answer) throw new Error(`There is nothing at ${request.path}.`);
   return answer;
 }
 
-function get(path: string, headers: OwnRequest["headers"] = {}, from = documents): OwnAnswer {
+function get(path: string, headers: DocumentRequest["headers"] = {}, from = documents): DocumentResponse {
   return find({ method: "GET", path, headers }, from);
 }
 
@@ -223,11 +223,11 @@ interface ServedOpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
 }
 
-function readOpenApi({ bytes }: OwnAnswer): ServedOpenApi {
+function readOpenApi({ bytes }: DocumentResponse): ServedOpenApi {
   return JSON.parse(bytes.toString()) as ServedOpenApi;
 }
 
-function headersOf({ headers }: OwnAnswer): Readonly<Record<string, string>> {
+function headersOf({ headers }: DocumentResponse): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: headers.length / 2 }, (_, i) => [headers[i * 2], headers[i * 2 + 1]]));
 }
 

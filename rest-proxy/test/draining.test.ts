@@ -24,7 +24,7 @@ test("draining waits for a client that is still reading a cached response", asyn
   });
   const proxy = await startProxy(stub, {
     routes: [route("getThing", "GET", "/things/:id", { cache: "public" })],
-    cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, asideMax: 9 },
+    cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
   });
   expect((await (await fetch(`${proxy.url}${kept}`)).text()).length).toBe(20_000_000);
   const client = await speak(proxy.port, `GET ${kept} HTTP/1.1\r\nHost: a\r\n\r\n`);

@@ -14,7 +14,7 @@ test.each([1, 2])(
     const acknowledged = new Map<string, number>();
     const stub = await startStub(createNotes(random));
     // So small that answers are evicted all the time.
-    const cacheLimits = { bytesMax: 60_000, entryBytesMax: 20_000, entriesMax: 20, variantsMax: 3, asideMax: 4 };
+    const cacheLimits = { bytesMax: 60_000, entryBytesMax: 20_000, entriesMax: 20, variantsMax: 3, backgroundMax: 4 };
     const { url, observed } = await startProxy(stub, { routes, cacheLimits });
     const faults: string[] = [];
     const statuses = new Set<string>();

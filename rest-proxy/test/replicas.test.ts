@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Route } from "../src/routes.ts";
+import { type Route } from "../src/route/routes.ts";
 import { route, startProxy, startStub, type Stub } from "./testing.ts";
 
 const keyed: readonly Route[] = [

@@ -228,7 +228,7 @@ test("a fault of our own is a masked 500, told to the log whole", async () => {
     detail: "Something went wrong on our side.",
   });
   expect(proxy.observed).toContainEqual(
-    expect.objectContaining({ kind: "bug", cause: new Error("There is no address for the service things.") }),
+    expect.objectContaining({ kind: "bug", cause: new Error("The service things has no address.") }),
   );
 });
 

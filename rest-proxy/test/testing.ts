@@ -6,11 +6,12 @@ import { silentLog } from "@tributary/kit/process/log";
 import { createProxyMiddleware, type Options } from "http-proxy-middleware";
 import { onTestFinished } from "vitest";
 import type { AdmissionLimits } from "../src/admit/admission.ts";
-import { createRouteTable } from "../src/route-table.ts";
-import type { Route } from "../src/routes.ts";
-import { createRestProxy, type RestProxy, type RestProxyOptions } from "../src/server.ts";
+import { createRouteTable } from "../src/route/route-table.ts";
+import type { Route } from "../src/route/routes.ts";
+import type { RestProxyOptions } from "../src/pipeline.ts";
+import { createRestProxy, type RestProxy } from "../src/server.ts";
 import type { Observation } from "../src/telemetry/observations.ts";
-import type { Settled } from "../src/telemetry/request-record.ts";
+import type { FinishedRequest } from "../src/telemetry/request-record.ts";
 
 /** A small table of two services, of the shape of supergraph/routes.json. */
 export const routes: readonly Route[] = [
@@ -70,7 +71,7 @@ export interface Running {
   readonly port: number;
   readonly observed: Observation[];
   /** Requests whose answers are over. */
-  readonly settled: Settled[];
+  readonly settled: FinishedRequest[];
   /** The node:http server, to count its listeners. */
   readonly server: Server;
   readonly usage: RestProxy["usage"];
@@ -96,7 +97,7 @@ export const noAdmissionLimits: AdmissionLimits = {
 /** Our proxy as main.ts runs it, in front of one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
   const observed: Observation[] = [];
-  const settled: Settled[] = [];
+  const settled: FinishedRequest[] = [];
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({
     table,
@@ -107,14 +108,14 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     knownClients: [],
     corsOrigins: ["http://localhost:*"],
     admissionLimits: noAdmissionLimits,
-    cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, asideMax: 8 },
+    cacheLimits: { bytesMax: 1_000_000, entryBytesMax: 100_000, entriesMax: 1_000, variantsMax: 8, backgroundMax: 8 },
     bodyBytesMax: 65_536,
     bodiesInFlightMax: 512,
     inFlightMax: 256,
     upstreamTimeoutMs: 10_000,
     responseTimeoutMs: 30_000,
     observe: (observation) => observed.push(observation),
-    watchers: { requests: { begin: () => undefined, end: (one) => void settled.push(one) } },
+    observers: { requests: { begin: () => undefined, end: (one) => void settled.push(one) } },
     ...settings,
   });
   let server: Server | undefined;

@@ -59,7 +59,7 @@ test("a refusal for its type names the choices, reaches no service, and is nobod
     type: "/problems/not-acceptable",
     status: 406,
     detail:
-      "This path answers as application/json, application/json;version=2, application/vnd.tributary.v2+json, " +
+      "This path is available as application/json, application/json;version=2, application/vnd.tributary.v2+json, " +
       "application/json;version=1, application/vnd.tributary.v1+json.",
     choices: [
       "application/json",

@@ -271,7 +271,7 @@ const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
     "ETags of copies that the client has: when one still holds, it is 304.",
     {
       type: "string",
-      // All headers together have 15,360 bytes (rest-proxy/src/head-size.ts).
+      // All headers together have 15,360 bytes (rest-proxy/src/forward/headers.ts).
       maxLength: 8_192,
       // Whatever else is there matches nothing, and is no error.
       pattern: String.raw`^[^\u0000-\u0008\u000A-\u001F\u007F]*$`,

@@ -6,11 +6,11 @@ import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.t
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { watchGateway, watchProxy } from "./watchers.ts";
-import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
+import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
-import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
-import { loadRoutes } from "../../rest-proxy/src/routes.ts";
+import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
+import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
 import { seed } from "../../scripts/seed/seed.ts";
 import { createTestTelemetry } from "../../kit/src/testing/telemetry.ts";
@@ -109,7 +109,7 @@ export async function startPlatform(
   };
 }
 
-async function startProxy(addresses: Readonly<Record<string, string>>, watchers: ProxyWatchers = {}) {
+async function startProxy(addresses: Readonly<Record<string, string>>, observers: ProxyWatchers = {}) {
   const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
   const table = createRouteTable(loadRoutes(routesFile));
   const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
@@ -118,7 +118,7 @@ async function startProxy(addresses: Readonly<Record<string, string>>, watchers:
     table,
     documents: loadDocuments(config.openApiFolder),
     observe: () => {},
-    watchers,
+    observers,
   });
   return startServer({
     ...config,

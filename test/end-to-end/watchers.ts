@@ -6,7 +6,7 @@ import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.
 import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createRequestObserver as createGatewayObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
-import type { Watchers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
+import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { createRequestObserver as createProxyObserver } from "../../rest-proxy/src/telemetry/request-observer.ts";
 import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-observer.ts";
 

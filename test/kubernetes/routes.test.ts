@@ -3,7 +3,7 @@ import type { HTTPRoute } from "@kubernetes-models/gateway-api/gateway.networkin
 import { describe, expect, test } from "vitest";
 import { createDocuments } from "../../rest-proxy/src/documents/documents.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
-import { loadRoutes } from "../../rest-proxy/src/routes.ts";
+import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
 import { root } from "./folders.ts";
 import { units } from "./units.ts";

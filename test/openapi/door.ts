@@ -1,8 +1,8 @@
 import { startServer } from "../../kit/src/process/lifecycle.ts";
 import { silentLog } from "../../kit/src/process/log.ts";
 import { readConfig } from "../../rest-proxy/src/config.ts";
-import { createRouteTable } from "../../rest-proxy/src/route-table.ts";
-import { loadRoutes } from "../../rest-proxy/src/routes.ts";
+import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
+import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { createRestProxy } from "../../rest-proxy/src/server.ts";
 
 const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { loadRoutes } from "../../rest-proxy/src/routes.ts";
+import { loadRoutes } from "../../rest-proxy/src/route/routes.ts";
 import { type Operation, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
 import { type Door, openDoor } from "./door.ts";
 import { findMisfits } from "./json-schema.ts";

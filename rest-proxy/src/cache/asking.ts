@@ -4,14 +4,14 @@ import { isCondition, speaksOf, validationOf } from "./conditional.ts";
 import { type Entry, type StoredHead, toStoredHead } from "./entry.ts";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
-import type { CacheLookup, Ways } from "./lookup.ts";
-import type { AskOrigin, OriginAnswer } from "./origin.ts";
+import type { CacheLookup, OriginFetchers } from "./lookup.ts";
+import type { OriginFetch, OriginResponse } from "./origin.ts";
 import { dropBody } from "./relay.ts";
 
 export interface Question {
   readonly lookup: CacheLookup;
-  readonly ways: Ways;
-  readonly ask: AskOrigin;
+  readonly ways: OriginFetchers;
+  readonly ask: OriginFetch;
   readonly signal: AbortSignalLike;
   /** What is stored and has to be validated, or undefined. */
   readonly entry: Entry | undefined;
@@ -26,7 +26,7 @@ export type Reply =
   | { readonly kind: "validated"; readonly entry: Entry; readonly isStored: boolean }
   | {
       readonly kind: "answered";
-      readonly answer: OriginAnswer;
+      readonly answer: OriginResponse;
       /** Undefined when it must not be stored. */
       readonly head: StoredHead | undefined;
       readonly sent: SentRead;

@@ -7,11 +7,11 @@ import { isNotModified } from "./conditional.ts";
 import { type Entry, isFresh, secondsLeft, type StoredHead, toEntry } from "./entry.ts";
 import type { Landing } from "./flights.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
-import type { AskedOfCache } from "./lookup.ts";
+import type { CacheableRequest } from "./lookup.ts";
 import type { Marks } from "./marks.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { OriginResponse } from "./origin.ts";
 import { dropBody, relayBody } from "./relay.ts";
-import { answerFrom, type CompleteHead, send, sendHead } from "./sending.ts";
+import { answerFrom, type CompleteHeaders, send, sendHead } from "./sending.ts";
 import type { StaleRules } from "./stale.ts";
 import type { Store } from "./store.ts";
 
@@ -34,7 +34,7 @@ export interface FetchingOptions {
 export interface Fetching extends Question {
   /** Undefined for a refresh in the background. */
   readonly response: ServerResponse | undefined;
-  readonly complete: CompleteHead;
+  readonly complete: CompleteHeaders;
   readonly forwarded: Forwarded;
   /** Somebody else still wants the whole. */
   readonly isWanted: () => boolean;
@@ -112,7 +112,7 @@ export class Fetcher {
 
   async #relay(
     f: Fetching,
-    answer: OriginAnswer,
+    answer: OriginResponse,
     client: ServerResponse | undefined,
     keeps: boolean,
   ): Promise<Buffer | undefined> {
@@ -126,7 +126,7 @@ export class Fetcher {
     }
   }
 
-  #noteShared({ lookup, onLanding }: Fetching, { status }: OriginAnswer, isShared: boolean): void {
+  #noteShared({ lookup, onLanding }: Fetching, { status }: OriginResponse, isShared: boolean): void {
     if (isShared) return this.#o.unshared.delete(lookup.key);
     // An error passes, a 304 says nothing of the whole, and what a token brings says nothing of those who have none.
     const isTelling = status < 500 && status !== 304 && lookup.request.headers["authorization"] === undefined;
@@ -138,7 +138,7 @@ export class Fetcher {
   #sendOwnHead(
     { lookup, complete }: Fetching,
     response: ServerResponse,
-    answer: OriginAnswer,
+    answer: OriginResponse,
     head: StoredHead | undefined,
     cacheStatus: string,
   ): ServerResponse | undefined {
@@ -166,15 +166,15 @@ function isReplaced(status: number, { lookup: { request } }: Fetching): boolean 
 export function sendStale(
   { name, nowMs }: { readonly name: string; readonly nowMs: () => number },
   response: ServerResponse,
-  request: AskedOfCache,
+  request: CacheableRequest,
   entry: Entry,
-  complete: CompleteHead,
+  complete: CompleteHeaders,
 ): void {
   const at = nowMs();
   send(response, answerFrom(entry, request, at, hitStatus(name, secondsLeft(entry, at))), complete);
 }
 
-function mayFit({ headers }: OriginAnswer, bytesMax: number): boolean {
+function mayFit({ headers }: OriginResponse, bytesMax: number): boolean {
   const length = findHeader(headers, "content-length");
   return length === undefined || Number(length) <= bytesMax;
 }

@@ -1,7 +1,7 @@
 import { findHeader } from "@tributary/kit/http/raw-headers";
 import { createFreshening, type FresheningOptions } from "./freshening.ts";
 import type { CacheLookup } from "./lookup.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { OriginResponse } from "./origin.ts";
 import { readPolicy } from "./policy.ts";
 
 export interface HeadingOptions extends FresheningOptions {
@@ -20,7 +20,7 @@ export function createHeading(o: HeadingOptions) {
     const asked = { sent: o.log.placeRead(lookup), askedMs: o.nowMs() };
     const wasAuthorized = request.headers["authorization"] !== undefined;
 
-    return (answer: OriginAnswer): void => {
+    return (answer: OriginResponse): void => {
       const entry = o.store.find(key, selecting);
       if (answer.status !== 200 || entry?.status !== 200) return;
       const cameMs = o.nowMs();

@@ -1,11 +1,11 @@
 import { Agent, type IncomingMessage, request as send } from "node:http";
-import type { OriginAnswer, OriginRequest } from "./origin.ts";
+import type { OriginResponse, OriginRequest } from "./origin.ts";
 import { storedHeaders } from "./stored-headers.ts";
 
 /** One HTTP origin, reached over node:http: every header as it comes, no retries, no redirects, nothing unpacked. */
 export interface HttpOrigin {
   /** `body` is sent as it comes; undefined for a request without one. */
-  ask(target: string, request: OriginRequest, body: IncomingMessage | undefined): Promise<OriginAnswer>;
+  ask(target: string, request: OriginRequest, body: IncomingMessage | undefined): Promise<OriginResponse>;
   close(): void;
 }
 

@@ -3,7 +3,7 @@ import type { CacheObservation } from "./cache-observation.ts";
 import { groupNames } from "./entry.ts";
 import type { Flights } from "./flights.ts";
 import type { InvalidationLog } from "./invalidation-log.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { OriginResponse } from "./origin.ts";
 import type { Store } from "./store.ts";
 
 export interface Invalidated {
@@ -23,7 +23,7 @@ export function isSafe(method: string): boolean {
  * names, when it was not refused. Without an answer nobody knows what happened, so its own URI counts as changed.
  */
 export function invalidatedBy(
-  answer: OriginAnswer | undefined,
+  answer: OriginResponse | undefined,
   key: string,
   keysOf: (reference: string, key: string) => readonly string[],
 ): Invalidated {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { AskOrigin } from "./origin.ts";
+import type { OriginFetch } from "./origin.ts";
 
 /** What is looked for. */
 export interface CacheLookup {
@@ -12,21 +12,21 @@ export interface CacheLookup {
    * `accept-encoding`), else as it came. Undefined when the request has none.
    */
   readonly selecting: (field: string) => string | undefined;
-  readonly request: AskedOfCache;
+  readonly request: CacheableRequest;
 }
 
 /** What of a client's request is read here. */
-export type AskedOfCache = Pick<IncomingMessage, "method" | "headers">;
+export type CacheableRequest = Pick<IncomingMessage, "method" | "headers">;
 
 /** How this one request reaches the origin. Made only where the store has no fresh answer. */
-export interface Ways {
+export interface OriginFetchers {
   /**
    * What the origin would get without a cache: names and values in turn, end-to-end only. The cache takes conditions away or adds its own. For a
    * request that others join they have to say nothing of this client that the key and `Vary` do not say.
    */
   readonly headers: readonly string[];
   /** For this client's own request, with its body; aborted with it. */
-  readonly passThrough: AskOrigin;
+  readonly forClient: OriginFetch;
   /** For a request without a body, which may outlive the client: shared misses, refreshes in the background. May be called later. */
-  readonly aside: AskOrigin;
+  readonly background: OriginFetch;
 }

@@ -11,7 +11,7 @@ export interface OriginRequest {
 }
 
 /** The final answer (never 1xx), of whatever status. */
-export interface OriginAnswer {
+export interface OriginResponse {
   readonly status: number;
   /** Names and values in turn, as they came, without what was for the origin's connection. */
   readonly headers: readonly string[];
@@ -20,4 +20,4 @@ export interface OriginAnswer {
 }
 
 /** Rejects when there is no answer. Retries are its own business; the cache asks once. */
-export type AskOrigin = (request: OriginRequest) => Promise<OriginAnswer>;
+export type OriginFetch = (request: OriginRequest) => Promise<OriginResponse>;

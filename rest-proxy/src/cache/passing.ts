@@ -2,19 +2,19 @@ import type { ServerResponse } from "node:http";
 import { createDisconnectSignal } from "@tributary/kit/http/abort-source";
 import type { CacheObservation } from "./cache-observation.ts";
 import { type Forwarded, forwardedStatus } from "./cache-status.ts";
-import type { CacheLookup, Ways } from "./lookup.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { CacheLookup, OriginFetchers } from "./lookup.ts";
+import type { OriginResponse } from "./origin.ts";
 import { destroyBody, relayBody } from "./relay.ts";
-import { type CompleteHead, sendHead } from "./sending.ts";
+import { type CompleteHeaders, sendHead } from "./sending.ts";
 
 export interface Passed {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
-  readonly ways: Ways;
-  readonly complete: CompleteHead;
+  readonly ways: OriginFetchers;
+  readonly complete: CompleteHeaders;
   readonly forwarded: Forwarded;
   /** Called before any byte of the response goes to the client. */
-  readonly onAnswer?: (answer: OriginAnswer) => void;
+  readonly onAnswer?: (answer: OriginResponse) => void;
   /** Called when there is no response. */
   readonly onError?: (error: unknown) => void;
 }
@@ -29,9 +29,9 @@ export async function passOn({ name, observe }: PassingOptions, p: Passed): Prom
   const { lookup, response, ways, complete, forwarded } = p;
   const signal = createDisconnectSignal(response);
   const method = lookup.request.method ?? "";
-  let answer: OriginAnswer;
+  let answer: OriginResponse;
   try {
-    answer = await ways.passThrough({ method, headers: ways.headers, signal });
+    answer = await ways.forClient({ method, headers: ways.headers, signal });
   } catch (error) {
     p.onError?.(error);
     throw error;

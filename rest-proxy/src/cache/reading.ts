@@ -6,28 +6,28 @@ import { type Entry, type HeadOptions, isFresh, secondsLeft } from "./entry.ts";
 import { Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
 import type { Flights } from "./flights.ts";
 import { createHeading } from "./heading.ts";
-import type { CacheLookup, Ways } from "./lookup.ts";
+import type { CacheLookup, OriginFetchers } from "./lookup.ts";
 import { passOn } from "./passing.ts";
 import { mustValidate, type RequestRules } from "./request-rules.ts";
-import { answerFrom, type CompleteHead, type FreshAnswer, send } from "./sending.ts";
+import { answerFrom, type CompleteHeaders, type CachedResponse, send } from "./sending.ts";
 import { createTogether, type Wanted } from "./together.ts";
 
 export interface ReadingOptions extends FetchingOptions, HeadOptions {
   readonly flights: Flights;
   readonly rules: RequestRules;
   /** Shared requests and refreshes under way at once. */
-  readonly asideMax: number;
+  readonly backgroundMax: number;
 }
 
 export interface Reading extends Hits {
   /** Answers a `GET` or `HEAD` in whatever way is left. */
-  read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
+  read(lookup: CacheLookup, response: ServerResponse, ways: OriginFetchers, complete: CompleteHeaders): Promise<void>;
 }
 
 /** Responses that need no origin. */
 export interface Hits {
   /** The hit: synchronous, `GET` and `HEAD` only; undefined where the origin has to be asked or something done beside. */
-  findFresh(lookup: CacheLookup): FreshAnswer | undefined;
+  findFresh(lookup: CacheLookup): CachedResponse | undefined;
 }
 
 const hit: CacheObservation = { kind: "hit" };
@@ -39,7 +39,7 @@ export function createReading(o: ReadingOptions): Reading {
   const together = createTogether({ ...o, fetcher });
   const head = createHeading(o);
 
-  function findFresh({ key, request, selecting }: CacheLookup): FreshAnswer | undefined {
+  function findFresh({ key, request, selecting }: CacheLookup): CachedResponse | undefined {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     if (rules.isForOrigin(request)) return undefined;
     const entry = store.find(key, selecting);
@@ -49,7 +49,7 @@ export function createReading(o: ReadingOptions): Reading {
     return answerFrom(entry, request, atMs, hitStatus(o.name, secondsLeft(entry, atMs)));
   }
 
-  async function read(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead) {
+  async function read(lookup: CacheLookup, response: ServerResponse, ways: OriginFetchers, complete: CompleteHeaders) {
     const { request } = lookup;
     if (rules.isForOrigin(request) || rules.forbidsStoring(request)) {
       return passOn(o, { lookup, response, ways, complete, forwarded: "bypass" });
@@ -85,12 +85,12 @@ export function createReading(o: ReadingOptions): Reading {
 
   async function readAlone(wanted: Wanted): Promise<void> {
     const signal = createDisconnectSignal(wanted.response);
-    const ask = wanted.ways.passThrough;
+    const ask = wanted.ways.forClient;
     await fetcher.fetch({ ...wanted, ask, signal, withConditions: true, isWanted: () => false });
   }
 
   /** RFC 9111, 5.2.1.7. */
-  function refuse(response: ServerResponse, complete: CompleteHead): void {
+  function refuse(response: ServerResponse, complete: CompleteHeaders): void {
     send(
       response,
       { status: 504, headers: ["Cache-Status", o.name, "Content-Length", "0"], body: undefined },

@@ -1,18 +1,18 @@
 import { ageSeconds } from "./age.ts";
 import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
 import { type Entry, isFresh, secondsLeft } from "./entry.ts";
-import type { AskedOfCache } from "./lookup.ts";
+import type { CacheableRequest } from "./lookup.ts";
 
 /** What a client's `GET` or `HEAD` demands of the cache. */
 export interface RequestRules {
   /** Only the origin can evaluate it: `Range` (RFC 9110, 14.2), `If-Match` and `If-Unmodified-Since` (RFC 9111, 4.3.2). */
-  isForOrigin(request: AskedOfCache): boolean;
+  isForOrigin(request: CacheableRequest): boolean;
   /** The stored response may be sent without a request to the origin: fresh, and fresh enough for this client (RFC 9111, 4.2 and 5.2.1). */
-  isUsable(entry: Entry, request: AskedOfCache, nowMs: number): boolean;
+  isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
   /** RFC 9111, 5.2.1.5. */
-  forbidsStoring(request: AskedOfCache): boolean;
+  forbidsStoring(request: CacheableRequest): boolean;
   /** RFC 9111, 5.2.1.7. */
-  forbidsAsking(request: AskedOfCache): boolean;
+  forbidsAsking(request: CacheableRequest): boolean;
 }
 
 const none: Directives = new Map();
@@ -22,7 +22,7 @@ const none: Directives = new Map();
  * entry, and every other directive and `isForOrigin` is ignored: a client must not be able to turn the cache off for others.
  */
 export function createRequestRules(obeys: boolean): RequestRules {
-  const directivesOf = ({ headers }: AskedOfCache) => {
+  const directivesOf = ({ headers }: CacheableRequest) => {
     const text = obeys ? headers["cache-control"] : undefined;
     return text === undefined ? none : parseCacheControl(text);
   };
@@ -53,7 +53,7 @@ const validationIntervalMs = 1_000;
  * a response whose request was sent to the origin at most `validationIntervalMs` before t. If the origin fails and `stale-if-error` permits the
  * stored response (RFC 5861, 4), the client gets that one, for as long without another request to the origin (`StaleRules.mayAfterError`).
  */
-export function mustValidate({ headers }: AskedOfCache): boolean {
+export function mustValidate({ headers }: CacheableRequest): boolean {
   const text = headers["cache-control"] ?? headers["pragma"];
   if (text === undefined) return false;
   const directives = parseCacheControl(text);

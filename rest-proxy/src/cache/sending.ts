@@ -3,20 +3,20 @@ import { ageSeconds } from "./age.ts";
 import { isNotModified } from "./conditional.ts";
 import { endWith } from "./end-with.ts";
 import type { Entry } from "./entry.ts";
-import type { AskedOfCache } from "./lookup.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { CacheableRequest } from "./lookup.ts";
+import type { OriginResponse } from "./origin.ts";
 import { destroyBody } from "./relay.ts";
 
 /**
  * What the caller of the cache does to each head before it goes out: names and values in turn, a list that it may change and give back. Nothing
  * of it is ever stored.
  */
-export type CompleteHead = (headers: string[]) => string[];
+export type CompleteHeaders = (headers: string[]) => string[];
 
-export const asItIs: CompleteHead = (headers) => headers;
+export const unchangedHeaders: CompleteHeaders = (headers) => headers;
 
 /** A whole answer from the store. The array is the caller's own: further headers may be pushed onto it. */
-export interface FreshAnswer {
+export interface CachedResponse {
   readonly status: number;
   /** Names and values in turn, with `Age` and `Cache-Status`; goes into one `writeHead`. */
   readonly headers: string[];
@@ -25,7 +25,12 @@ export interface FreshAnswer {
 }
 
 /** The response from a stored one (RFC 9111, 4): 304 where the client has it (4.3.2), no body for `HEAD` (RFC 9110, 9.3.2). */
-export function answerFrom(entry: Entry, request: AskedOfCache, nowMs: number, cacheStatus: string): FreshAnswer {
+export function answerFrom(
+  entry: Entry,
+  request: CacheableRequest,
+  nowMs: number,
+  cacheStatus: string,
+): CachedResponse {
   const isUnchanged = entry.status === 200 && isNotModified(request.headers, entry.validators, nowMs);
   const headers = (isUnchanged ? entry.notModifiedHeaders : entry.headers).slice();
   headers.push("Age", String(ageSeconds(entry.bornAtMs, nowMs)), "Cache-Status", cacheStatus);
@@ -33,7 +38,11 @@ export function answerFrom(entry: Entry, request: AskedOfCache, nowMs: number, c
   return { status: isUnchanged ? 304 : entry.status, headers, body };
 }
 
-export function send(response: ServerResponse, { status, headers, body }: FreshAnswer, complete: CompleteHead): void {
+export function send(
+  response: ServerResponse,
+  { status, headers, body }: CachedResponse,
+  complete: CompleteHeaders,
+): void {
   if (response.destroyed) return;
   response.writeHead(status, complete(headers));
   endWith(response, body);
@@ -45,9 +54,9 @@ export function send(response: ServerResponse, { status, headers, body }: FreshA
  */
 export function sendHead(
   response: ServerResponse,
-  { status, headers, body }: OriginAnswer,
+  { status, headers, body }: OriginResponse,
   cacheStatus: string,
-  complete: CompleteHead,
+  complete: CompleteHeaders,
 ): void {
   if (response.destroyed) return;
   try {

@@ -4,32 +4,32 @@ import type { CacheObservation } from "./cache-observation.ts";
 import { createFlights } from "./flights.ts";
 import { createInvalidate, invalidatedBy, isSafe } from "./invalidating.ts";
 import { createInvalidationLog } from "./invalidation-log.ts";
-import type { CacheLookup, Ways } from "./lookup.ts";
+import type { CacheLookup, OriginFetchers } from "./lookup.ts";
 import { createMarks } from "./marks.ts";
-import type { OriginAnswer } from "./origin.ts";
+import type { OriginResponse } from "./origin.ts";
 import { passOn } from "./passing.ts";
 import { createReading, type Hits } from "./reading.ts";
 import { createRequestRules } from "./request-rules.ts";
-import { asItIs, type CompleteHead } from "./sending.ts";
+import { unchangedHeaders, type CachedResponse, type CompleteHeaders } from "./sending.ts";
 import { createStaleRules } from "./stale.ts";
 import { Store } from "./store.ts";
 
-export { asItIs };
-export type { CacheLookup, CacheObservation, CompleteHead, Ways };
+export { unchangedHeaders };
+export type { CachedResponse, CacheLookup, CacheObservation, OriginFetchers };
 
 export interface SharedCacheOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */
   readonly name: string;
   /** For everything that is stored: bodies, headers, keys and a lump for what objects cost. */
   readonly bytesMax: number;
-  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by twice `asideMax` times this. */
+  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by twice `backgroundMax` times this. */
   readonly entryBytesMax: number;
   /** Answers stored at once. */
   readonly entriesMax: number;
   /** Answers under one key that differ by `Vary`. */
   readonly variantsMax: number;
   /** Shared requests and refreshes under way at once. Beyond it nothing is refreshed early, and each client's request goes its own way. */
-  readonly asideMax: number;
+  readonly backgroundMax: number;
   /** Fields that outrank `Cache-Control`, the most important first (RFC 9213, 2.2), in lower case: `cdn-cache-control`. */
   readonly targetedFields: readonly string[];
   /** The longest that an answer without any word about its freshness is believed (RFC 9111, 4.2.2). Default 0: not at all. */
@@ -58,7 +58,12 @@ export interface SharedCache extends Hits {
    * @throws what the way to the origin threw, when nothing stored may stand in. Nothing is written then. An answer that breaks off once its head
    * is out is cut: the response is destroyed.
    */
-  answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead): Promise<void>;
+  respond(
+    lookup: CacheLookup,
+    response: ServerResponse,
+    ways: OriginFetchers,
+    complete: CompleteHeaders,
+  ): Promise<void>;
   /** Forgets at once; what was asked for before this is neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
   /** What is stored now. */
@@ -73,7 +78,7 @@ const notesMax = 10_000;
 /** A shared cache (RFC 9111) from its parts. It knows no route, no service and no body. */
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { heuristicSecondsMax = 0, obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
-  const { nowMs, asideMax, keysOf } = options;
+  const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, heuristicSecondsMax, observe };
   // What is kept, what is under way, and what neither may be any more.
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
@@ -82,14 +87,19 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const invalidate = createInvalidate({ store, flights, log, observe });
   // The way of a read.
   const reading = createReading({
-    ...{ ...o, store, log, flights, collectingMax: 2 * asideMax },
+    ...{ ...o, store, log, flights, collectingMax: 2 * backgroundMax },
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
     unshared: createMarks({ marksMax: notesMax, nowMs }),
     ask: createAsking({ ...o, store, log }),
   });
 
-  async function answer(lookup: CacheLookup, response: ServerResponse, ways: Ways, complete: CompleteHead) {
+  async function answer(
+    lookup: CacheLookup,
+    response: ServerResponse,
+    ways: OriginFetchers,
+    complete: CompleteHeaders,
+  ) {
     const { method = "" } = lookup.request;
     if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, complete);
     const passed = { lookup, response, ways, complete, forwarded: "method" } as const;
@@ -102,7 +112,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   }
 
   /** Before the client has the response to its write: from then on it must not read what was before the write. */
-  function settleWrite({ origin, key }: CacheLookup, answer: OriginAnswer | undefined): void {
+  function settleWrite({ origin, key }: CacheLookup, answer: OriginResponse | undefined): void {
     log.noteWrite(origin);
     invalidate(invalidatedBy(answer, key, keysOf));
   }
@@ -119,7 +129,7 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
 
   return {
     findFresh: reading.findFresh,
-    async answer(lookup, response, ways, complete) {
+    async respond(lookup, response, ways, complete) {
       try {
         await answer(lookup, response, ways, complete);
       } catch (error) {

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { createHttpOrigin } from "./http-origin.ts";
 import type { OriginRequest } from "./origin.ts";
-import { asItIs, createSharedCache, type Ways } from "./shared-cache.ts";
+import { unchangedHeaders, createSharedCache, type OriginFetchers } from "./shared-cache.ts";
 
 export interface Standalone {
   readonly handler: RequestListener;
@@ -27,7 +27,7 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     entryBytesMax: 8 * mebibyte,
     entriesMax: 100_000,
     variantsMax: 32,
-    asideMax: 256,
+    backgroundMax: 256,
     targetedFields: ["cdn-cache-control"],
     heuristicSecondsMax: 86_400,
     obeysRequests: true,
@@ -42,10 +42,10 @@ export function createStandalone({ origin, nowMs }: StandaloneOptions): Standalo
     const lookup = { origin: origin.origin, key, request, selecting: (field: string) => selecting(request, field) };
     const fresh = cache.findFresh(lookup);
     if (fresh) return void response.writeHead(fresh.status, fresh.headers).end(fresh.body);
-    const passThrough = (asked: OriginRequest) => http.ask(target, asked, hasBody(request) ? request : undefined);
-    const aside = (asked: OriginRequest) => http.ask(target, asked, undefined);
-    const ways: Ways = { headers: withHost(request, host), passThrough, aside };
-    await cache.answer(lookup, response, ways, asItIs);
+    const forClient = (asked: OriginRequest) => http.ask(target, asked, hasBody(request) ? request : undefined);
+    const background = (asked: OriginRequest) => http.ask(target, asked, undefined);
+    const ways: OriginFetchers = { headers: withHost(request, host), forClient, background };
+    await cache.respond(lookup, response, ways, unchangedHeaders);
   }
 
   return {

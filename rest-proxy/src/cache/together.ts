@@ -3,17 +3,17 @@ import { type Forwarded, forwardedStatus } from "./cache-status.ts";
 import type { Entry } from "./entry.ts";
 import { type Fetcher, type FetchingOptions, sendStale } from "./fetching.ts";
 import type { Flight, Flights } from "./flights.ts";
-import type { CacheLookup, Ways } from "./lookup.ts";
+import type { CacheLookup, OriginFetchers } from "./lookup.ts";
 import { createMarks, type Marks } from "./marks.ts";
-import { answerFrom, asItIs, type CompleteHead, send } from "./sending.ts";
+import { answerFrom, unchangedHeaders, type CompleteHeaders, send } from "./sending.ts";
 import { isSelected } from "./vary.ts";
 
 /** What a client waits for. */
 export interface Wanted {
   readonly lookup: CacheLookup;
   readonly response: ServerResponse;
-  readonly ways: Ways;
-  readonly complete: CompleteHead;
+  readonly ways: OriginFetchers;
+  readonly complete: CompleteHeaders;
   /** Stored and stale, or not good enough for this client. */
   readonly entry: Entry | undefined;
   readonly forwarded: Forwarded;
@@ -25,14 +25,14 @@ export interface TogetherOptions extends FetchingOptions {
   readonly fetcher: Fetcher;
   readonly flights: Flights;
   /** Shared requests and refreshes under way at once. */
-  readonly asideMax: number;
+  readonly backgroundMax: number;
 }
 
 export interface Together {
   /** One request for all who want the same. False when this client has to go alone: nothing is written then. */
   read(wanted: Wanted): Promise<boolean>;
   /** Renews what is stale while it is used; nobody waits for it. */
-  refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void;
+  refresh(lookup: CacheLookup, ways: OriginFetchers, entry: Entry): void;
 }
 
 /** After a refresh has failed, what is stale is used this long before the next attempt. */
@@ -52,7 +52,7 @@ export function createTogether(o: TogetherOptions): Together {
         if ((await follow(flight, wanted)) || response.destroyed) return true;
         continue;
       }
-      if (flights.underWay >= o.asideMax) return false;
+      if (flights.underWay >= o.backgroundMax) return false;
       const begun = begin(lookup, isDemanded);
       begun.enter(response);
       await fly(begun, wanted);
@@ -68,7 +68,7 @@ export function createTogether(o: TogetherOptions): Together {
   }
 
   async function fly(flight: Flight, wanted: Omit<Wanted, "response"> & { response: ServerResponse | undefined }) {
-    const ask = wanted.ways.aside;
+    const ask = wanted.ways.background;
     const { signal } = flight;
     const isWanted = () => flight.waiting > 0;
     const onHead = (groups: readonly string[]) => void (flight.groups = groups);
@@ -98,15 +98,15 @@ export function createTogether(o: TogetherOptions): Together {
   }
 
   /** RFC 5861, 3: one for each entry at a time, since no client waits for it; a pause when it fails. */
-  function refresh(lookup: CacheLookup, ways: Ways, entry: Entry): void {
+  function refresh(lookup: CacheLookup, ways: OriginFetchers, entry: Entry): void {
     const { origin, key } = lookup;
     if (flights.isFilling(lookup) || paused.has(key)) return;
-    if (flights.underWay >= o.asideMax) return observe({ kind: "refresh-skipped" });
+    if (flights.underWay >= o.backgroundMax) return observe({ kind: "refresh-skipped" });
     // With this client's token, if it has one: what comes is kept only when it says that it is for everybody (RFC 9111, 3.5).
     const flight = begin(lookup, false);
     flight.enter();
     const about = { lookup, ways, entry, forwarded: "stale", isDemanded: false } as const;
-    fly(flight, { ...about, response: undefined, complete: asItIs }).catch((cause: unknown) => {
+    fly(flight, { ...about, response: undefined, complete: unchangedHeaders }).catch((cause: unknown) => {
       paused.set(key, refreshPauseMs);
       observe({ kind: "refresh-failed", origin, key, cause });
     });

@@ -1,4 +1,4 @@
-import type { Retirement } from "../retirement.ts";
+import type { Retirement } from "../route/retirement.ts";
 import type { OpenApi, Operation } from "./open-api.ts";
 
 /** The lowest version after `version`; `versions` ascend. */

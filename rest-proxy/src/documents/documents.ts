@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { toProblemDocument } from "@tributary/kit/http/problem";
-import type { Retirement } from "../retirement.ts";
+import type { Retirement } from "../route/retirement.ts";
 import { createCatalog } from "./catalog.ts";
 import { readAssets } from "./assets.ts";
 import { markDeprecated } from "./deprecation.ts";
@@ -17,14 +17,14 @@ export interface DocumentsOptions {
   readonly retirements: readonly Retirement[];
 }
 
-export interface OwnRequest {
+export interface DocumentRequest {
   readonly method: string;
   /** Without its query, which means nothing here. */
   readonly path: string;
   readonly headers: Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
 }
 
-export interface OwnAnswer {
+export interface DocumentResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -34,7 +34,7 @@ export interface OwnAnswer {
 
 export interface Documents {
   /** What the proxy answers by itself at this path; undefined for any other path. Never throws, waits for nothing. */
-  find(request: OwnRequest): OwnAnswer | undefined;
+  find(request: DocumentRequest): DocumentResponse | undefined;
 }
 
 /**
@@ -72,9 +72,9 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
 }
 
 const allow = "GET, HEAD, OPTIONS";
-const allowed: OwnAnswer = { status: 204, headers: ["Allow", allow], bytes: Buffer.alloc(0) };
+const allowed: DocumentResponse = { status: 204, headers: ["Allow", allow], bytes: Buffer.alloc(0) };
 
-function refuseMethod({ path }: Page): OwnAnswer {
+function refuseMethod({ path }: Page): DocumentResponse {
   const error = new AppError("METHOD_NOT_ALLOWED", `This path takes ${allow}.`);
   const bytes = Buffer.from(JSON.stringify(toProblemDocument(error, { instance: path })));
   const type = ["Content-Type", "application/problem+json", "Content-Length", String(bytes.length)];

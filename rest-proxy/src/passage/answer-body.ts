@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { Deadline, EndReason } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
-import { isConnectionError, serviceLate } from "../problems.ts";
+import { isConnectionError, serviceLate } from "../errors/errors.ts";
 
 export interface BodyWatch {
   readonly deadline: Deadline;

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Deadline, EndListener, EndReason } from "@tributary/kit/upstream/deadline";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
-import { isConnectionError } from "../problems.ts";
+import { isConnectionError } from "../errors/errors.ts";
 import type { Attempt, AttemptRequest, AttemptResult } from "./attempt.ts";
 import type { ReplicaConnection } from "./replica-connection.ts";
 import { StandInRequest, StandInResponse } from "./stand-ins.ts";

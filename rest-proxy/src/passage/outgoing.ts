@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 import { forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
-import { isHopByHop, namesInConnection } from "../headers.ts";
+import { isHopByHop, namesInConnection } from "../forward/headers.ts";
 import type { PassageRequest } from "./ask.ts";
 import type { AttemptRequest } from "./attempt.ts";
 

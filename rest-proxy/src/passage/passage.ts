@@ -5,7 +5,7 @@ import { createDeadline, endOf } from "@tributary/kit/upstream/deadline";
 import { hasFarewell } from "@tributary/kit/upstream/farewell";
 import { createReplicaPicker, type ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
 import type { RetryBudgetLimits } from "@tributary/kit/upstream/retry-budget";
-import { toClientHeaders } from "../headers.ts";
+import { toClientHeaders } from "../forward/headers.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 import { watchBody } from "./answer-body.ts";
 import type { Ask, PassageAnswer, PassageRequest } from "./ask.ts";

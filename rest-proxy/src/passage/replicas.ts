@@ -5,8 +5,8 @@ import { beginAttempt, endAttempt, type TracedRequest } from "@tributary/kit/ups
 import type { Deadline } from "@tributary/kit/upstream/deadline";
 import type { Verdict } from "@tributary/kit/upstream/replica-health";
 import type { AttemptFailure, Replica, ReplicaPicker } from "@tributary/kit/upstream/replica-picker";
-import { ClientGone } from "../body.ts";
-import { serviceDown, serviceLate } from "../problems.ts";
+import { ClientDisconnected } from "../errors/errors.ts";
+import { serviceDown, serviceLate } from "../errors/errors.ts";
 import type { Attempt, AttemptRequest, AttemptResult } from "./attempt.ts";
 import { type Outgoing, withDeadline, withTrace } from "./outgoing.ts";
 import type { ReplicaConnection } from "./replica-connection.ts";
@@ -155,6 +155,6 @@ function causeOf(result: AttemptResult): unknown {
 
 function toError({ ended }: Deadline, cause: unknown, replica: string | undefined): Error {
   if (ended?.reason === "timeout") return serviceLate(ended.cause, replica);
-  if (ended) return new ClientGone("Nobody waits for the answer any more.", { cause: ended.cause });
+  if (ended) return new ClientDisconnected("Nobody waits for the answer any more.", { cause: ended.cause });
   return serviceDown(cause ?? new Error("No address is known"), replica);
 }

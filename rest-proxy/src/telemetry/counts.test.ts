@@ -2,7 +2,7 @@ import { AppError } from "@tributary/kit/errors/app-error";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
-import { ClientGone } from "../body.ts";
+import { ClientDisconnected } from "../errors/errors.ts";
 import { createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createServiceObservers } from "./service-observer.ts";
@@ -44,7 +44,7 @@ test("what is asked of a service is counted by its outcome, and is under way unt
   const observer = createServiceObservers(metrics)?.("things");
   if (!observer) throw new Error("somebody watches");
   observer.begin().answered(200);
-  const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientGone(""), new Error("bug")];
+  const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientDisconnected(""), new Error("bug")];
   for (const failure of failing) {
     const asked = observer.begin();
     if (typeof failure === "number") asked.answered(failure);

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { createLog, silentLog } from "@tributary/kit/process/log";
 import { createFailureLog, type Failure } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
-import { serviceDown } from "../problems.ts";
+import { serviceDown } from "../errors/errors.ts";
 import { createObserver } from "./observations.ts";
 
 const about = {

@@ -1,10 +1,21 @@
 import type { Log } from "@tributary/kit/process/log";
+import type { ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
-import type { PassageObservation } from "../passage/passage.ts";
-import { ServiceFailure } from "../problems.ts";
-import type { UsageCount } from "../usage.ts";
+import { ServiceFailure } from "../errors/errors.ts";
 
-export interface About {
+/** How often a client requested a route in an old version. */
+export interface UsageCount {
+  readonly version: number;
+  /** A known name, `other` for any other name, `unnamed` for none. */
+  readonly client: string;
+  readonly route: string;
+  readonly requests: number;
+}
+
+/** A replica of a service: ejected, restored, retried, looked up. */
+type ReplicaObservation = ReplicaPickerObservation & { readonly service: string };
+
+export interface ObservedRequest {
   readonly requestId: string;
   /** The same in other processes, whether or not somebody records the trace. */
   readonly traceId: string;
@@ -17,7 +28,7 @@ export interface About {
 
 /** What the rooms tell; only this file turns it into log lines. */
 export type Observation =
-  | PassageObservation
+  | ReplicaObservation
   | ({
       readonly kind: "service-failed";
       readonly service: string;
@@ -25,12 +36,12 @@ export type Observation =
       readonly replica: string | undefined;
       readonly code: string;
       readonly cause: unknown;
-    } & About)
+    } & ObservedRequest)
   /** Without a service when it was the client that did not read. */
-  | ({ readonly kind: "answer-cut"; readonly service?: string; readonly reason: string } & About)
+  | ({ readonly kind: "answer-cut"; readonly service?: string; readonly reason: string } & ObservedRequest)
   /** A cached response could not be refreshed in the background; it is used until it is too old. */
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
-  | ({ readonly kind: "bug"; readonly cause: unknown } & About)
+  | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
   /** Who called versions older than the newest since the process began. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished, expect, test } from "vitest";
-import { loadRoutes } from "../routes.ts";
+import { loadRoutes } from "../route/routes.ts";
 import { createProxyTelemetry } from "./proxy-telemetry.ts";
 
 const routes = loadRoutes(fileURLToPath(new URL("../../../supergraph/routes.json", import.meta.url)));

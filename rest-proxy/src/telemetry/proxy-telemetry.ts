@@ -7,7 +7,6 @@ import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations"
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createTelemetry, type Telemetry } from "@tributary/kit/telemetry/telemetry";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
-import type { Route } from "../routes.ts";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
@@ -15,7 +14,7 @@ import { createRequestObserver, methods, type RequestObserver } from "./request-
 import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
 
 /** Who watches; undefined: nobody, and it costs nothing. */
-export interface Watchers {
+export interface ProxyObservers {
   readonly requests?: RequestObserver | undefined;
   readonly services?: ((service: string) => ServiceObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
@@ -25,11 +24,19 @@ export interface Watchers {
 export interface ProxyTelemetry {
   readonly log: Log;
   readonly observe: Observe;
-  readonly watchers: Watchers;
+  readonly observers: ProxyObservers;
   /** The listener for /metrics, if there is to be one. */
   startAdmin(): Promise<RunningServer | undefined>;
   /** Sends what is recorded. */
   stop(): Promise<void>;
+}
+
+/** The part of a route that label values come from. */
+export interface DeclaredRoute {
+  readonly service: string;
+  readonly path: string;
+  readonly method: string;
+  readonly versions: readonly number[];
 }
 
 export interface ProxyTelemetryConfig extends TelemetryConfig {
@@ -40,7 +47,7 @@ export interface ProxyTelemetryConfig extends TelemetryConfig {
 /** @param routes of the route table. */
 export async function createProxyTelemetry(
   config: ProxyTelemetryConfig,
-  routes: readonly Route[],
+  routes: readonly DeclaredRoute[],
 ): Promise<ProxyTelemetry> {
   const telemetry = await createTelemetry({ name: "rest-proxy", declarations: metricsOf.rest, config });
   const { log, metrics, trace } = telemetry;
@@ -51,7 +58,7 @@ export async function createProxyTelemetry(
   return {
     log,
     observe: combine(telemetry, failures),
-    watchers: {
+    observers: {
       requests: createRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
@@ -65,7 +72,7 @@ export async function createProxyTelemetry(
 }
 
 /** Label values of every request, and of those that no route takes. */
-function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonly Route[]): void {
+function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonly DeclaredRoute[]): void {
   for (const { service, path: route, versions, method } of routes) {
     metrics.announce({ service });
     for (const version of versions) {
@@ -85,7 +92,7 @@ interface ClientOptions {
 
 function announceClients(
   metrics: Metrics<typeof metricsOf.rest>,
-  routes: readonly Route[],
+  routes: readonly DeclaredRoute[],
   { knownClients, newestVersion }: ClientOptions,
 ): void {
   const inOldVersions = routes.flatMap(({ path: route, versions }) =>

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { Settled } from "./request-record.ts";
+import type { FinishedRequest } from "./request-record.ts";
 
 export interface RequestCountsOptions {
   readonly metrics: Metrics<typeof restMetrics>;
@@ -20,7 +20,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const secondsOf = keepSeries(metrics);
   const clientOf = createKnownValues(knownClients);
 
-  return ({ record, request, status, milliseconds }: Settled, method: string): void => {
+  return ({ record, request, status, milliseconds }: FinishedRequest, method: string): void => {
     const { code } = record;
     const route = record.route?.path ?? "other";
     const version = record.version ?? "none";

@@ -5,7 +5,7 @@ import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { expect, test } from "vitest";
-import type { Route } from "../routes.ts";
+import type { Route } from "../route/routes.ts";
 import { createRequestObserver } from "./request-observer.ts";
 import { RequestRecord } from "./request-record.ts";
 

@@ -6,13 +6,13 @@ import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/tracing/trace";
 import { createRequestCounts } from "./request-counts.ts";
-import type { RequestRecord, Settled } from "./request-record.ts";
+import type { RequestRecord, FinishedRequest } from "./request-record.ts";
 
 /** Counts, traces and logs requests; there is none where nobody asks for any of it. */
 export interface RequestObserver {
   /** Undefined when the request is not traced. */
   begin(request: IncomingMessage, requestId: string): Span | undefined;
-  end(settled: Settled): void;
+  end(settled: FinishedRequest): void;
 }
 
 export interface RequestObserverOptions {
@@ -69,7 +69,7 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
   span.end();
 }
 
-function tell({ log, accessLog }: RequestObserverOptions, settled: Settled, method: string): void {
+function tell({ log, accessLog }: RequestObserverOptions, settled: FinishedRequest, method: string): void {
   const { record, status, requestId, milliseconds } = settled;
   const { route, version, span, code, failedReplica } = record;
   const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);

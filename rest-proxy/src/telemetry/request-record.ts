@@ -1,10 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
-import type { Route } from "../routes.ts";
+
+export interface RecordedRoute {
+  /** The path template, such as `/things/:id`. */
+  readonly path: string;
+  readonly service: string;
+}
 
 /** What becomes known of a request on its way, in words of ours: for what is counted, traced and logged. */
 export class RequestRecord {
-  route: Route | undefined = undefined;
+  route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
   /** Of the proxy's own refusal. */
   code: string | undefined = undefined;
@@ -27,7 +32,7 @@ export class RequestRecord {
 }
 
 /** A request whose answer is over. */
-export interface Settled {
+export interface FinishedRequest {
   readonly record: RequestRecord;
   readonly request: IncomingMessage;
   /** Of the answer; 499, nginx' number for it, when the client left before. */
@@ -37,7 +42,7 @@ export interface Settled {
 }
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
-export function noteCache({ span }: RequestRecord, headers: readonly string[]): void {
+export function recordCacheStatus({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");
   const result = at === -1 ? undefined : headers[at + 1]?.split("; ")[1];

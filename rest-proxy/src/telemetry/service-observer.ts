@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import { ClientGone } from "../body.ts";
+import { ClientDisconnected } from "../errors/errors.ts";
 
 /** Counts what is asked of one service; there is none where nobody asks for it. */
 export interface ServiceObserver {
@@ -77,5 +77,5 @@ class Asked implements AskedService {
 
 function codeOf(error: unknown): string {
   if (error instanceof AppError) return error.code;
-  return error instanceof ClientGone ? "CLIENT_GONE" : "INTERNAL_SERVER_ERROR";
+  return error instanceof ClientDisconnected ? "CLIENT_GONE" : "INTERNAL_SERVER_ERROR";
 }

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { idleMsMax } from "@tributary/kit/upstream/pool";
 import { describe, expect, test } from "vitest";
-import type { AskOrigin } from "../../src/cache/origin.ts";
+import type { OriginFetch } from "../../src/cache/origin.ts";
 import {
   answerOk,
   open,
@@ -125,7 +125,7 @@ describe.each(ways)("%s", (way) => {
   test("a cache has it for an origin, once it is said where to", async () => {
     const replica = await startReplica((response, request) => void response.end(request.url));
     const { passage } = open([replica.url]);
-    const askOrigin: AskOrigin = (asked) => passage[way]({ ...asked, target: "/rest/v1/a?b=c", body: undefined });
+    const askOrigin: OriginFetch = (asked) => passage[way]({ ...asked, target: "/rest/v1/a?b=c", body: undefined });
     expect(await outcomeOf(askOrigin({ method: "GET", headers: [], signal: read.signal }))).toBe("200 /rest/v1/a?b=c");
   });
 

@@ -73,7 +73,7 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
     entryBytesMax: 100_000,
     entriesMax: 1_000,
     variantsMax: 4,
-    asideMax: 8,
+    backgroundMax: 8,
     targetedFields: ["cdn-cache-control"],
     nowMs: () => nowMs,
     keysOf: (reference, key) => (reference.startsWith("/") && reference !== key ? [reference] : []),
@@ -114,11 +114,13 @@ async function forward(
   const complete = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
-  const aside = (asked: OriginRequest) => ask(target, asked, undefined);
+  const background = (asked: OriginRequest) => ask(target, asked, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
-  await cache.answer(lookup, response, { headers, aside, passThrough: aside }, complete).catch((error: unknown) => {
-    response.writeHead(502).end(String(error));
-  });
+  await cache
+    .respond(lookup, response, { headers, background, forClient: background }, complete)
+    .catch((error: unknown) => {
+      response.writeHead(502).end(String(error));
+    });
 }
 
 function toAsked(request: IncomingMessage, response: ServerResponse): Asked {

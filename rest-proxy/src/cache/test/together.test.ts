@@ -160,7 +160,7 @@ test("an error of the origin goes to all who wait, and is asked for once", async
 });
 
 test("beyond the bound of shared requests each goes its own way", async () => {
-  const { send, asked, askedCount } = await setUp({ asideMax: 1 });
+  const { send, asked, askedCount } = await setUp({ backgroundMax: 1 });
   const first = send("/a");
   const one = await asked();
   const others = [send("/b"), send("/b")];

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { ClientDisconnected } from "../errors/errors.ts";
+
+/** How much of an unwanted body is read and discarded so that its sender can read the response; then the connection is closed. */
+const discardedBytesMax = 1_048_576;
+
+export interface BodyReaderOptions {
+  readonly bodyBytesMax: number;
+  /** Bodies that may be received at once; bounds the memory that slow senders can occupy. */
+  readonly bodiesInFlightMax: number;
+}
+
+/**
+ * Reads the whole body, so that the request to the service has a `Content-Length` and a slow sender does not occupy one of the service's
+ * in-flight requests. Never parses it. Undefined for a request without a body.
+ */
+export type ReadBody = (request: IncomingMessage, response: ServerResponse) => Promise<Buffer | undefined>;
+
+/**
+ * @throws AppError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE if `bodiesInFlightMax` is reached, MALFORMED_REQUEST for a GET with a body;
+ * ClientDisconnected.
+ */
+export function createBodyReader({ bodyBytesMax, bodiesInFlightMax }: BodyReaderOptions): ReadBody {
+  let inFlight = 0;
+  const tooLarge = () =>
+    new AppError("PAYLOAD_TOO_LARGE", `A body has at most ${bodyBytesMax.toLocaleString("en")} bytes.`);
+
+  return async (request, response) => {
+    if (!hasBody(request)) return undefined;
+    if (request.method === "GET" || request.method === "HEAD") {
+      throw new AppError("MALFORMED_REQUEST", `A body has no meaning with ${request.method}.`);
+    }
+    if (hasTransferCoding(request)) {
+      throw new AppError("MALFORMED_REQUEST", "Send a body with Content-Length or Transfer-Encoding: chunked.");
+    }
+    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw tooLarge();
+    if (inFlight >= bodiesInFlightMax) {
+      throw new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Try again.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    inFlight++;
+    try {
+      // Node leaves this to us because the server listens to checkContinue: a body that would be rejected is not requested.
+      if (expectsContinue(request)) response.writeContinue();
+      return await collect(request, bodyBytesMax, tooLarge);
+    } finally {
+      inFlight--;
+    }
+  };
+}
+
+/**
+ * Call it before a response that leaves the body unread: the rest of the body is discarded, up to a bound. If the client waits for 100
+ * (Continue) and did not get it, Node closes the connection.
+ */
+export function discardBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || response.headersSent || !hasBody(request)) return;
+  let bytes = 0;
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > discardedBytesMax) request.destroy();
+  });
+  request.on("error", () => undefined);
+  // Marks the body as being read, or Node would discard the rest itself, without a bound.
+  request.read(0);
+}
+
+function collect(request: IncomingMessage, bytesMax: number, tooLarge: () => AppError): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (finish: () => void) => {
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      finish();
+    };
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) return settle(() => reject(tooLarge()));
+      chunks.push(chunk);
+    };
+    const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
+    const onClose = () => settle(() => reject(new ClientDisconnected("The client disconnected.")));
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
+    request.on("error", () => undefined);
+  });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** `gzip, chunked` and the like: Node removes only the chunked coding, so the service would get a compressed body (RFC 9112, 6.1). */
+function hasTransferCoding({ headers }: IncomingMessage): boolean {
+  return (headers["transfer-encoding"] ?? "chunked").trim().toLowerCase() !== "chunked";
+}
+
+function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return httpVersion === "1.1" && headers.expect?.toLowerCase() === "100-continue";
+}

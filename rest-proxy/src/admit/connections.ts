@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { type Server, STATUS_CODES } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
+import { toProblemDocument } from "@tributary/kit/http/problem";
+import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
+import type { PendingResponses } from "@tributary/kit/process/lifecycle";
+import type { Observe } from "../telemetry/observations.ts";
+import type { Admission } from "./admission.ts";
+
+/** How long a rejected connection stays open, so that its client can read the response before unread bytes cause a reset. */
+const lingerMs = 1_000;
+
+export interface ConnectionOptions {
+  readonly observe: Observe;
+  readonly admission: Admission;
+  readonly pendingResponses: PendingResponses;
+}
+
+/** Handles input that never becomes a request: malformed bytes, `Expect`, `CONNECT`. Call it before the server listens. */
+export function prepareServer(server: Server, { observe, admission, pendingResponses }: ConnectionOptions): void {
+  // Node would reject a missing Host itself, without a problem document; readHost rejects it instead.
+  Object.assign(server, { requireHostHeader: false });
+  // Node would send 100 (Continue) before the request is checked; the body reader sends it instead.
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  // Other expectations may be ignored (RFC 9110, 10.1.1).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  rejectBrokenRequests(server, pendingResponses, reject);
+
+  function reject(socket: Duplex, code: string | undefined): void {
+    const requestId = randomUUID();
+    observe({ kind: "unreadable", code: code ?? "CONNECT", requestId });
+    socket.on("error", () => undefined);
+    const headers: string[] = [];
+    if (socket instanceof Socket) admission.countUnreadable(socket, headers);
+    socket.end(rawProblem(codeOfParserError(code), requestId, headers));
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once("close", () => clearTimeout(timer));
+  }
+}
+
+/** The error code for an error of Node's HTTP parser. */
+export function codeOfParserError(code: string | undefined): ErrorCode {
+  if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "PAYLOAD_TOO_LARGE";
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
+  return "MALFORMED_REQUEST";
+}
+
+const messages: Partial<Record<ErrorCode, string>> = {
+  HEADERS_TOO_LARGE: "The headers are larger than 16 KiB in total.",
+  PAYLOAD_TOO_LARGE: "The chunk extensions are too long.",
+  REQUEST_TIMEOUT: "The request was not complete in time.",
+};
+
+/**
+ * A complete HTTP response, as bytes for a connection on which no request could be parsed; the connection is closed after it.
+ * @param headers more headers, as alternating names and values.
+ */
+export function rawProblem(code: ErrorCode, requestId: string, headers: readonly string[] = []): string {
+  const error = new AppError(code, messages[code] ?? "The request is not valid HTTP.");
+  const body = JSON.stringify(toProblemDocument(error, { requestId }));
+  return [
+    `HTTP/1.1 ${statusOf[code]} ${STATUS_CODES[statusOf[code]] ?? ""}`,
+    "Content-Type: application/problem+json",
+    "Cache-Control: no-store",
+    `X-Request-Id: ${requestId}`,
+    ...headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : [])),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}

@@ -1,0 +1,39 @@
+import { type Cors, createCors } from "@tributary/kit/http/cors";
+import { clientNameHeaders } from "../telemetry/client-name.ts";
+
+/** CORS for the REST routes: the request headers that pages of the allowed origins may send, and the response headers that they may read. */
+export function createResourceCors(origins: readonly string[]): Cors {
+  return createCors({
+    origins,
+    allowedHeaders: [
+      "Accept",
+      "Authorization",
+      "Content-Type",
+      "Idempotency-Key",
+      "If-Match",
+      "If-None-Match",
+      ...clientNameHeaders,
+      "Traceparent",
+      "Tracestate",
+      "X-Request-Id",
+    ],
+    exposedHeaders: [
+      "API-Version",
+      "Allow",
+      "Cache-Status",
+      "Content-Location",
+      "Deprecation",
+      "ETag",
+      "Idempotency-Replayed",
+      "Link",
+      "Location",
+      "RateLimit",
+      "RateLimit-Policy",
+      "Retry-After",
+      "Sunset",
+      "Traceparent",
+      "WWW-Authenticate",
+      "X-Request-Id",
+    ],
+  });
+}

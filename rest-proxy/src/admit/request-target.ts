@@ -1,0 +1,54 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { hasOneHost } from "@tributary/kit/http/host";
+
+/** A request target, split and not yet interpreted (RFC 9112, 3.2). */
+export interface Target {
+  /** As sent, from its first slash. */
+  readonly path: string;
+  /** As sent, without the question mark. */
+  readonly query: string;
+  /** Of a target in absolute form; it overrides the Host header (RFC 9112, 3.2.2). Never used to choose a service. */
+  readonly authority: string | undefined;
+}
+
+const absoluteForm = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i;
+const pathPattern = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/;
+/** Accepts more than RFC 3986: browsers send `"[]{}|^` and the like unencoded. */
+const queryPattern = /^[\x21\x22\x24-\x7e]*$/;
+const hostPattern = /^(?:[A-Za-z0-9._~-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** Undefined unless the target is in origin-form or absolute-form: `*`, `host:port`, backslashes, a fragment and invalid escapes are not. */
+export function parseTarget(text: string): Target | undefined {
+  const [prefix = "", authority] = absoluteForm.exec(text) ?? [];
+  if (authority !== undefined && !isHost(authority)) return undefined;
+  const rest = text.slice(prefix.length);
+  const mark = rest.indexOf("?");
+  const path = (mark === -1 ? rest : rest.slice(0, mark)) || (authority === undefined ? "" : "/");
+  const query = mark === -1 ? "" : rest.slice(mark + 1);
+  return pathPattern.test(path) && queryPattern.test(query) ? { path, query, authority } : undefined;
+}
+
+/** @throws AppError MALFORMED_REQUEST. */
+export function readTarget(url: string): Target {
+  const target = parseTarget(url);
+  if (!target) throw new AppError("MALFORMED_REQUEST", "The request target is not a valid path.");
+  return target;
+}
+
+/** Whether a text is a host with an optional port (RFC 9110, 7.2). */
+export function isHost(text: string): boolean {
+  return hostPattern.test(text);
+}
+
+/**
+ * The requested host, for `Forwarded`. An HTTP/1.1 request has exactly one (RFC 9112, 3.2).
+ * @throws AppError MALFORMED_REQUEST.
+ */
+export function readHost(request: IncomingMessage, target: Target): string | undefined {
+  const { host } = request.headers;
+  if (!hasOneHost(request) || (host !== undefined && host !== "" && !isHost(host))) {
+    throw new AppError("MALFORMED_REQUEST", "Send exactly one Host header, with a valid host.");
+  }
+  return target.authority ?? (host === "" ? undefined : host);
+}

@@ -1,0 +1,168 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { listHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { isTraceParent } from "@tributary/kit/http/trace-context";
+import type { Client } from "../admit/clients.ts";
+
+/** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
+const hopByHop: ReadonlySet<string> = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** What only the proxy may say to a service, or what speaks of who or where the caller is and does not begin with `x-`. */
+const saidByUs: ReadonlySet<string> = new Set([
+  "cf-connecting-ip",
+  "client-ip",
+  "content-length",
+  "expect",
+  "fastly-client-ip",
+  "forwarded",
+  "host",
+  "remote-addr",
+  "remote-user",
+  "traceparent",
+  "true-client-ip",
+  "via",
+]);
+
+/** What a service does not get to say to a client: the proxy says it, or it tells of the inside. */
+const keptFromClients: ReadonlySet<string> = new Set([
+  "api-version",
+  "server",
+  "traceparent",
+  "x-content-type-options",
+  "x-powered-by",
+  "x-request-id",
+]);
+
+/** The name in `Via`: a pseudonym, for the host's name is nobody's business (RFC 9110, 7.6.3). */
+const viaName = "tributary-rest-proxy";
+
+export function isHopByHop(name: string): boolean {
+  return hopByHop.has(name);
+}
+
+export interface AboutForwarding {
+  readonly requestId: string;
+  readonly traceParent: string;
+  readonly client: Client;
+  /** The host that the client asked, checked. */
+  readonly host: string | undefined;
+  /** Undefined for a request without a body. */
+  readonly bodyBytes: number | undefined;
+  /**
+   * `GET` and `HEAD`. The proxy has negotiated media type and content coding, and ignores what no route supports: the service gets none of these
+   * fields, so that no response depends on what its cache key does not contain.
+   */
+  readonly isRead: boolean;
+  /** The answer may be kept for others, so nobody hears who asks and where from. */
+  readonly isForOthers: boolean;
+}
+
+const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
+
+/** No route supports them for `GET` and `HEAD`: the cache cannot evaluate them, and a part or a 412 could not be shared (RFC 9110, 13.1 and 14.2). */
+const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
+
+/**
+ * The headers that a service gets, names and values in turn. Gone are: what was meant for this connection, everything that `Connection` names,
+ * every `x-` header and every name with an underscore (identity, forwarding, deadlines and method override all live there; CGI-like servers
+ * read `_` as `-`). What the proxy knows by itself is then said anew, so that nothing of it can be taken away by naming it in `Connection`.
+ */
+export function toServiceHeaders(request: IncomingMessage, about: AboutForwarding): string[] {
+  const { headers } = request;
+  const dropped = namedInConnection(headers.connection);
+  const isTraced = isTraceParent(headers.traceparent);
+  const list: string[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
+    if (about.isRead && (negotiated.has(name) || unsupportedOnReads.has(name))) continue;
+    if (typeof value === "string") list.push(name, value);
+    else for (const one of value ?? []) list.push(name, one);
+  }
+  addOwnHeaders(list, request, about);
+  return list;
+}
+
+function isForService(name: string): boolean {
+  return !hopByHop.has(name) && !saidByUs.has(name) && !name.startsWith("x-") && !name.includes("_");
+}
+
+function addOwnHeaders(
+  list: string[],
+  request: IncomingMessage,
+  { requestId, traceParent, client, host, bodyBytes, isRead, isForOthers }: AboutForwarding,
+): void {
+  const { via } = request.headers;
+  if (isRead) list.push("accept", "application/json", "accept-encoding", "identity");
+  list.push("x-request-id", requestId, "traceparent", traceParent);
+  if (!isForOthers) addForwarded(list, client, host);
+  list.push("via", `${via === undefined ? "" : `${via}, `}${request.httpVersion} ${viaName}`);
+  if (bodyBytes !== undefined) list.push("content-length", String(bodyBytes));
+}
+
+function addForwarded(list: string[], { address, protocol }: Client, host: string | undefined): void {
+  list.push("forwarded", forwardedElement(address, host, protocol));
+  list.push("x-forwarded-for", address, "x-forwarded-proto", protocol);
+  if (host !== undefined) list.push("x-forwarded-host", host);
+}
+
+/** RFC 7239, 4: an IPv6 address and a host with a port are quoted. */
+function forwardedElement(address: string, host: string | undefined, protocol: string): string {
+  const node = address.includes(":") ? `"[${address}]"` : address || "unknown";
+  return [`for=${node}`, ...(host === undefined ? [] : [`host="${host}"`]), `proto=${protocol}`].join(";");
+}
+
+/**
+ * The headers of a service's answer that a client gets, or a cache in front of it: names and values in turn, as they came, repeated ones too
+ * (RFC 9111, 3.1: what is hop-by-hop is not stored either).
+ */
+export function toClientHeaders(headers: readonly string[]): readonly string[] {
+  const dropped = namesInConnection(headers);
+  return withoutHeaders(headers, (name) => !isForClient(name) || dropped.has(name));
+}
+
+function isForClient(name: string): boolean {
+  return !hopByHop.has(name) && !keptFromClients.has(name) && !name.startsWith("access-control-");
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** What a list of headers, names and values in turn, says to be meant for its own connection only (RFC 9110, 7.6.1). In lower case. */
+export function namesInConnection(headers: readonly string[]): ReadonlySet<string> {
+  const [first, ...others] = listHeaderLines(headers, "connection");
+  return others.length === 0 ? namedInConnection(first) : namedInConnection([first, ...others].join(","));
+}
+
+/** Said by nearly every connection, and both name nothing that would come through otherwise. */
+const namesNothing: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
+
+function namedInConnection(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined || namesNothing.has(connection)) return nothing;
+  return new Set(parseTokens(connection));
+}
+
+/** Services reject headers larger than 16 KiB, as Node does by default. The rest is for what is added later: conditions, host, deadline. */
+const forwardedBytesMax = 15_360;
+
+/**
+ * The proxy adds headers, and encodes a `+` of the query as `%20`. A service would reject what is then too large without a problem document, and
+ * close a connection that other requests use, so the proxy rejects it.
+ * @throws AppError HEADERS_TOO_LARGE.
+ */
+export function requireFittingHeaders(target: string, headers: readonly string[]): void {
+  // Node counts names, values and the target. All are Latin-1 by now: a character is a byte.
+  let bytes = target.length;
+  for (const part of headers) bytes += part.length;
+  if (bytes <= forwardedBytesMax) return;
+  throw new AppError("HEADERS_TOO_LARGE", "The path, the query and the headers are too large together.");
+}

@@ -1,0 +1,44 @@
+import { createPassage, type Passage } from "../passage/passage.ts";
+import type { Observe } from "../telemetry/observations.ts";
+import type { ServiceObserver } from "../telemetry/service-observer.ts";
+
+export interface ServicesOptions {
+  /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
+  readonly addresses: Readonly<Record<string, readonly string[]>>;
+  /** Requests in flight at once, for each service. */
+  readonly inFlightMax: number;
+  /** For the whole response of a service; a client that reads slowly has longer. */
+  readonly upstreamTimeoutMs: number;
+  /** For a client to read its response. */
+  readonly responseTimeoutMs: number;
+  readonly observe: Observe;
+  /** Undefined if telemetry is off. */
+  readonly observers?: ((service: string) => ServiceObserver) | undefined;
+}
+
+/** The clients of the services, each created at its first request. */
+export interface Services {
+  /** @throws Error for a service without an address. */
+  get(service: string): Passage;
+  /** Closes the connections to the services. */
+  close(): Promise<void>;
+}
+
+export function createServices(o: ServicesOptions): Services {
+  const clients = new Map<string, Passage>();
+
+  return {
+    get(service) {
+      const known = clients.get(service);
+      if (known) return known;
+      const urls = o.addresses[service];
+      if (urls === undefined) throw new Error(`The service ${service} has no address.`);
+      const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
+      const watch = o.observers?.(service);
+      const client = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, watch });
+      clients.set(service, client);
+      return client;
+    },
+    close: async () => void (await Promise.all([...clients.values()].map((client) => client.close()))),
+  };
+}

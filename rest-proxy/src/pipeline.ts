@@ -1,0 +1,289 @@
+/**
+ * READ FIRST: the life of a request, and the one place where the stages are assembled.
+ *
+ *   admit     CORS, rate limit, request target, Host                    rejects with 400, 429
+ *   route     documents, version, OPTIONS, route, query                 rejects with 400, 404, 405, 406, 410
+ *   cache     a fresh cached response is sent; else the cache fetches
+ *   forward   body, request headers, a replica of the service           rejects with 400, 413, 431, 502, 503, 504
+ *   respond   proxy headers; a problem document for every error
+ *
+ * To follow a cache miss, read this file, `cache/read.ts` and `cache/origin-fetch.ts`.
+ */
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import type { ContentCoding } from "@tributary/kit/http/accept";
+import type { Cors } from "@tributary/kit/http/cors";
+import { type Admission, type AdmissionLimits, createAdmission } from "./admit/admission.ts";
+import { createBodyReader, type ReadBody } from "./admit/body.ts";
+import { createResourceCors } from "./admit/cors.ts";
+import { describeRequest, type Exchange } from "./admit/exchange.ts";
+import { readHost, readTarget } from "./admit/request-target.ts";
+import type { OriginFetch } from "./cache/origin.ts";
+import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
+import { createDocuments, type Documents } from "./documents/documents.ts";
+import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/errors.ts";
+import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
+import { createServices, type Services } from "./forward/services.ts";
+import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
+import { type CacheLimits, createLookup, createResourceCache } from "./resource-cache/resource-cache.ts";
+import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
+import { addProxyHeaders } from "./respond/proxy-headers.ts";
+import {
+  createResponseTimeout,
+  respondFromCache,
+  respondToOptions,
+  respondWithDocument,
+  type ResponseTimeout,
+} from "./respond/respond.ts";
+import { readQuery } from "./route/query.ts";
+import { createRetirements, type Retirement, type Retirements } from "./route/retirement.ts";
+import { createRouteCache, type RouteCache } from "./route/route-cache.ts";
+import { type RouteTable, selectRoute, upstreamPath } from "./route/route-table.ts";
+import type { Route } from "./route/routes.ts";
+import { createUsage, type Usage } from "./route/usage.ts";
+import {
+  addContentLocation,
+  addVersionHeaders,
+  createVersionResolver,
+  type ResolvedVersion,
+  type VersionRequest,
+} from "./route/version.ts";
+import type { Observe } from "./telemetry/observations.ts";
+import type { ProxyObservers } from "./telemetry/proxy-telemetry.ts";
+import { recordCacheStatus } from "./telemetry/request-record.ts";
+
+export interface RestProxyOptions {
+  readonly table: RouteTable;
+  /** Scheme, host and port of each replica, or of a name with several addresses; for each service that the table names. */
+  readonly addresses: Readonly<Record<string, readonly string[]>>;
+  readonly defaultVersion: number;
+  readonly retirements: readonly Retirement[];
+  /** The text of each version's OpenAPI document. */
+  readonly documents: ReadonlyMap<number, string>;
+  /** Client names that are counted separately. */
+  readonly knownClients: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly admissionLimits: AdmissionLimits;
+  readonly cacheLimits: CacheLimits;
+  readonly bodyBytesMax: number;
+  readonly bodiesInFlightMax: number;
+  /** Requests in flight at once, for each service. */
+  readonly inFlightMax: number;
+  /** For the whole response of a service; a client that reads slowly has longer. */
+  readonly upstreamTimeoutMs: number;
+  /** For a client to read its response. */
+  readonly responseTimeoutMs: number;
+  /** Milliseconds since 1970. Default: the system's clock. */
+  readonly nowMs?: () => number;
+  readonly observe: Observe;
+  /** Undefined if telemetry is off. */
+  readonly observers?: ProxyObservers;
+}
+
+/** A request that is admitted and routed, and has no usable cached response. */
+interface AdmittedRequest extends Exchange {
+  readonly host: string | undefined;
+  readonly route: Route;
+  readonly version: number;
+  /** The canonical version, path and query: the cache key. */
+  readonly resource: string;
+  readonly coding: ContentCoding | undefined;
+  readonly lookup: CacheLookup;
+}
+
+/** What the stages consist of. */
+export interface Stages {
+  readonly cors: Cors;
+  readonly admission: Admission;
+  readonly documents: Documents;
+  readonly table: RouteTable;
+  readonly routeCache: RouteCache;
+  readonly resolveVersion: (request: VersionRequest) => ResolvedVersion;
+  readonly retirements: Retirements;
+  readonly usage: Usage;
+  readonly chooseCoding: (acceptEncoding: string | undefined) => ContentCoding | undefined;
+  readonly cache: SharedCache;
+  readonly readBody: ReadBody;
+  readonly compress: (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch;
+  readonly services: Services;
+  readonly responseTimeout: ResponseTimeout;
+  readonly observe: Observe;
+}
+
+/** A few for each of the threads that compress, of 2 MiB at most. */
+const compressionsMax = 32;
+
+export function createStages(o: RestProxyOptions): Stages {
+  const { observe, table, nowMs = Date.now, observers } = o;
+  return {
+    cors: createResourceCors(o.corsOrigins),
+    admission: createAdmission({ ...o.admissionLimits, nowMs }),
+    documents: createDocuments({ texts: o.documents, retirements: o.retirements }),
+    table,
+    routeCache: createRouteCache(),
+    resolveVersion: createVersionResolver(o),
+    retirements: createRetirements({ retirements: o.retirements, nowMs }),
+    usage: createUsage({ knownClients: o.knownClients, newestVersion: table.versions.at(-1) ?? 1 }),
+    chooseCoding: createCodingChooser(),
+    cache: createResourceCache(o.cacheLimits, { table, nowMs, observe, observer: observers?.cache }),
+    readBody: createBodyReader(o),
+    compress: createCompression({ compressionsMax }),
+    services: createServices({ ...o, observers: observers?.services }),
+    responseTimeout: createResponseTimeout(o.responseTimeoutMs, observe),
+    observe,
+  };
+}
+
+/** Handles one request. Every error becomes a problem document. */
+export function handleRequest(exchange: Exchange, stages: Stages): void {
+  const fail = (error: unknown) => respondWithProblem(error, exchange, stages.observe);
+  try {
+    const admitted = receive(exchange, stages);
+    if (admitted) fetchResponse(admitted, stages).catch(fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/**
+ * The synchronous part: stages admit and route, and the cache hit. Only the route table decides which service gets a request, never a header.
+ * @returns undefined if the response is written.
+ */
+function receive(exchange: Exchange, stages: Stages): AdmittedRequest | undefined {
+  const { cors, routeCache, retirements, table, cache } = stages;
+  const { request, response, method, url, proxyHeaders, record } = exchange;
+  const { headers } = request;
+
+  // Admit. CORS first: problem documents need its headers too.
+  proxyHeaders.onEvery.push(...cors.headersFor(headers.origin));
+  if (cors.varies) proxyHeaders.vary.push("Origin");
+  stages.admission.admit(request, proxyHeaders.onEvery);
+  const cachedRoute = routeCache.find(method, url, headers.accept);
+  const target = cachedRoute?.target ?? readTarget(url);
+  const host = readHost(request, target);
+
+  // Route.
+  const document = cachedRoute ? undefined : stages.documents.find({ method, path: target.path, headers });
+  if (document) {
+    respondWithDocument(exchange, document, cors);
+    return undefined;
+  }
+  const resolved =
+    cachedRoute?.resolved ?? stages.resolveVersion({ method, path: target.path, accept: headers.accept });
+  const { entry, version } = resolved;
+  addVersionHeaders(resolved, proxyHeaders, retirements, table);
+  record.version = version;
+  if (method === "OPTIONS") {
+    respondToOptions(exchange, entry.allow, cors);
+    return undefined;
+  }
+  // Before the cache: after its sunset, no cached response of a version is sent, however fresh.
+  retirements.check(version);
+  const route = cachedRoute?.route ?? selectRoute(entry, method, response);
+  record.route = route;
+  stages.usage.count(version, route.id, headers);
+  const resource = cachedRoute?.resource ?? withQuery(entry.path, readQuery(target.query, route.query));
+  if (!cachedRoute) routeCache.set(method, url, headers.accept, { target, resolved, route, resource });
+  addContentLocation(resolved, method, resource, proxyHeaders);
+
+  // Cache.
+  const coding = stages.chooseCoding(headers["accept-encoding"]);
+  const lookup = createLookup(request, route.service, resource, coding);
+  // A read with a body is rejected, even if its response is cached.
+  const cached = announcesBody(request) ? undefined : cache.findFresh(lookup);
+  if (!cached) return { ...exchange, host, route, version, resource, coding, lookup };
+  respondFromCache(exchange, cached);
+  stages.responseTimeout.watch(exchange);
+  return undefined;
+}
+
+/** The asynchronous part: a cache miss or a write. @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT, SERVICE_UNAVAILABLE, and for an invalid body. */
+async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise<void> {
+  const { request, response, requestId, proxyHeaders, host, route, resource, lookup, record } = admitted;
+  // Before the request counts as in flight at the service: a slow sender must not occupy one of its slots.
+  const body = await stages.readBody(request, response);
+  const isOfRead = isRead(request);
+  const headers = toServiceHeaders(request, {
+    ...{ requestId, traceParent: record.traceParent, client: stages.admission.findClient(request), host },
+    bodyBytes: bodyBytesOf(request, body),
+    isRead: isOfRead,
+    isForOthers: isOfRead && route.cache !== "none",
+  });
+  const target = upstreamPath(resource);
+  requireFittingHeaders(target, headers);
+  if (response.destroyed || response.closed) return;
+  try {
+    const fetch = createOriginFetch(admitted, { target, body }, stages);
+    // A read has no body, so it may outlive its client, and others may join it. The cache never uses a write for other clients.
+    await stages.cache.respond(lookup, response, { headers, forClient: fetch, background: fetch }, (head) => {
+      recordCacheStatus(record, head);
+      return addProxyHeaders(head, proxyHeaders);
+    });
+  } catch (error) {
+    if (error instanceof ClientDisconnected || !isUnstarted(response)) return;
+    throw reportFailure(error, admitted, stages.observe);
+  }
+  stages.responseTimeout.watch(admitted);
+}
+
+/** Sends this request to its service, for the cache: the cache chooses the conditions, and everything else is fixed. */
+function createOriginFetch(
+  admitted: AdmittedRequest,
+  { target, body }: { readonly target: string; readonly body: Buffer | undefined },
+  { services, compress, observe }: Stages,
+): OriginFetch {
+  const { request, route, version, coding, record } = admitted;
+  const { span } = record;
+  const client = services.get(route.service);
+  const send = isRead(request) ? client.aside : client.passThrough;
+  const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
+  const fetch = compress(
+    ({ method, headers, signal }) => send({ method, target, headers, body, signal, takesIdempotencyKey, span }),
+    coding,
+  );
+  return async (originRequest) => {
+    const fetched = await fetch(originRequest);
+    if (fetched.body instanceof Readable) {
+      fetched.body.once("error", (error) =>
+        observe({
+          ...{ kind: "answer-cut", service: route.service, reason: toServiceError(error).code },
+          ...describeRequest(admitted),
+        }),
+      );
+    }
+    return fetched;
+  };
+}
+
+/** @returns the error for the client. */
+function reportFailure(error: unknown, admitted: AdmittedRequest, observe: Observe): unknown {
+  const failure = toServiceError(error);
+  if (failure.code === "INTERNAL_SERVER_ERROR") return error;
+  const replica = failure instanceof ServiceFailure ? failure.replica : undefined;
+  const { service } = admitted.route;
+  const { code, cause } = failure;
+  observe({ kind: "service-failed", service, replica, code, cause, ...describeRequest(admitted) });
+  return failure;
+}
+
+function withQuery(path: string, query: string): string {
+  return query === "" ? path : `${path}?${query}`;
+}
+
+function acceptsIdempotencyKey({ idempotencyKey }: Route, version: number): boolean {
+  if (!idempotencyKey) return false;
+  return idempotencyKey.optional.includes(version) || idempotencyKey.required.includes(version);
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** A request has a `Content-Length` if it has a body or its method defines one (RFC 9110, 8.6). */
+function bodyBytesOf(request: IncomingMessage, body: Buffer | undefined): number | undefined {
+  return body?.length ?? (isRead(request) ? undefined : 0);
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+}

@@ -1,0 +1,179 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/accept";
+import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/origin.ts";
+import { dropBody } from "../cache/relay.ts";
+import { ClientDisconnected, toServiceError } from "../errors/errors.ts";
+
+/** Compressing a shorter body saves no packet. A longer one is sent uncompressed, since it is compressed in memory as a whole. */
+const bytesMin = 1_024;
+const bytesMax = 2_097_152;
+
+/** Remembered values of `Accept-Encoding`, of at most this many characters each. */
+const memoMax = 1_000;
+const memoLengthMax = 256;
+
+/** Chooses the content coding of a response; remembers it by the value of `Accept-Encoding`. Undefined: do not compress. */
+export function createCodingChooser(): (acceptEncoding: string | undefined) => ContentCoding | undefined {
+  const memo = createBoundedMap<ContentCoding | "identity">({ entriesMax: memoMax });
+
+  return (acceptEncoding) => {
+    if (acceptEncoding === undefined || acceptEncoding === "") return undefined;
+    if (acceptEncoding.length > memoLengthMax) return chooseContentCoding(acceptEncoding);
+    const known = memo.get(acceptEncoding);
+    if (known !== undefined) return known === "identity" ? undefined : known;
+    const coding = chooseContentCoding(acceptEncoding);
+    memo.set(acceptEncoding, coding ?? "identity");
+    return coding;
+  };
+}
+
+export interface CompressionOptions {
+  /** Responses that are compressed at once: each is in memory as a whole. Beyond it, responses are sent uncompressed. */
+  readonly compressionsMax: number;
+}
+
+/**
+ * Wraps an origin fetch so that responses are compressed once, before they are cached.
+ *
+ * Each coding is a representation with its own ETag: `"7"` becomes `"7-br"` (RFC 9110, 8.8.3.3; a weak ETag would never match `If-Match`). The
+ * suffix is removed from conditions before the service compares them. A response to `Range`, of unknown length, too short, too long, or with
+ * `no-transform` is not compressed.
+ */
+export function createCompression({
+  compressionsMax,
+}: CompressionOptions): (fetch: OriginFetch, coding: ContentCoding | undefined) => OriginFetch {
+  let inFlight = 0;
+
+  async function compressIfPossible(
+    response: OriginResponse,
+    request: OriginRequest,
+    coding?: ContentCoding,
+  ): Promise<OriginResponse> {
+    if (!isCompressible(response)) return response;
+    if (!coding || inFlight >= compressionsMax) return { ...response, headers: [...response.headers, ...varies] };
+    inFlight++;
+    try {
+      return await compress(response, coding, request);
+    } finally {
+      inFlight--;
+    }
+  }
+
+  return (fetch, accepted) => async (request) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const coding = isRead && findHeader(request.headers, "range") === undefined ? accepted : undefined;
+    const headers = withPlainTags(request.headers, isRead ? coding : "any");
+    const plain = headers === request.headers ? request : { ...request, headers };
+    const response = await fetch(plain);
+    if (!isRead) return response;
+    if (response.status === 304) return restoreTag(response, request, coding);
+    if (request.method === "GET" || !coding || !isCompressible(response)) {
+      return compressIfPossible(response, request, coding);
+    }
+    // The Content-Length of a HEAD response is that of the compressed body: only compressing the body shows it.
+    dropBody(response.body);
+    const compressed = await compressIfPossible(await fetch({ ...plain, method: "GET" }), request, coding);
+    dropBody(compressed.body);
+    return { ...compressed, body: Buffer.of() };
+  };
+}
+
+const varies = ["Vary", "Accept-Encoding"] as const;
+
+function isCompressible({ status, headers }: OriginResponse): boolean {
+  const length = Number(findHeader(headers, "content-length") ?? -1);
+  return (
+    status === 200 &&
+    length >= bytesMin &&
+    length <= bytesMax &&
+    /^application\/(?:[\w.+-]+\+)?json\b/i.test(findHeader(headers, "content-type") ?? "") &&
+    findHeader(headers, "content-encoding") === undefined &&
+    // RFC 9111, 5.2.2.6.
+    !/\bno-transform\b/i.test(findHeader(headers, "cache-control") ?? "")
+  );
+}
+
+async function compress(
+  response: OriginResponse,
+  coding: ContentCoding,
+  { signal }: OriginRequest,
+): Promise<OriginResponse> {
+  const bytes = await compressors[coding](await readBody(response.body, signal));
+  const headers = withoutHeaders(response.headers, (name) => name === "content-length");
+  const etagIndex = findHeaderIndex(headers, "etag");
+  if (etagIndex !== -1) headers[etagIndex + 1] = withSuffix(headers[etagIndex + 1] ?? "", coding);
+  headers.push("Content-Encoding", coding, "Content-Length", String(bytes.length), ...varies);
+  return { status: response.status, headers, body: bytes };
+}
+
+/** The client has none of the response yet, so a truncated body is an error like a missing response. */
+async function readBody(body: Buffer | Readable, signal: OriginRequest["signal"]): Promise<Buffer> {
+  if (!(body instanceof Readable)) return body;
+  try {
+    return await buffer(body);
+  } catch (error) {
+    if (signal.aborted) throw new ClientDisconnected("No client waits for the response.", { cause: error });
+    throw toServiceError(error);
+  }
+}
+
+const brotli = promisify(brotliCompress);
+const gzipped = promisify(gzip);
+
+/** Not the best compression: a client waits for it. */
+const compressors: Readonly<Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) =>
+    brotli(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  gzip: (bytes) => gzipped(bytes, { level: 6 }),
+};
+
+/**
+ * A 304 for the representation that the client has: its ETag with the suffix if the client sent it so. `Vary` is as in the whole response (RFC
+ * 9110, 15.4.5); if the client accepts no coding, the length of the response is unknown here and `Vary` is added in any case.
+ */
+function restoreTag(
+  response: OriginResponse,
+  request: OriginRequest,
+  coding: ContentCoding | undefined,
+): OriginResponse {
+  if (coding === undefined) return { ...response, headers: [...response.headers, ...varies] };
+  const condition = findHeader(request.headers, "if-none-match") ?? "";
+  let isCompressed = false;
+  const headers = response.headers.map((value, at) => {
+    if (at % 2 === 0 || !isHeaderNamed(response.headers, at - 1, "etag")) return value;
+    const suffixed = withSuffix(value, coding);
+    isCompressed = suffixed !== value && condition.includes(suffixed);
+    return isCompressed ? suffixed : value;
+  });
+  return { ...response, headers: isCompressed || condition.trim() === "*" ? [...headers, ...varies] : headers };
+}
+
+function withSuffix(tag: string, coding: ContentCoding): string {
+  return tag.startsWith('"') ? `${tag.slice(0, -1)}-${coding}"` : tag;
+}
+
+const suffixes = { br: /-br"/g, gzip: /-gzip"/g, any: /-(?:br|gzip)"/g };
+
+/** Removes the suffix of this coding. Others are left: the service does not know such an ETag, and sends the whole response. */
+function withPlainTags(headers: readonly string[], coding: ContentCoding | "any" | undefined): readonly string[] {
+  let plain: string[] | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
+    // If-Match means the resource as the client read it, in any coding.
+    const removed = isHeaderNamed(headers, at, "if-match")
+      ? "any"
+      : isHeaderNamed(headers, at, "if-none-match")
+        ? coding
+        : undefined;
+    if (removed === undefined) continue;
+    plain ??= [...headers];
+    plain[at + 1] = (headers[at + 1] ?? "").replaceAll(suffixes[removed], '"');
+  }
+  return plain ?? headers;
+}

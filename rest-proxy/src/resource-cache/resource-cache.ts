@@ -1,0 +1,80 @@
+/** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and look-ups. */
+import { AppError } from "@tributary/kit/errors/app-error";
+import type { ContentCoding } from "@tributary/kit/http/accept";
+import type { CacheableRequest, CacheLookup } from "../cache/lookup.ts";
+import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
+import type { RouteTable } from "../route/route-table.ts";
+import { readVersion } from "../route/version.ts";
+import type { CacheObserver } from "../telemetry/cache-counts.ts";
+import type { Observe } from "../telemetry/observations.ts";
+
+export interface ResourceCacheOptions {
+  readonly table: RouteTable;
+  readonly nowMs: () => number;
+  readonly observe: Observe;
+  /** Undefined if telemetry is off. */
+  readonly observer?: CacheObserver | undefined;
+}
+
+export type CacheLimits = Pick<
+  SharedCacheOptions,
+  "bytesMax" | "entryBytesMax" | "entriesMax" | "variantsMax" | "backgroundMax"
+>;
+
+/** The shared cache for responses of the services. `CDN-Cache-Control` has precedence over `Cache-Control` here. */
+export function createResourceCache(limits: CacheLimits, o: ResourceCacheOptions): SharedCache {
+  const { table, nowMs, observe, observer } = o;
+  const cache = createSharedCache({
+    ...limits,
+    name: "tributary",
+    targetedFields: ["cdn-cache-control"],
+    nowMs,
+    keysOf: createKeysOf(table),
+    isUnsent: (error) => error instanceof AppError && error.code === "SERVICE_UNAVAILABLE",
+    observe(observation) {
+      observer?.count(observation);
+      if (observation.kind !== "refresh-failed") return;
+      const { origin: service, ...failed } = observation;
+      observe({ ...failed, service });
+    },
+  });
+  observer?.watch(() => cache.size, limits.bytesMax);
+  return cache;
+}
+
+/**
+ * The look-up of a request. The key contains the version that `Accept` selected, so `Accept` selects no variant; of `Accept-Encoding`, only the
+ * selected content coding does.
+ */
+export function createLookup(
+  request: CacheableRequest,
+  service: string,
+  key: string,
+  coding: ContentCoding | undefined,
+): CacheLookup {
+  const { headers } = request;
+  const selecting = (field: string) => {
+    if (field === "accept") return undefined;
+    if (field === "accept-encoding") return coding;
+    const value = headers[field];
+    return typeof value === "string" ? value : value?.join(", ");
+  };
+  return { origin: service, key, request, selecting };
+}
+
+/** Only for resolving references; no request is sent there. */
+const base = "http://self.invalid";
+
+/**
+ * The cache keys of the resource that a service's `Location` or `Content-Location` names, in all versions: a write in one version changes all of
+ * them. None for a reference to another origin or to a path without a route.
+ */
+export function createKeysOf(table: RouteTable): (reference: string, key: string) => readonly string[] {
+  return (reference, key) => {
+    if (!URL.canParse(reference, base + key)) return [];
+    const { origin, pathname } = new URL(reference, base + key);
+    if (origin !== base) return [];
+    const { path } = readVersion(pathname);
+    return table.versionsAt(path).flatMap((version) => table.find(version, path)?.path ?? []);
+  };
+}

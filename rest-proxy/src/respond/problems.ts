@@ -1,0 +1,36 @@
+import type { ServerResponse } from "node:http";
+import { AppError } from "@tributary/kit/errors/app-error";
+import { writeProblem } from "@tributary/kit/http/problem";
+import { discardBody } from "../admit/body.ts";
+import { describeRequest, type Exchange } from "../admit/exchange.ts";
+import { parseTarget } from "../admit/request-target.ts";
+import { ClientDisconnected, ServiceFailure } from "../errors/errors.ts";
+import type { Observe } from "../telemetry/observations.ts";
+import { setProxyHeaders } from "./proxy-headers.ts";
+
+/** Responds to any error with a problem document; destroys a response that is already started. Reports errors that are bugs. */
+export function respondWithProblem(error: unknown, exchange: Exchange, observe: Observe): void {
+  if (error instanceof ClientDisconnected) return;
+  const { request, response, requestId, url, proxyHeaders, record } = exchange;
+  const isExpected = error instanceof AppError;
+  if (!isExpected) observe({ kind: "bug", cause: error, ...describeRequest(exchange) });
+  if (!isUnstarted(response)) return void response.destroy();
+  discardBody(request, response);
+  const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  record.code = reported.code;
+  if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
+  if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");
+  setProxyHeaders(response, proxyHeaders);
+  writeProblem(response, reported, { instance: instanceOf(url), requestId });
+}
+
+/** Whether a response can still be written from its beginning. */
+export function isUnstarted(response: ServerResponse): boolean {
+  return !response.headersSent && !response.destroyed && !response.closed;
+}
+
+/** The path. Undefined for a path that begins with two slashes: as a reference it would name another host (RFC 3986, 4.2). */
+function instanceOf(url: string): string | undefined {
+  const path = parseTarget(url)?.path;
+  return path?.startsWith("//") ? undefined : path;
+}

@@ -1,0 +1,43 @@
+import type { ServerResponse } from "node:http";
+import { findHeaderIndex, forEachHeader, listHeaderLines } from "@tributary/kit/http/raw-headers";
+import type { ProxyHeaders } from "../admit/exchange.ts";
+
+/**
+ * Adds the proxy's headers to those of a service or a cached response.
+ * @param headers alternating names and values; changed and returned.
+ */
+export function addProxyHeaders(headers: string[], { onEvery, onResource, vary, mediaType }: ProxyHeaders): string[] {
+  if (mediaType !== undefined) replaceJsonType(headers, mediaType);
+  if (vary.length > 0) addVary(headers, vary);
+  for (const part of onEvery) headers.push(part);
+  for (const part of onResource) headers.push(part);
+  return headers;
+}
+
+/** Sets the headers of a response that the proxy creates itself: problem documents and `OPTIONS`. */
+export function setProxyHeaders(response: ServerResponse, { onEvery, vary }: ProxyHeaders): void {
+  if (response.headersSent) return;
+  forEachHeader(onEvery, (name, value) => void response.appendHeader(name, value));
+  if (vary.length > 0) response.setHeader("Vary", vary.join(", "));
+}
+
+/** The resource has two media types; a problem document of the service keeps its own. */
+function replaceJsonType(headers: string[], mediaType: string): void {
+  const at = findHeaderIndex(headers, "content-type");
+  if (at !== -1 && /^application\/json(?:\s*;|$)/i.test(headers[at + 1] ?? "")) headers[at + 1] = mediaType;
+}
+
+/** In one header line: some caches read only the first one (nginx before 1.23). */
+function addVary(headers: string[], names: readonly string[]): void {
+  let at = findHeaderIndex(headers, "vary");
+  if (at === -1) return void headers.push("Vary", names.join(", "));
+  const values = listHeaderLines(headers, "vary");
+  for (; at !== -1; at = findHeaderIndex(headers, "vary")) headers.splice(at, 2);
+  headers.push("Vary", joinVary(values.join(","), names));
+}
+
+/** Each name once. */
+function joinVary(serviceNames: string, proxyNames: readonly string[]): string {
+  const names = [...proxyNames, ...serviceNames.split(",").map((name) => name.trim())].filter((name) => name !== "");
+  return [...new Map(names.map((name) => [name.toLowerCase(), name])).values()].join(", ");
+}

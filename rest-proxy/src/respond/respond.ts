@@ -1,0 +1,55 @@
+/** Stage 5 of 5: respond. Writes the responses that need no service, and destroys responses that clients do not read. */
+import type { Cors } from "@tributary/kit/http/cors";
+import { discardBody } from "../admit/body.ts";
+import { describeRequest, type Exchange } from "../admit/exchange.ts";
+import { endWith } from "../cache/end-with.ts";
+import type { CachedResponse } from "../cache/shared-cache.ts";
+import type { DocumentResponse } from "../documents/documents.ts";
+import type { Observe } from "../telemetry/observations.ts";
+import { recordCacheStatus } from "../telemetry/request-record.ts";
+import { addProxyHeaders, setProxyHeaders } from "./proxy-headers.ts";
+
+export function respondFromCache({ response, proxyHeaders, record }: Exchange, cached: CachedResponse): void {
+  response.writeHead(cached.status, addProxyHeaders(cached.headers, proxyHeaders));
+  recordCacheStatus(record, cached.headers);
+  endWith(response, cached.body);
+}
+
+export function respondToOptions({ request, response, proxyHeaders }: Exchange, allow: string, cors: Cors): void {
+  discardBody(request, response);
+  setProxyHeaders(response, proxyHeaders);
+  cors.permitPreflight(request, response, allow);
+  response.writeHead(204, { Allow: allow }).end();
+}
+
+/** Responds with a page of the documentation, an OpenAPI document or the API catalog. */
+export function respondWithDocument(exchange: Exchange, document: DocumentResponse, cors: Cors): void {
+  const { request, response, proxyHeaders, method } = exchange;
+  const { status, headers, bytes } = document;
+  const allow = headers[headers.indexOf("Allow") + 1] ?? "";
+  if (method === "OPTIONS") return respondToOptions(exchange, allow, cors);
+  discardBody(request, response);
+  response.writeHead(status, addProxyHeaders([...headers], proxyHeaders)).end(bytes);
+}
+
+/** How long clients may take to read a response. */
+export interface ResponseTimeout {
+  /** Call it once the whole response is written. */
+  watch(exchange: Exchange): void;
+}
+
+/** Destroys a response that its client has not read `responseTimeoutMs` after it was written: until then it occupies memory. */
+export function createResponseTimeout(responseTimeoutMs: number, observe: Observe): ResponseTimeout {
+  return {
+    watch(exchange) {
+      const { response } = exchange;
+      // The operating system has accepted most responses completely by now.
+      if (response.destroyed || response.writableLength === 0) return;
+      const timer = setTimeout(() => {
+        observe({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) });
+        response.destroy();
+      }, responseTimeoutMs);
+      response.once("close", () => clearTimeout(timer));
+    },
+  };
+}

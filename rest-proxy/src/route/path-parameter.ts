@@ -1,0 +1,34 @@
+/** 1 to 256 characters as sent, of RFC 3986's `pchar` without `;`: some servers cut a path there. */
+const segmentPattern = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,256}$/;
+
+/** `%41`, `%2e`, …: characters that never need encoding (RFC 3986, 2.3). Only a client that wants a second spelling of a path encodes them. */
+const needlesslyEncoded = /%(?:2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aAeE])/;
+
+/** Separators, a second layer of encoding, and control characters (C0, DEL, C1) are not allowed in an id. */
+// oxlint-disable-next-line no-control-regex -- it matches control characters on purpose
+const forbiddenInParameter = /[/\\%?#;\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * The value of a path parameter, decoded once. Undefined for any segment that two parsers could interpret differently: dot segments, encoded
+ * slashes and backslashes, double encoding, NUL, invalid UTF-8, needless encoding.
+ */
+export function decodePathParameter(segment: string): string | undefined {
+  if (!segmentPattern.test(segment)) return undefined;
+  if (!segment.includes("%")) return segment === "." || segment === ".." ? undefined : segment;
+  if (needlesslyEncoded.test(segment)) return undefined;
+  const value = decode(segment);
+  return value === undefined || forbiddenInParameter.test(value) ? undefined : value;
+}
+
+/** The canonical spelling of a parameter in an upstream path. */
+export function encodePathParameter(value: string): string {
+  return encodeURIComponent(value);
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

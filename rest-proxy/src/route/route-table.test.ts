@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createRouteTable, upstreamPath } from "./route-table.ts";
+import type { Route } from "./routes.ts";
+
+const table = createRouteTable([
+  route("GET", "/things"),
+  route("POST", "/things"),
+  route("GET", "/things/:id"),
+  route("PATCH", "/things/:thingId"),
+  route("GET", "/things/newest"),
+  route("GET", "/things/:id/parts", { service: "parts", versions: [1, 2] }),
+  route("POST", "/things/:id/parts/:name/removal", { service: "parts" }),
+]);
+
+/** The whole language of the table in version 1, written in another way than the table does it. */
+const language =
+  /^\/rest\/v1\/things(?:\/(?!\.{1,2}(?:\/|$))(?:[A-Za-z0-9._~!'()*-]|%[0-9A-F]{2})+(?:\/parts(?:\/(?!\.{1,2}\/)(?:[A-Za-z0-9._~!'()*-]|%[0-9A-F]{2})+\/removal)?)?)?$/;
+
+test("a path leads to its place, and a literal goes before a parameter", () => {
+  const idAt = (path: string, method = "GET") => table.find(1, path)?.routes.get(method)?.path;
+  expect(idAt("/things")).toBe("/things");
+  expect(idAt("/things/7")).toBe("/things/:id");
+  expect(idAt("/things/7", "PATCH")).toBe("/things/:thingId");
+  expect(idAt("/things/newest")).toBe("/things/newest");
+  expect(idAt("/things/newest/parts")).toBe("/things/:id/parts");
+  expect(idAt("/things/7/parts/a/removal", "POST")).toBe("/things/:id/parts/:name/removal");
+  expect(table.find(1, "/things/7/parts/a")).toBeUndefined();
+});
+
+test("HEAD goes with GET, and Allow names every method of a place", () => {
+  expect(table.find(1, "/things")?.allow).toBe("GET, HEAD, POST, OPTIONS");
+  expect(table.find(1, "/things/7")?.allow).toBe("GET, HEAD, PATCH, OPTIONS");
+  expect(table.find(1, "/things/7")?.routes.get("HEAD")).toBe(table.find(1, "/things/7")?.routes.get("GET"));
+});
+
+test("a version knows only the routes that declare it", () => {
+  expect(table.find(2, "/things/7/parts")).toBeDefined();
+  expect(table.find(2, "/things/7")).toBeUndefined();
+  expect(table.find(3, "/things")).toBeUndefined();
+});
+
+test("the services of a table are each named once", () => {
+  expect(table.services).toEqual(["parts", "things"]);
+});
+
+test("two routes that answer the same requests are refused, with both names", () => {
+  const routes = [route("GET", "/a/:id", { id: "one" }), route("GET", "/a/:other", { id: "two" })];
+  expect(() => createRouteTable(routes)).toThrow("one and two are both GET /v1/a/:other");
+});
+
+test("whatever the path, what a service is asked lies in the table's own language", () => {
+  const hostile = fc.constantFrom(
+    ...[
+      "..",
+      "../..",
+      "%2e",
+      "%2E%2e",
+      "%2f",
+      "%5c",
+      "%252f",
+      "%00",
+      "%0d%0a",
+      "",
+      ";",
+      "things",
+      "parts",
+      "removal",
+      "newest",
+      "v1",
+      "rest",
+      "\\",
+      "?",
+      "#",
+      "%",
+      "é",
+    ],
+  );
+  const segment = fc.oneof(
+    hostile,
+    fc.string({ maxLength: 12 }),
+    fc.string({ unit: "binary", maxLength: 6 }).map(encodeURIComponentOrNothing),
+  );
+  const path = fc.array(segment, { maxLength: 7 }).map((segments) => `/${segments.join("/")}`);
+  const nearly = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => `/things/${segments.join("/")}`);
+  let found = 0;
+  fc.assert(
+    fc.property(fc.oneof(path, nearly, fc.string({ maxLength: 40 })), (text) => {
+      const place = table.find(1, text);
+      if (place) {
+        found += 1;
+        const upstream = upstreamPath(place.path);
+        expect(upstream).toMatch(language);
+        // What every URL parser makes of it is itself: nothing in it is read as dots, a host, a query or a fragment.
+        expect(new URL(upstream, "http://service.example").pathname).toBe(upstream);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(found).toBeGreaterThan(100);
+});
+
+test("a parameter that can be one comes out as it went in, and comes out once", () => {
+  const value = fc
+    .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    .filter((text) => text.isWellFormed() && !/^\.{1,2}$|[/\\%?#;\u0000-\u001f\u007f-\u009f]/.test(text));
+  fc.assert(
+    fc.property(value, value, (id, name) => {
+      const path = `/things/${encodeURIComponent(id)}/parts/${encodeURIComponent(name)}/removal`;
+      const place = table.find(1, path);
+      expect(place?.params).toEqual([id, name]);
+      expect(place?.routes.has("POST")).toBe(true);
+      expect(upstreamPath(place?.path ?? "")).toBe(`/rest/v1${path}`);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("any path outside the table, however near, has no place", () => {
+  const mutation = fc.constantFrom<(path: string) => string>(
+    (path) => `${path}/`,
+    (path) => `/${path}`,
+    (path) => path.replace("/", "//"),
+    (path) => path.replace("things", "Things"),
+    (path) => path.replace("things", "%74hings"),
+    (path) => path.replace("things", "things;x"),
+    (path) => path.replace("/things", "/./things"),
+    (path) => path.replace("/things", "/x/../things"),
+    (path) => `${path}/..`,
+    (path) => `${path}/%2e%2e`,
+    (path) => `${path}%2f`,
+    (path) => `${path}%00`,
+    (path) => path.slice(1),
+  );
+  const good = fc.constantFrom("/things", "/things/7", "/things/7/parts", "/things/7/parts/a/removal");
+  fc.assert(
+    fc.property(good, mutation, (path, mutate) => {
+      expect(table.find(1, mutate(path))).toBeUndefined();
+    }),
+  );
+});
+
+function route(method: Route["method"], path: string, more: Partial<Route> = {}): Route {
+  const id = `${method} ${path}`;
+  return { id, method, path, versions: [1], query: [], cache: "private", service: "things", summary: id, ...more };
+}
+
+function encodeURIComponentOrNothing(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : "";
+}

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { readClientName } from "../telemetry/client-name.ts";
+import type { UsageCount } from "../telemetry/observations.ts";
+
+export interface Usage {
+  count(version: number, route: string, headers: IncomingHttpHeaders): void;
+  /** Everything since the start of the process; the most used first. */
+  read(): readonly UsageCount[];
+}
+
+export interface UsageOptions {
+  /** Client names that are counted separately. Clients can send any name, so all others are counted as `other`. */
+  readonly knownClients: readonly string[];
+  /** Requests for this version are not counted. */
+  readonly newestVersion: number;
+}
+
+/** Counts requests for versions older than the newest. Bounded by versions × routes × (known clients + 2). */
+export function createUsage({ knownClients, newestVersion }: UsageOptions): Usage {
+  const known = new Set(knownClients);
+  const counts = new Map<number, Map<string, Map<string, number>>>();
+
+  function clientOf(headers: IncomingHttpHeaders): string {
+    const name = readClientName(headers);
+    if (name === undefined || name === "") return "unnamed";
+    return known.has(name) ? name : "other";
+  }
+
+  return {
+    count(version, route, headers) {
+      if (version >= newestVersion) return;
+      const byClient = getOrCreate(getOrCreate(counts, version), route);
+      const client = clientOf(headers);
+      byClient.set(client, (byClient.get(client) ?? 0) + 1);
+    },
+    read() {
+      const all: UsageCount[] = [];
+      for (const [version, byRoute] of counts) {
+        for (const [route, byClient] of byRoute) {
+          for (const [client, requests] of byClient) all.push({ version, route, client, requests });
+        }
+      }
+      return all.sort((a, b) => b.requests - a.requests);
+    },
+  };
+}
+
+function getOrCreate<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
+  const known = map.get(key);
+  if (known) return known;
+  const created = new Map<L, V>();
+  map.set(key, created);
+  return created;
+}
+
+const reportEveryMs = 3_600_000;
+
+/**
+ * Reports the usage of old versions each hour, unless it is empty.
+ * @returns a function that stops this after one last report.
+ */
+export function reportUsage(usage: Usage, report: (counts: readonly UsageCount[]) => void): () => void {
+  const reportCounts = () => {
+    const counts = usage.read();
+    if (counts.length > 0) report(counts);
+  };
+  const timer = setInterval(reportCounts, reportEveryMs).unref();
+  return () => {
+    clearInterval(timer);
+    reportCounts();
+  };
+}

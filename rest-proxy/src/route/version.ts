@@ -1,0 +1,120 @@
+import { AppError } from "@tributary/kit/errors/app-error";
+import type { ProxyHeaders } from "../admit/exchange.ts";
+import { createVersionChooser, isPlain, type Media, mediaTypeOf, type VersionChoice } from "./accept-version.ts";
+import { type Retirements, successorLink } from "./retirement.ts";
+import type { RouteEntry, RouteTable } from "./route-table.ts";
+
+/** The version that a path names, and the path without it. */
+export interface VersionedPath {
+  /** Undefined for a path without a version. */
+  readonly version: number | undefined;
+  /** Without the version, such as `/things/7`. */
+  readonly path: string;
+}
+
+/** `/v2/things` is version 2 of `/things`. `/v02`, `/V2` and `/v2` alone are not versions: no route has such a path. */
+export function readVersion(path: string): VersionedPath {
+  const [prefix, digits] = /^\/v([1-9]\d{0,2})(?=\/)/.exec(path) ?? [];
+  if (prefix === undefined) return { version: undefined, path };
+  return { version: Number(digits), path: path.slice(prefix.length) };
+}
+
+/** The version and the route entry of a request. */
+export interface ResolvedVersion {
+  readonly entry: RouteEntry;
+  readonly version: number;
+  readonly media: Media;
+  /** The path without its version, as it was sent. */
+  readonly path: string;
+  /** The path names no version: `Accept` selected it, or it is the default. */
+  readonly isNegotiated: boolean;
+}
+
+export interface VersionRequest {
+  readonly method: string;
+  /** As sent, with its version if it has one. */
+  readonly path: string;
+  readonly accept: string | undefined;
+}
+
+export interface VersionsOptions {
+  readonly table: RouteTable;
+  /** The version of a path that names none, unless `Accept` names one. */
+  readonly defaultVersion: number;
+}
+
+/**
+ * Resolves a path to a route entry: in the version that the path names; if it names none, in the version that `Accept` names, or the default.
+ * @throws AppError NOT_FOUND; NOT_ACCEPTABLE with the choices.
+ */
+export function createVersionResolver({
+  table,
+  defaultVersion,
+}: VersionsOptions): (request: VersionRequest) => ResolvedVersion {
+  const choose = createVersionChooser();
+
+  function settle(choice: VersionChoice, path: string, version?: number): ResolvedVersion {
+    const exists = version === undefined || table.find(version, path) !== undefined;
+    if (choice.kind === "not-acceptable" && exists && choice.choices.length > 0) throw notAcceptable(choice.choices);
+    const entry = choice.kind === "chosen" ? table.find(choice.version, path) : undefined;
+    if (choice.kind !== "chosen" || !entry) throw notFound();
+    return { entry, version: choice.version, media: choice.media, path, isNegotiated: version === undefined };
+  }
+
+  /** The methods of all versions: the version of the request that follows a preflight is not known, and the browser must not block it. */
+  function allowInAnyVersion(path: string): string {
+    const entries = table.versionsAt(path).map((version) => table.find(version, path));
+    const methods = new Set(entries.flatMap((entry) => [...(entry?.routes.keys() ?? [])]));
+    return [...[...methods].toSorted(), "OPTIONS"].join(", ");
+  }
+
+  return ({ method, path: fullPath, accept }) => {
+    const { version, path } = readVersion(fullPath);
+    // A preflight does not have the Accept of the request that follows it: any version that has the path is accepted.
+    const effectiveAccept = method === "OPTIONS" ? undefined : accept;
+    if (version !== undefined) return settle(choose(effectiveAccept, [version], version), path, version);
+    const offered = isPlain(effectiveAccept) && method !== "OPTIONS" ? [defaultVersion] : table.versionsAt(path);
+    const hasDefault = method !== "OPTIONS" || offered.includes(defaultVersion);
+    const fallback = hasDefault ? defaultVersion : (offered.at(-1) ?? defaultVersion);
+    const resolved = settle(choose(effectiveAccept, offered, fallback), path);
+    if (method !== "OPTIONS") return resolved;
+    return { ...resolved, entry: { ...resolved.entry, allow: allowInAnyVersion(path) } };
+  };
+}
+
+function notFound(): AppError {
+  return new AppError("NOT_FOUND", "There is nothing at this path.");
+}
+
+function notAcceptable(choices: readonly string[]): AppError {
+  return new AppError("NOT_ACCEPTABLE", `This path is available as ${choices.join(", ")}.`, { choices });
+}
+
+/** Adds the version of the response, and the version's deprecation, sunset and successor. */
+export function addVersionHeaders(
+  resolved: ResolvedVersion,
+  proxyHeaders: ProxyHeaders,
+  retirements: Retirements,
+  table: RouteTable,
+): void {
+  const { version, media, path, isNegotiated } = resolved;
+  proxyHeaders.onEvery.push("API-Version", String(version));
+  // A path with a version has the same response for every client, unless the client requested the vendor media type: no other may get that one.
+  if (isNegotiated || media === "vendor") proxyHeaders.vary.push("Accept");
+  if (media === "vendor") proxyHeaders.mediaType = mediaTypeOf(version, media);
+  const headers = retirements.headersOf(version);
+  if (!headers) return;
+  proxyHeaders.onEvery.push(...headers);
+  const successor = table.versionsAt(path).find((candidate) => candidate > version);
+  if (successor !== undefined) proxyHeaders.onEvery.push("Link", successorLink(`/v${successor}${path}`));
+}
+
+/** The URL of the negotiated resource (RFC 9110, 8.7). Not for `POST`: there it would name the collection instead of the created resource. */
+export function addContentLocation(
+  { isNegotiated }: ResolvedVersion,
+  method: string,
+  location: string,
+  { onResource }: ProxyHeaders,
+): void {
+  if (isNegotiated && (method === "GET" || method === "HEAD")) onResource.push("Content-Location", location);
+}
