@@ -26,24 +26,23 @@ export interface CommentDeps {
   readonly clock?: () => number;
 }
 
-/** What a deleted comment is at a door that shows no tombstones: nothing, as in version 1 of REST, or what there was, as from version 2. */
-export type Absence = "NOT_FOUND" | "GONE";
+/** The error code for a deleted comment in REST, which shows no tombstones: NOT_FOUND in version 1, GONE in version 2. */
+export type DeletedAs = "NOT_FOUND" | "GONE";
 
-/** What a door says about a change: which version it is for, and what a deleted comment is there. */
-export interface ChangeTerms {
+export interface ChangeOptions {
   readonly precondition?: () => Precondition;
-  /** The graph shows tombstones, so that deleting twice is a state that does not allow it. */
-  readonly deletedIs?: "INVALID_STATE" | Absence;
+  /** The error code for a deleted comment. INVALID_STATE is for GraphQL, which shows tombstones. */
+  readonly deletedAs?: "INVALID_STATE" | DeletedAs;
 }
 
-export interface DeletionTerms extends ChangeTerms {
-  /** It has not been written or edited in a later second than this one. */
+export interface DeletionOptions extends ChangeOptions {
+  /** The comment must not have been created or edited in a later second (If-Unmodified-Since). */
   readonly unmodifiedSince?: Date | undefined;
 }
 
 /**
- * What can be done with comments, and who may. Both doors come through here. Input comes as a function: it is read only after the
- * caller was let in. A change is decided by one statement; only when it did not happen is it asked why.
+ * The operations on comments, with their authorization rules, for both endpoints. Input is a function that is called only after
+ * authorization. One statement checks and makes a change; if it matches no row, a second one finds the reason.
  */
 export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
   const lookUpState = joinLookups((ids) => store.findCommentStates(ids));
@@ -52,21 +51,21 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     findComments: (ids: readonly string[]) => store.findComments(ids),
 
     /** @throws AppError NOT_FOUND, GONE. */
-    async getLiving(id: string, deletedIs: Absence): Promise<LivingComment> {
+    async getLiving(id: string, deletedAs: DeletedAs): Promise<LivingComment> {
       const [comment] = await store.findComments([id]);
-      if (comment === undefined) throw missing();
-      if (!isLiving(comment)) throw absent(deletedIs);
+      if (comment === undefined) throw toMissingError();
+      if (!isLiving(comment)) throw toAbsentError(deletedAs);
       return comment;
     },
 
     /**
-     * As much of what `getLiving` finds as tells its version.
+     * Only the state of the comment that `getLiving` returns.
      * @throws AppError NOT_FOUND, GONE.
      */
-    async getLivingState(id: string, deletedIs: Absence): Promise<CommentState> {
+    async getLivingState(id: string, deletedAs: DeletedAs): Promise<CommentState> {
       const state = await lookUpState(id);
-      if (state === undefined) throw missing();
-      if (state.deletedAt !== null) throw absent(deletedIs);
+      if (state === undefined) throw toMissingError();
+      if (state.deletedAt !== null) throw toAbsentError(deletedAs);
       return state;
     },
 
@@ -87,43 +86,46 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       identity: Identity,
       id: string,
       input: () => CommentChange,
-      { precondition = () => anyVersion, deletedIs = "INVALID_STATE" }: ChangeTerms = {},
+      { precondition = () => anyVersion, deletedAs = "INVALID_STATE" }: ChangeOptions = {},
     ): Promise<LivingComment> {
       const { userId } = requireScope(identity, "comments:write");
       const writtenSince = new Date(clock() - editableMs);
-      const requireEditable = async (wanted?: Precondition) => {
-        requireEdit(await requireExisting(id, deletedIs), { identity, writtenSince, wanted });
+      const requireEditable = async (readConditions?: Precondition) => {
+        requireEdit(await requireExisting(id, deletedAs), { identity, writtenSince, precondition: readConditions });
       };
       const { versions, change } = await readChange({ precondition, input }, requireEditable);
       const edited = await store.editComment(id, { ...change, authorId: userId, writtenSince, versions });
       if (edited !== undefined) return edited;
       await requireEditable();
-      throw changed();
+      throw toVersionError();
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, GONE, INVALID_STATE, PRECONDITION_FAILED. */
     async deleteComment(
       identity: Identity,
       id: string,
-      { precondition = () => anyVersion, unmodifiedSince, deletedIs = "INVALID_STATE" }: DeletionTerms = {},
+      { precondition = () => anyVersion, unmodifiedSince, deletedAs = "INVALID_STATE" }: DeletionOptions = {},
     ): Promise<Comment> {
       const { userId } = requireScope(identity, "comments:write", "comments:write:all");
       const mayAny = hasScope(identity, "comments:write:all");
       const authorId = mayAny ? null : userId;
       const removed = await store.deleteComment(id, { authorId, versions: precondition(), unmodifiedSince });
       if (removed !== undefined) return removed;
-      const comment = await requireExisting(id, deletedIs);
+      const comment = await requireExisting(id, deletedAs);
       if (!mayAny && !isUser(identity, comment.authorId)) {
-        throw new AppError("FORBIDDEN", "This is for its author, and for the scope comments:write:all.");
+        throw new AppError(
+          "FORBIDDEN",
+          "Only the comment's author, or a caller with the scope comments:write:all, may delete it.",
+        );
       }
-      throw isLiving(comment) ? changed() : deleted();
+      throw isLiving(comment) ? toVersionError() : toDeletedError();
     },
   };
 
-  async function requireExisting(id: string, deletedIs: "INVALID_STATE" | Absence): Promise<Comment> {
+  async function requireExisting(id: string, deletedAs: "INVALID_STATE" | DeletedAs): Promise<Comment> {
     const [comment] = await store.findComments([id]);
-    if (comment === undefined) throw missing();
-    if (!isLiving(comment) && deletedIs !== "INVALID_STATE") throw absent(deletedIs);
+    if (comment === undefined) throw toMissingError();
+    if (!isLiving(comment) && deletedAs !== "INVALID_STATE") throw toAbsentError(deletedAs);
     return comment;
   }
 }
@@ -131,30 +133,30 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
 interface Edit {
   readonly identity: Identity;
   readonly writtenSince: Date;
-  readonly wanted: Precondition | undefined;
+  readonly precondition: Precondition | undefined;
 }
 
-function requireEdit(comment: Comment, { identity, writtenSince, wanted }: Edit): void {
-  if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "A comment is changed by its author alone.");
-  if (!isLiving(comment)) throw deleted();
+function requireEdit(comment: Comment, { identity, writtenSince, precondition }: Edit): void {
+  if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "Only the comment's author may change it.");
+  if (!isLiving(comment)) throw toDeletedError();
   if (comment.createdAt < writtenSince) {
-    throw new AppError("INVALID_STATE", "A comment can be changed for 15 minutes. These are over.");
+    throw new AppError("INVALID_STATE", "A comment can be changed only within 15 minutes of its creation.");
   }
-  if (wanted && !isMet(wanted, comment.rowVersion)) throw changed();
+  if (precondition && !isMet(precondition, comment.rowVersion)) throw toVersionError();
 }
 
-function missing(): AppError {
+function toMissingError(): AppError {
   return new AppError("NOT_FOUND", "There is no such comment.");
 }
 
-function absent(deletedIs: Absence): AppError {
-  return deletedIs === "GONE" ? new AppError("GONE", "This comment was deleted.") : missing();
+function toAbsentError(deletedAs: DeletedAs): AppError {
+  return deletedAs === "GONE" ? new AppError("GONE", "This comment was deleted.") : toMissingError();
 }
 
-function deleted(): AppError {
+function toDeletedError(): AppError {
   return new AppError("INVALID_STATE", "This comment was deleted.");
 }
 
-function changed(): AppError {
+function toVersionError(): AppError {
   return new AppError("PRECONDITION_FAILED", "The comment has changed since you read it. Read it again.");
 }

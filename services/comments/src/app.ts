@@ -9,11 +9,11 @@ import { version2 } from "./rest/v2.ts";
 import { createCommentStore } from "./store.ts";
 
 export interface CommentsParts extends ServiceParts {
-  /** Milliseconds since the epoch; tests hand in their own. */
+  /** Milliseconds since the epoch; tests replace it. */
   readonly clock?: () => number;
 }
 
-/** The comments service behind its two doors. */
+/** Assembles the comments service: store, actions, and the GraphQL and REST endpoints. */
 export function createApp(parts: CommentsParts): Promise<ServiceApp> {
   const { database, cursors, clock = Date.now } = parts;
   const actions = createCommentActions({ store: createCommentStore(database), clock });

@@ -3,7 +3,7 @@ import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
 import { readShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
-/** What tells one version of a comment from another. */
+/** The fields that the ETag and Last-Modified depend on. */
 export interface CommentState {
   readonly id: string;
   readonly createdAt: Date;
@@ -15,17 +15,17 @@ export interface CommentState {
 export interface Comment extends CommentState {
   readonly postId: string;
   readonly authorId: string;
-  /** Null once deleted. */
+  /** Null if the comment is deleted. */
   readonly body: string | null;
 }
 
-/** A comment that was not deleted. */
+/** A comment that is not deleted. */
 export interface LivingComment extends Comment {
   readonly body: string;
   readonly deletedAt: null;
 }
 
-/** Another service's entity, of which nothing but the id is known here. */
+/** An entity of another service; this service knows only the id. */
 export interface Reference {
   readonly id: string;
 }
@@ -36,26 +36,26 @@ export interface CommentFilters {
   readonly sort?: ListOrder;
 }
 
-/** Whose comments a list shows. */
+/** The entity that a list of comments belongs to. */
 export type Parent = "post" | "author";
 
-/** A part of one parent's comments. */
+/** A page of one parent's comments. */
 export interface ListPart {
   readonly parentId: string;
   /** At most this many. */
   readonly limit: number;
-  /** The comment after which it begins; null for the beginning. */
+  /** The last comment of the previous page; null for the first page. */
   readonly afterId: string | null;
 }
 
-/** How long its author may change a comment, from the moment it was written. */
+/** How long after its creation an author may change a comment. */
 export const editableMs = 15 * 60_000;
 
 export const commentBody = text({ min: 1, max: 5_000, what: "A comment" });
 
 export const commentPostId = z
-  .string("A post's id is a text.")
-  .refine(isRowId, { error: "There can be no post with this id.", params: { code: "invalid" } });
+  .string("A post's id is a string.")
+  .refine(isRowId, { error: "This is not a valid post id.", params: { code: "invalid" } });
 
 const newComment = z.strictObject({ postId: commentPostId, body: commentBody });
 const commentChange = z.strictObject({ body: commentBody });
@@ -79,10 +79,10 @@ export type CommentChange = z.output<typeof commentChange>;
 export const readNewComment = (input: unknown): NewComment => readShape(newComment, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readCommentChange = (input: unknown): CommentChange => readShape(commentChange, input);
-/** Ids that cannot exist are no problem here: nothing is under them. @throws AppError BAD_USER_INPUT for a sort that there is not. */
+/** A malformed id is accepted: its list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
 export const readCommentFilters = (input: unknown): CommentFilters => readShape(filters, input);
 
-/** Of a living comment: nothing that shows has changed since. */
+/** When the visible content of a comment last changed. */
 export function lastModifiedOf({ createdAt, editedAt }: CommentState): Date {
   return editedAt ?? createdAt;
 }

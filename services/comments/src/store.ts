@@ -9,7 +9,7 @@ export type CommentStore = ReturnType<typeof createCommentStore>;
 
 const columns = toColumns("");
 
-/** The only SQL about comments. Ids that cannot exist find nothing. */
+/** All SQL of the comments service. A malformed id matches no row. */
 export function createCommentStore(database: Queryable) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
@@ -17,40 +17,39 @@ export function createCommentStore(database: Queryable) {
 function createReads(database: Queryable) {
   return {
     async findComments(ids: readonly string[]): Promise<readonly Comment[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
       const text = `select ${columns} from comments where id = any($1::bigint[])`;
-      return database.rows<Comment>("find-comments", text, [possible]);
+      return database.rows<Comment>("find-comments", text, [validIds]);
     },
 
-    /** As little of comments as answers whether they have changed; their bodies are not read. */
+    /** The columns that ETags and Last-Modified depend on. */
     async findCommentStates(ids: readonly string[]): Promise<readonly CommentState[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
       const text = `select id, created_at as "createdAt", edited_at as "editedAt", deleted_at as "deletedAt",
         row_version as "rowVersion" from comments where id = any($1::bigint[])`;
-      return database.rows<CommentState>("find-comment-states", text, [possible]);
+      return database.rows<CommentState>("find-comment-states", text, [validIds]);
     },
 
-    /** How many living comments each of these posts has, in their order. */
+    /** The number of comments of each post that are not deleted, in the order of `postIds`. */
     async countLiving(postIds: readonly string[]): Promise<readonly number[]> {
-      const possible = onlyRowIds(postIds);
-      if (possible.length === 0) return postIds.map(() => 0);
+      const validIds = onlyRowIds(postIds);
+      if (validIds.length === 0) return postIds.map(() => 0);
       const text = `select post_id as "postId", count(*)::int as count from comments
         where post_id = any($1::bigint[]) and deleted_at is null group by post_id`;
-      const rows = await database.rows<{ postId: string; count: number }>("count-living", text, [possible]);
+      const rows = await database.rows<{ postId: string; count: number }>("count-living", text, [validIds]);
       const counts = new Map(rows.map(({ postId, count }) => [postId, count]));
       return postIds.map((id) => counts.get(id) ?? 0);
     },
   };
 }
 
-/** What a list shows of its rows, and which these are. */
 interface ListKind {
-  readonly shown: string;
-  /** For the statement's name, where that is not whole comments. */
-  readonly what?: string;
-  /** Without tombstones. */
+  readonly selected: string;
+  /** Distinguishes the statement's name if `selected` is not all columns. */
+  readonly rows?: string;
+  /** Excludes tombstones. */
   readonly living: boolean;
 }
 
@@ -58,7 +57,7 @@ function createLists(database: Queryable) {
   async function list<Row>(
     { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
-    { shown, what, living }: ListKind,
+    { selected, rows, living }: ListKind,
   ): Promise<Page<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
     const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
@@ -67,39 +66,43 @@ function createLists(database: Queryable) {
     if (living) wheres.push("deleted_at is null");
     if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const which = [what, living && "living", set.direction, postId && "by-post", authorId && "by-author", sort];
-    const name = ["list", ...which].filter(Boolean).join("-");
-    const text = `select ${shown} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const variant = [rows, living && "living", set.direction, postId && "by-post", authorId && "by-author", sort];
+    const name = ["list", ...variant].filter(Boolean).join("-");
+    const text = `select ${selected} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 
   return {
-    /** Tombstones keep their place. */
+    /** Includes tombstones. */
     listComments: (filters: CommentFilters, request: PageRequest) =>
-      list<Comment>(filters, request, { shown: columns, living: false }),
+      list<Comment>(filters, request, { selected: columns, living: false }),
 
     listLiving: (filters: CommentFilters, request: PageRequest) =>
-      list<LivingComment>(filters, request, { shown: columns, living: true }),
+      list<LivingComment>(filters, request, { selected: columns, living: true }),
 
-    /** The rows that `listLiving` would find, by their versions alone. */
+    /** The ids and versions of the rows that `listLiving` returns. */
     listLivingVersions: (filters: CommentFilters, request: PageRequest) =>
-      list<RowVersion>(filters, request, { shown: `id, row_version as "rowVersion"`, what: "versions", living: true }),
+      list<RowVersion>(filters, request, {
+        selected: `id, row_version as "rowVersion"`,
+        rows: "versions",
+        living: true,
+      }),
 
-    /** Parts of many parents' lists, with tombstones, in one statement; each in the place of its request. */
+    /** Parts of several parents' lists, with tombstones, in one statement; the result has the order of `parts`. */
     async listParts(parent: Parent, parts: readonly ListPart[]): Promise<readonly (readonly Comment[])[]> {
-      const asked = parts.flatMap((part, place) => (isPossible(part) ? [{ ...part, place }] : []));
-      const found: Comment[][] = parts.map(() => []);
-      if (asked.length === 0) return found;
+      const requested = parts.flatMap((part, index) => (hasValidIds(part) ? [{ ...part, index }] : []));
+      const lists: Comment[][] = parts.map(() => []);
+      if (requested.length === 0) return lists;
       const name = `list-parts-by-${parent}`;
       const values = [
-        asked.map(({ place }) => place),
-        asked.map(({ parentId }) => parentId),
-        asked.map(({ afterId }) => afterId),
-        asked.map(({ limit }) => limit),
+        requested.map(({ index }) => index),
+        requested.map(({ parentId }) => parentId),
+        requested.map(({ afterId }) => afterId),
+        requested.map(({ limit }) => limit),
       ];
-      const rows = await database.rows<Comment & { place: number }>(name, toPartsText(parent), values);
-      for (const { place, ...comment } of rows) found[place]?.push(comment);
-      return found;
+      const rows = await database.rows<Comment & { index: number }>(name, toPartsSql(parent), values);
+      for (const { index, ...comment } of rows) lists[index]?.push(comment);
+      return lists;
     },
   };
 }
@@ -113,8 +116,8 @@ function createChanges(database: Queryable) {
     },
 
     /**
-     * Changes a living comment of this author that is not older than `writtenSince`.
-     * @returns undefined when there is no such comment in such a version.
+     * Changes a comment that is not deleted, is by this author, and was created at or after `writtenSince`.
+     * @returns undefined if no comment matches.
      */
     async editComment(
       id: string,
@@ -127,17 +130,17 @@ function createChanges(database: Queryable) {
     ): Promise<LivingComment | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update comments set body = $4, edited_at = date_trunc('milliseconds', now())
-        where id = $1 and ${hasVersion} and deleted_at is null
+        where id = $1 and ${versionIsAccepted} and deleted_at is null
           and author_id = $5 and created_at >= $6 returning ${columns}`;
-      const values = [id, ...toArrays(o.versions), o.body, o.authorId, o.writtenSince];
+      const values = [id, ...toVersionValues(o.versions), o.body, o.authorId, o.writtenSince];
       const [comment] = await database.rows<LivingComment>("edit-comment", text, values);
       return comment;
     },
 
     /**
-     * Leaves a tombstone of a living comment. `authorId` is whose comment it has to be; null for anybody's. `unmodifiedSince` is in whole
-     * seconds, as headers are.
-     * @returns undefined when there is no such comment in such a version.
+     * Replaces a comment with a tombstone: the row remains, without its body. `authorId` null means any author; `unmodifiedSince` has whole
+     * seconds, like the HTTP header.
+     * @returns undefined if no comment matches.
      */
     async deleteComment(
       id: string,
@@ -149,10 +152,10 @@ function createChanges(database: Queryable) {
     ): Promise<Comment | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update comments set body = null, deleted_at = date_trunc('milliseconds', now())
-        where id = $1 and ${hasVersion} and deleted_at is null and ($4::bigint is null or author_id = $4)
+        where id = $1 and ${versionIsAccepted} and deleted_at is null and ($4::bigint is null or author_id = $4)
           and ($5::timestamptz is null or date_trunc('second', coalesce(edited_at, created_at)) <= $5)
         returning ${columns}`;
-      const values = [id, ...toArrays(o.versions), o.authorId, o.unmodifiedSince ?? null];
+      const values = [id, ...toVersionValues(o.versions), o.authorId, o.unmodifiedSince ?? null];
       const [comment] = await database.rows<Comment>("delete-comment", text, values);
       return comment;
     },
@@ -162,15 +165,15 @@ function createChanges(database: Queryable) {
 const largestBigint = "9223372036854775807";
 const columnOf: Readonly<Record<Parent, string>> = { post: "post_id", author: "author_id" };
 
-/** For each part its own walk down the index, at most `length` rows long; `place` says whose row it is. */
-function toPartsText(parent: Parent): string {
-  return `select ${toColumns("found.")}, part.place
-    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as part (place, parent_id, after_id, length)
+/** One index scan per part, limited to `length` rows; `index` is the position of the part in the request. */
+function toPartsSql(parent: Parent): string {
+  return `select ${toColumns("list.")}, part.index
+    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) as part (index, parent_id, after_id, length)
     cross join lateral (
       select * from comments where ${columnOf[parent]} = part.parent_id and id < coalesce(part.after_id, ${largestBigint})
       order by id desc limit part.length
-    ) as found
-    order by part.place, found.id desc`;
+    ) as list
+    order by part.index, list.id desc`;
 }
 
 function toColumns(prefix: string): string {
@@ -179,13 +182,16 @@ function toColumns(prefix: string): string {
     ${prefix}row_version as "rowVersion"`;
 }
 
-function isPossible({ parentId, afterId }: ListPart): boolean {
+function hasValidIds({ parentId, afterId }: ListPart): boolean {
   return isRowId(parentId) && (afterId === null || isRowId(afterId));
 }
 
-/** Of a change: its row is in a version that `toArrays` of its precondition allows, which are the values after the id. */
-const hasVersion = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
+/** SQL condition: the precondition accepts the row's version. $2 and $3 are the result of `toVersionValues`. */
+const versionIsAccepted = "($2::bigint[] is null or row_version = any($2)) and row_version <> all($3::bigint[])";
 
-function toArrays({ only, not }: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
+function toVersionValues({
+  only,
+  not,
+}: Precondition): readonly [only: readonly string[] | null, not: readonly string[]] {
   return [only && onlyRowIds(only), onlyRowIds(not)];
 }

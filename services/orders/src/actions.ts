@@ -16,7 +16,7 @@ import {
 } from "./model.ts";
 import type { OrderStore } from "./store.ts";
 
-export interface CancellationTerms {
+export interface CancellationOptions {
   readonly precondition?: Precondition;
   readonly input?: () => void;
 }
@@ -24,8 +24,8 @@ export interface CancellationTerms {
 export type OrderActions = ReturnType<typeof createOrderActions>;
 
 /**
- * What can be done with orders and products, and who may. Both doors come through here. Input comes as a function: it is read only
- * after the caller was let in, so that strangers hear 401 before anything else.
+ * The operations on orders and products, with their authorization rules, for both endpoints. Input is a function that is called only
+ * after authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createOrderActions(store: OrderStore) {
   const lookUpVersion = joinLookups((skus) => store.findProductVersions(skus));
@@ -48,50 +48,47 @@ export function createOrderActions(store: OrderStore) {
 
     listProductVersions: (request: PageRequest) => store.listProductVersions(request),
 
-    /** Those that the caller may see; to them, others' do not exist. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
+    /** Leaves out orders that the caller may not read. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     async findOrders(identity: Identity, ids: readonly string[]): Promise<readonly Order[]> {
       requireScope(identity, "orders:read", "orders:read:all");
       return (await store.findOrders(ids)).filter((order) => mayRead(identity, order));
     },
 
-    /** One that the caller may see; to them, others' do not exist. @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND. */
+    /** An order that the caller may not read is NOT_FOUND. @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND. */
     async getOrder(identity: Identity, id: string): Promise<Order> {
       requireScope(identity, "orders:read", "orders:read:all");
       const [order] = await store.findOrders([id]);
       return requireReadable(identity, order);
     },
 
-    /** The state of an order that `getOrder` would find. @throws AppError as it does. */
+    /** Only the state of the order that `getOrder` returns, with the same errors. */
     async getOrderState(identity: Identity, id: string): Promise<OrderState> {
       requireScope(identity, "orders:read", "orders:read:all");
       return requireReadable(identity, await store.findOrderState(id));
     },
 
-    /** Lines of orders that the caller was given already. */
+    /** Does not check permissions: call it only with orders that the caller may read. */
     findLines: (orderIds: readonly string[]) => store.findLines(orderIds),
 
     /** @returns the caller's id. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     requireReader: (identity: Identity): string => requireScope(identity, "orders:read", "orders:read:all").userId,
 
-    /** @returns that user's id, when the caller may read their orders. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
+    /** @returns the user's id, if the caller may read this user's orders. @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     requireReaderOf(identity: Identity, userId: string): string {
       requireScope(identity, "orders:read", "orders:read:all");
       if (isUser(identity, userId) || hasScope(identity, "orders:read:all")) return userId;
-      throw refuse(
-        identity,
-        "These are another user's orders: they are for that user, and for the scope orders:read:all.",
-      );
+      throw refuse(identity, "Only this user, or a caller with the scope orders:read:all, may read these orders.");
     },
 
-    /** For a customer whose orders the caller may read: see `requireReader` and `requireReaderOf`. */
+    /** Does not check permissions: call `requireReader` or `requireReaderOf` first. */
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrders(customerId, filters, request),
 
-    /** For such a customer. */
+    /** Does not check permissions, like `listOrders`. */
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       store.listOrderVersions(customerId, filters, request),
 
-    /** Parts of many such customers' lists, each in the place of its request. */
+    /** Does not check permissions, like `listOrders`. The result has the order of `parts`. */
     listParts: (parts: readonly ListPart[]) => store.listParts(parts),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED. */
@@ -101,13 +98,13 @@ export function createOrderActions(store: OrderStore) {
     },
 
     /**
-     * @param terms under which conditions to cancel it; `input` is read once they hold (RFC 9110, 13.2.1).
-     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE, and what reading the input throws.
+     * `input` reads the request body; it is called after the precondition holds (RFC 9110, 13.2.1).
+     * @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED, INVALID_STATE, and the errors of `input`.
      */
     async cancelOrder(
       identity: Identity,
       id: string,
-      { precondition = anyVersion, input = () => {} }: CancellationTerms = {},
+      { precondition = anyVersion, input = () => {} }: CancellationOptions = {},
     ): Promise<Order> {
       requireScope(identity, "orders:write", "orders:write:all");
       return requireFound(
@@ -139,14 +136,14 @@ function mayRead(identity: Identity, order: OrderState): boolean {
   );
 }
 
-/** Who may not even see the order does not learn that it is there. */
+/** NOT_FOUND instead of FORBIDDEN for a caller who may not read the order. */
 function requireMayCancel(identity: Identity, order: Order): void {
   if (isUser(identity, order.customerId) || hasScope(identity, "orders:write:all")) return;
   requireReadable(identity, order);
-  throw refuse(identity, "This is for its customer, and for the scope orders:write:all.");
+  throw refuse(identity, "Only the order's customer, or a caller with the scope orders:write:all, may cancel it.");
 }
 
-function requireFound<T>(found: T | undefined, what: "order" | "product"): T {
-  if (found !== undefined) return found;
-  throw new AppError("NOT_FOUND", `There is no such ${what}.`);
+function requireFound<T>(row: T | undefined, kind: "order" | "product"): T {
+  if (row !== undefined) return row;
+  throw new AppError("NOT_FOUND", `There is no such ${kind}.`);
 }

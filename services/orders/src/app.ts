@@ -9,7 +9,7 @@ import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
 import { createOrderStore } from "./store.ts";
 
-/** The orders service behind its two doors. */
+/** Assembles the orders service: store, actions, and the GraphQL and REST endpoints. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createOrderActions(createOrderStore(database));

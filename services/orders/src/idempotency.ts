@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import type { NewLine, PlacedOrder } from "./model.ts";
 
-/** SHA-256 of what an order asks for, however a door spells it and in whatever order its lines come. */
+/** SHA-256 of the order lines, sorted by sku: equal for both REST versions and GraphQL. */
 export function fingerprintOf(lines: readonly NewLine[]): Buffer {
   const canonical = lines.map(({ sku, quantity }) => [sku, quantity] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(canonical)).digest();
 }
 
-/** The number of PostgreSQL's advisory lock for a customer's key: 64 bits of a hash, so two keys meet by chance never. */
+/** The 64-bit id of the PostgreSQL advisory lock for a customer's key: the first 64 bits of a hash, so collisions are negligible. */
 export function lockNumberOf(customerId: string, key: string): string {
   return createHash("sha256").update(`idempotency\n${customerId}\n${key}`).digest().readBigInt64BE().toString();
 }
 
-/** What JSON has made of a placed order. */
+/** A placed order as stored in JSON, with its date as a string. */
 export type Snapshot = Omit<PlacedOrder, "order"> & {
   readonly order: Omit<PlacedOrder["order"], "placedAt"> & { readonly placedAt: string };
 };

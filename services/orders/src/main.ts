@@ -10,7 +10,7 @@ await runMain(async () =>
     config: readConfig(process.env),
     migrations: new URL("../migrations", import.meta.url),
     createApp,
-    // An order that was confirmed stays: not on a database that forgets.
+    // A confirmed order must survive a crash: refuse to start on a database without fsync or synchronous_commit.
     check: requireDurability,
     command: process.argv[2],
   }),

@@ -12,12 +12,12 @@ export interface Product {
   readonly priceMinor: number;
   readonly currency: string;
   readonly stock: number;
-  /** The post whose print edition it is. */
+  /** The post that this product is a print edition of. */
   readonly postId: string | null;
   readonly rowVersion: string;
 }
 
-/** What decides who may see an order, and which version of it that is. */
+/** The fields that decide who may read an order, and the ETag. */
 export interface OrderState {
   readonly customerId: string;
   readonly rowVersion: string;
@@ -36,17 +36,17 @@ export interface OrderLine {
   readonly orderId: string;
   readonly sku: string;
   readonly quantity: number;
-  /** Of one, when it was ordered; in the order's currency. */
+  /** The price of one piece at the time of the order, in the order's currency. */
   readonly unitPriceMinor: number;
   readonly currency: string;
 }
 
-/** Somebody else's entity, by its key. */
+/** An entity of another service; this service knows only the id. */
 export interface Reference {
   readonly id: string;
 }
 
-/** An order as it was placed, with all that can be said about it: lines by sku, and their products as they were right after. */
+/** A placed order with its lines, sorted by sku, and its products right after the stock was taken. */
 export interface PlacedOrder {
   readonly order: Order;
   readonly lines: readonly OrderLine[];
@@ -58,19 +58,19 @@ export interface OrderFilters {
   readonly sort?: ListOrder;
 }
 
-/** A part of one customer's list. */
+/** A page of one customer's list. */
 export interface ListPart {
   readonly customerId: string;
   /** 1 to 100. */
   readonly limit: number;
-  /** The order where the last page ended. */
+  /** The id of the last order of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** How long a key stands for the order that it placed. */
+/** How long a repeated request with the same key returns the order that the first one placed. */
 export const idempotencyHours = 24;
 
-/** A status that follows on another by advancing; what is not here does not advance. */
+/** The status that follows each status; a status without an entry is final. */
 const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
   PLACED: "PAID",
   PAID: "SHIPPED",
@@ -81,8 +81,8 @@ const nextStatus: Partial<Readonly<Record<OrderStatus, OrderStatus>>> = {
 export function requireAdvance(from: OrderStatus, to: OrderStatus): void {
   if (nextStatus[from] === to) return;
   const next = nextStatus[from];
-  const way = next === undefined ? "does not advance" : `advances to ${next}`;
-  throw new AppError("INVALID_STATE", `An order that is ${from} ${way}, not to ${to}.`);
+  const rule = next === undefined ? "cannot advance" : `can only advance to ${next}`;
+  throw new AppError("INVALID_STATE", `An order that is ${from} ${rule}, not to ${to}.`);
 }
 
 /** @throws AppError INVALID_STATE. */
@@ -91,12 +91,12 @@ export function requireCancellable(from: OrderStatus): void {
   throw new AppError("INVALID_STATE", `An order that is ${from} cannot be cancelled.`);
 }
 
-/** Whether a text can be the id of an order: a UUIDv7 in lower case (RFC 9562, 5.7). */
+/** Whether a string is a well-formed order id: a UUIDv7 in lower case (RFC 9562, 5.7). */
 export function isOrderId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Whether a text can be the sku of a product. */
+/** Whether a string is a well-formed sku. */
 export function isSku(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
@@ -110,12 +110,12 @@ export interface NewLine {
 }
 
 export interface NewOrder {
-  /** As the customer wrote them: problems point at them. */
+  /** In the order of the request, because problems point to their positions. */
   readonly lines: readonly NewLine[];
   readonly idempotencyKey?: string | undefined;
 }
 
-export const sku = z.string("A sku is a text.");
+export const sku = z.string("A sku is a string.");
 
 const quantityRule = `A quantity is a whole number from 1 to ${quantityMax}.`;
 export const quantity = z
@@ -127,20 +127,20 @@ export const quantity = z
 
 const countRule = `An order has 1 to ${linesMax} lines.`;
 
-/** The lines of an order in whichever spelling a door has for them. A product that comes twice is refused, not added up. */
+/** A schema for the lines of an order; `line` has the field names of one endpoint. Two lines with the same product are rejected. */
 export function linesOf<L extends z.ZodType<{ readonly sku: string }>>(line: L) {
   return z
     .array(line, "Lines are a list.")
     .min(1, countRule)
     .max(linesMax, countRule)
-    .superRefine(refuseDuplicates, {
-      // Said together with whatever else is wrong.
+    .superRefine(rejectDuplicates, {
+      // Report this together with all other problems.
       when: ({ value }) => Array.isArray(value),
     });
 }
 
-/** @param lines as they were sent: some may be no lines at all. */
-function refuseDuplicates(lines: readonly unknown[], context: z.RefinementCtx): void {
+/** @param lines not validated yet: some may not be objects. */
+function rejectDuplicates(lines: readonly unknown[], context: z.RefinementCtx): void {
   const seen = new Set<string>();
   for (const [index, line] of lines.entries()) {
     const sku = typeof line === "object" && line !== null && "sku" in line ? line.sku : undefined;

@@ -6,8 +6,8 @@ export interface Money {
 }
 
 /**
- * The decimal places of a currency: its minor unit in ISO 4217, list one, where that is not 2. Intl knows them too, but by custom
- * rather than by the standard: it says 0 for IQD (3), and for HUF, LAK and COP (2).
+ * The decimal places of a currency by ISO 4217, list one. Intl.NumberFormat deviates from the standard: it has 0 for IQD (3), and for
+ * HUF, LAK and COP (2).
  */
 export function exponentOf(currency: string): number {
   return exponents[currency] ?? 2;
@@ -23,7 +23,7 @@ function withExponent(exponent: number, currencies: string): Record<string, numb
   return Object.fromEntries(currencies.split(" ").map((currency) => [currency, exponent]));
 }
 
-/** The amount as a decimal number with exactly the currency's places: `"12.99"`, `"1299"` for JPY. Computed on digits, never rounded. */
+/** The amount as a decimal number with the currency's decimal places: `"12.99"`, `"1299"` for JPY. Works on digits, so nothing is rounded. */
 export function toDecimal({ amountMinor, currency }: Money): `${number}` {
   const exponent = exponentOf(currency);
   if (exponent === 0) return `${amountMinor}`;
@@ -33,19 +33,19 @@ export function toDecimal({ amountMinor, currency }: Money): `${number}` {
 
 export type MoneyFormat = ReturnType<typeof createMoneyFormat>;
 
-/** Writes amounts for people, in English: `€12.99`. Making a formatter costs more than using it, so some are kept. */
+/** Formats amounts for display, in English: `€12.99`. Creating an Intl.NumberFormat is expensive, so at most `formattersMax` are cached. */
 export function createMoneyFormat(options: { readonly formattersMax?: number } = {}) {
   const { formattersMax = 200 } = options;
-  const kept = new Map<string, Intl.NumberFormat>();
+  const formatters = new Map<string, Intl.NumberFormat>();
 
   function formatterOf(currency: string): Intl.NumberFormat {
-    const known = kept.get(currency);
+    const known = formatters.get(currency);
     if (known) return known;
     const places = exponentOf(currency);
     const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
     const formatter = new Intl.NumberFormat("en", { style: "currency", currency, ...digits });
-    if (kept.size >= formattersMax) kept.clear();
-    kept.set(currency, formatter);
+    if (formatters.size >= formattersMax) formatters.clear();
+    formatters.set(currency, formatter);
     return formatter;
   }
 

@@ -12,29 +12,30 @@ export interface PricedOrder {
   readonly currency: string;
 }
 
-/** What GraphQL's Int and the column hold. */
+/** The largest GraphQL Int, and PostgreSQL integer. */
 export const totalMinorMax = 2_147_483_647;
 
-interface Choice {
+interface OrderedProduct {
   readonly line: NewLine;
   readonly product: Product;
   readonly index: number;
 }
 
 /**
- * What the lines cost, by products whose rows are locked: every sku is known, one currency, enough in stock.
- * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK, with a problem for each line that is to blame.
+ * Prices the lines of a new order. Requires that every sku exists, that all products have one currency, and that enough is in stock.
+ * @param products their rows are locked.
+ * @throws AppError BAD_USER_INPUT or OUT_OF_STOCK, with a problem for each invalid line.
  */
 export function priceOrder(lines: readonly NewLine[], products: readonly Product[]): PricedOrder {
-  const choices = chooseProducts(lines, products);
-  const currency = requireOneCurrency(choices);
-  const totalMinor = choices.reduce((sum, { line, product }) => sum + line.quantity * product.priceMinor, 0);
+  const ordered = findOrderedProducts(lines, products);
+  const currency = requireOneCurrency(ordered);
+  const totalMinor = ordered.reduce((sum, { line, product }) => sum + line.quantity * product.priceMinor, 0);
   if (totalMinor > totalMinorMax) {
     const detail = `An order's total is at most ${totalMinorMax.toLocaleString("en")} of its currency's minor unit.`;
     throw invalidInput([{ pointer: "#/lines", code: "total", detail }]);
   }
-  requireStock(choices);
-  const priced = choices.map(({ line: { sku, quantity }, product }) => ({
+  requireStock(ordered);
+  const priced = ordered.map(({ line: { sku, quantity }, product }) => ({
     sku,
     quantity,
     unitPriceMinor: product.priceMinor,
@@ -42,39 +43,39 @@ export function priceOrder(lines: readonly NewLine[], products: readonly Product
   return { lines: priced.sort((a, b) => (a.sku < b.sku ? -1 : 1)), totalMinor, currency };
 }
 
-function chooseProducts(lines: readonly NewLine[], products: readonly Product[]): readonly Choice[] {
+function findOrderedProducts(lines: readonly NewLine[], products: readonly Product[]): readonly OrderedProduct[] {
   const bySku = new Map(products.map((product) => [product.sku, product]));
   const problems: Problem[] = [];
-  const choices: Choice[] = [];
+  const ordered: OrderedProduct[] = [];
   for (const [index, line] of lines.entries()) {
     const product = bySku.get(line.sku);
-    if (product) choices.push({ line, product, index });
+    if (product) ordered.push({ line, product, index });
     else problems.push({ pointer: `#/lines/${index}/sku`, code: "unknown", detail: "There is no such product." });
   }
   if (problems.length > 0) throw invalidInput(problems);
-  return choices;
+  return ordered;
 }
 
-function requireOneCurrency(choices: readonly Choice[]): string {
-  const currency = choices[0]?.product.currency ?? "";
-  const others = choices.filter(({ product }) => product.currency !== currency);
+function requireOneCurrency(ordered: readonly OrderedProduct[]): string {
+  const currency = ordered[0]?.product.currency ?? "";
+  const others = ordered.filter(({ product }) => product.currency !== currency);
   if (others.length === 0) return currency;
   throw invalidInput(
     others.map(({ product, index }) => ({
       pointer: `#/lines/${index}/sku`,
       code: "currency",
-      detail: `It is sold in ${product.currency}, and the order's first product in ${currency}: one order, one currency.`,
+      detail: `This product is sold in ${product.currency}, the order's first product in ${currency}. An order has one currency.`,
     })),
   );
 }
 
-function requireStock(choices: readonly Choice[]): void {
-  const short = choices.filter(({ line, product }) => product.stock < line.quantity);
+function requireStock(ordered: readonly OrderedProduct[]): void {
+  const short = ordered.filter(({ line, product }) => product.stock < line.quantity);
   if (short.length === 0) return;
   const problems = short.map(({ product, index }) => ({
     pointer: `#/lines/${index}/quantity`,
     code: "out_of_stock",
-    detail: product.stock === 0 ? "There is none left." : `There are only ${product.stock} left.`,
+    detail: product.stock === 0 ? "This product is out of stock." : `Only ${product.stock} are in stock.`,
   }));
-  throw new AppError("OUT_OF_STOCK", "There is not enough in stock for this order.", { problems });
+  throw new AppError("OUT_OF_STOCK", "Not enough products are in stock for this order.", { problems });
 }

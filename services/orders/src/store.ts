@@ -24,7 +24,7 @@ import { type PricedOrder, priceOrder } from "./pricing.ts";
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-/** A placed order, and whether it was placed before: then it is as it was said then. */
+/** A placed order. If `replayed`, an earlier request placed it, and this is the stored result of that request. */
 interface Placed extends PlacedOrder {
   readonly replayed: boolean;
 }
@@ -39,12 +39,12 @@ const orderVersionColumns = `o.id, o.row_version as "rowVersion"`;
 
 const productVersionColumns = `p.sku as id, p.row_version as "rowVersion"`;
 
-/** Expired records that go with each one that comes: more than one, so that they become fewer. */
+/** Expired records that each insert deletes: more than one, so that their number decreases. */
 const expiredRecordsMax = 10;
 
 /**
- * The only SQL about orders and products. Ids and skus that cannot exist find nothing. Rows are locked in one order, the order's row
- * first, then products by sku, so that no two transactions wait for each other.
+ * All SQL of the orders service. A malformed id or sku matches no row. Every transaction locks rows in the same sequence, the order first,
+ * then products by sku, so that transactions cannot deadlock.
  */
 export function createOrderStore(database: Database) {
   return { ...createProductReads(database), ...createOrderReads(database), ...createOrderWrites(database) };
@@ -53,40 +53,40 @@ export function createOrderStore(database: Database) {
 function createProductReads(database: Queryable) {
   return {
     async findProducts(skus: readonly string[]): Promise<readonly Product[]> {
-      const possible = skus.filter(isSku);
-      if (possible.length === 0) return [];
+      const validSkus = skus.filter(isSku);
+      if (validSkus.length === 0) return [];
       const text = `select ${productColumns} from products p where p.sku = any($1::text[])`;
-      return database.rows<Product>("find-products", text, [possible]);
+      return database.rows<Product>("find-products", text, [validSkus]);
     },
 
-    /** The versions of those that there are; the id is the sku. */
+    /** The versions of the existing products; `id` is the sku. */
     async findProductVersions(skus: readonly string[]): Promise<readonly RowVersion[]> {
-      const possible = skus.filter(isSku);
-      if (possible.length === 0) return [];
+      const validSkus = skus.filter(isSku);
+      if (validSkus.length === 0) return [];
       const text = `select ${productVersionColumns} from products p where p.sku = any($1::text[])`;
-      return database.rows<RowVersion>("find-product-versions", text, [possible]);
+      return database.rows<RowVersion>("find-product-versions", text, [validSkus]);
     },
 
     listProducts: (request: PageRequest) => list<Product>("products", productColumns, request),
 
-    /** The rows that `listProducts` would find, by their versions alone. */
+    /** The skus and versions of the rows that `listProducts` returns. */
     listProductVersions: (request: PageRequest) => list<RowVersion>("product-versions", productVersionColumns, request),
   };
 
-  async function list<Row>(what: string, shown: string, request: PageRequest): Promise<Page<Row>> {
+  async function list<Row>(rows: string, selected: string, request: PageRequest): Promise<Page<Row>> {
     const set = keyset("p.sku", "$1::text", request, "ascending");
-    const text = `select ${shown} from products p where ${set.where} order by ${set.orderBy} limit $2`;
-    return toPage(await database.rows<Row>(`list-${what}-${set.direction}`, text, [set.id, set.limit]), request);
+    const text = `select ${selected} from products p where ${set.where} order by ${set.orderBy} limit $2`;
+    return toPage(await database.rows<Row>(`list-${rows}-${set.direction}`, text, [set.id, set.limit]), request);
   }
 }
 
 function createOrderReads(database: Queryable) {
   return {
     async findOrders(ids: readonly string[]): Promise<readonly Order[]> {
-      const possible = ids.filter(isOrderId);
-      if (possible.length === 0) return [];
+      const validIds = ids.filter(isOrderId);
+      if (validIds.length === 0) return [];
       const text = `select ${orderColumns} from orders o where o.id = any($1::uuid[])`;
-      return database.rows<Order>("find-orders", text, [possible]);
+      return database.rows<Order>("find-orders", text, [validIds]);
     },
 
     /** By order, then by sku. */
@@ -97,7 +97,7 @@ function createOrderReads(database: Queryable) {
       return database.rows<OrderLine>("find-lines", text, [orderIds]);
     },
 
-    /** As little of an order as answers whether it has changed. */
+    /** The columns that visibility and ETags depend on. */
     async findOrderState(id: string): Promise<OrderState | undefined> {
       if (!isOrderId(id)) return undefined;
       const text = `select ${orderVersionColumns}, o.customer_id as "customerId" from orders o where o.id = $1`;
@@ -108,30 +108,30 @@ function createOrderReads(database: Queryable) {
     listOrders: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       list<Order>("orders", orderColumns, { customerId, ...filters }, request),
 
-    /** The rows that `listOrders` would find, by their versions alone. */
+    /** The ids and versions of the rows that `listOrders` returns. */
     listOrderVersions: (customerId: string, filters: OrderFilters, request: PageRequest) =>
       list<RowVersion>("order-versions", orderVersionColumns, { customerId, ...filters }, request),
 
-    /** Parts of many customers' lists, newest first, in one statement; each in the place of its request. */
+    /** Parts of several customers' lists, newest first, in one statement; the result has the order of `parts`. */
     async listParts(parts: readonly ListPart[]): Promise<readonly (readonly Order[])[]> {
-      const asked = parts.flatMap((part, place) => (isPossible(part) ? [{ ...part, place }] : []));
-      const found: Order[][] = parts.map(() => []);
-      if (asked.length === 0) return found;
+      const requested = parts.flatMap((part, index) => (hasValidIds(part) ? [{ ...part, index }] : []));
+      const lists: Order[][] = parts.map(() => []);
+      if (requested.length === 0) return lists;
       const values = [
-        asked.map(({ place }) => place),
-        asked.map(({ customerId }) => customerId),
-        asked.map(({ after }) => after ?? null),
-        asked.map(({ limit }) => limit),
+        requested.map(({ index }) => index),
+        requested.map(({ customerId }) => customerId),
+        requested.map(({ after }) => after ?? null),
+        requested.map(({ limit }) => limit),
       ];
-      const rows = await database.rows<Order & { place: number }>("list-parts", partsText, values);
-      for (const { place, ...order } of rows) found[place]?.push(order);
-      return found;
+      const rows = await database.rows<Order & { index: number }>("list-parts", partsSql, values);
+      for (const { index, ...order } of rows) lists[index]?.push(order);
+      return lists;
     },
   };
 
   async function list<Row>(
-    what: string,
-    shown: string,
+    rows: string,
+    selected: string,
     { customerId, status, sort }: OrderFilters & { readonly customerId: string },
     request: PageRequest,
   ): Promise<Page<Row>> {
@@ -140,42 +140,44 @@ function createOrderReads(database: Queryable) {
     const wheres = ["o.customer_id = $3", set.where];
     const values: unknown[] = [set.id, set.limit, customerId];
     if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);
-    const name = [`list-${what}`, set.direction, status && "status", sort].filter(Boolean).join("-");
-    const text = `select ${shown} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const name = [`list-${rows}`, set.direction, status && "status", sort].filter(Boolean).join("-");
+    const text = `select ${selected} from orders o where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 }
 
 const largestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** For each part its own walk down the index orders_by_customer, at most `length` rows long; `place` says whose row it is. */
-const partsText = `select part.place, list.*
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as part (place, customer_id, after_id, length)
+/**
+ * One scan of the index orders_by_customer per part, limited to `length` rows; `index` is the position of the part in the request.
+ */
+const partsSql = `select part.index, list.*
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::int[]) as part (index, customer_id, after_id, length)
   cross join lateral (
     select ${orderColumns} from orders o
     where o.customer_id = part.customer_id and o.id < coalesce(part.after_id, '${largestUuid}')
     order by o.id desc limit part.length
   ) as list
-  order by part.place, list.id desc`;
+  order by part.index, list.id desc`;
 
-function isPossible({ customerId, after }: ListPart): boolean {
+function hasValidIds({ customerId, after }: ListPart): boolean {
   return isRowId(customerId) && (after === undefined || isOrderId(after));
 }
 
 function createOrderWrites(database: Database) {
   return {
     /**
-     * One transaction: the key's record, prices and stock, the order with its lines. With a key that has placed an order in the last
-     * 24 hours, that order as it was said then.
-     * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED; then nothing has changed.
+     * Places an order in one transaction: prices, stock, the order with its lines, and the record of the idempotency key. If the key has
+     * placed an order in the last 24 hours, returns the stored result instead.
+     * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED; the transaction is rolled back.
      */
     placeOrder(customerId: string, { lines, idempotencyKey: key }: NewOrder): Promise<Placed> {
       return database.transaction(async (transaction) => {
         if (key === undefined) return { ...(await insertOrder(transaction, customerId, lines)), replayed: false };
         await lockKey(transaction, customerId, key);
         const fingerprint = fingerprintOf(lines);
-        const before = await findPlaced(transaction, customerId, key, fingerprint);
-        if (before) return { ...before, replayed: true };
+        const earlier = await findReplay(transaction, customerId, key, fingerprint);
+        if (earlier) return { ...earlier, replayed: true };
         const placed = await insertOrder(transaction, customerId, lines);
         await insertRecord(transaction, { customerId, key, fingerprint, placed });
         return { ...placed, replayed: false };
@@ -183,9 +185,9 @@ function createOrderWrites(database: Database) {
     },
 
     /**
-     * Moves an order to a status, if `check` lets it; one that is cancelled gives its products back.
-     * @param check is given the order as it is under lock, and throws what it refuses with.
-     * @returns undefined when there is no such order.
+     * Changes the status of an order. A cancellation returns its products to stock.
+     * @param check receives the locked order, and throws to reject the change.
+     * @returns undefined if no order has this id.
      */
     async moveOrder(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
       if (!isOrderId(id)) return undefined;
@@ -194,7 +196,7 @@ function createOrderWrites(database: Database) {
         const [order] = await transaction.rows<Order>("lock-order", lock, [id]);
         if (order === undefined) return undefined;
         check(order);
-        if (to === "CANCELLED") await giveBack(transaction, id);
+        if (to === "CANCELLED") await restoreStock(transaction, id);
         const text = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
         const [moved] = await transaction.rows<Order>("move-order", text, [id, to]);
         return moved;
@@ -203,21 +205,25 @@ function createOrderWrites(database: Database) {
   };
 }
 
-/** @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction is at work on this key. */
+/** @throws AppError IDEMPOTENCY_KEY_IN_FLIGHT while another transaction uses this key. */
 async function lockKey(transaction: Queryable, customerId: string, key: string): Promise<void> {
   const text = "select pg_try_advisory_xact_lock($1::bigint) as locked";
   const [row] = await transaction.rows<{ locked: boolean }>("lock-key", text, [lockNumberOf(customerId, key)]);
   if (row?.locked) return;
-  throw new AppError("IDEMPOTENCY_KEY_IN_FLIGHT", "A request with this key is under way. Send it again in a moment.", {
-    retryAfterSeconds: 1,
-  });
+  throw new AppError(
+    "IDEMPOTENCY_KEY_IN_FLIGHT",
+    "A request with this idempotency key is in flight. Retry after 1 s.",
+    {
+      retryAfterSeconds: 1,
+    },
+  );
 }
 
 /**
- * A statement of its own, after the lock: only then does it see what whoever held the lock before has committed.
+ * Runs as a separate statement after the lock, so that its snapshot includes what the previous holder of the lock committed.
  * @throws AppError IDEMPOTENCY_KEY_REUSED.
  */
-async function findPlaced(
+async function findReplay(
   transaction: Queryable,
   customerId: string,
   key: string,
@@ -229,7 +235,10 @@ async function findPlaced(
   const [record] = await transaction.rows<{ fingerprint: Buffer; snapshot: Snapshot }>("find-record", text, values);
   if (record === undefined) return undefined;
   if (fingerprint.equals(record.fingerprint)) return readSnapshot(record.snapshot);
-  throw new AppError("IDEMPOTENCY_KEY_REUSED", "This key has placed an order of other lines. Take a new one.");
+  throw new AppError(
+    "IDEMPOTENCY_KEY_REUSED",
+    "This idempotency key has placed an order with other lines. Use a new key.",
+  );
 }
 
 async function insertOrder(
@@ -259,7 +268,7 @@ async function insertOrder(
   return { order, lines, products };
 }
 
-/** The rows are locked, so a line that finds too few in stock is a bug; then nothing is placed. @returns the products after it. */
+/** @returns the products with their new stock. @throws Error if the stock is too small: a bug, because the rows were locked and checked. */
 async function takeStock(transaction: Queryable, priced: PricedOrder): Promise<readonly Product[]> {
   const text = `update products p set stock = p.stock - line.quantity
     from unnest($1::text[], $2::int[]) as line (sku, quantity)
@@ -270,7 +279,7 @@ async function takeStock(transaction: Queryable, priced: PricedOrder): Promise<r
   throw new Error(`take-stock changed ${products.length} of ${priced.lines.length} products`);
 }
 
-async function giveBack(transaction: Queryable, orderId: string): Promise<void> {
+async function restoreStock(transaction: Queryable, orderId: string): Promise<void> {
   const lock = `select p.sku from products p where p.sku in (select sku from order_lines where order_id = $1)
     order by p.sku for no key update`;
   await transaction.rows("lock-products-of-order", lock, [orderId]);
@@ -286,7 +295,7 @@ interface NewRecord {
   readonly placed: PlacedOrder;
 }
 
-/** Writes the key's record, over one that has expired, and then removes a few others that have. */
+/** Inserts the record of a key, or overwrites an expired one, and then deletes a few other expired records. */
 async function insertRecord(
   transaction: Queryable,
   { customerId, key, fingerprint, placed }: NewRecord,
@@ -296,7 +305,7 @@ async function insertRecord(
     order_id = excluded.order_id, snapshot = excluded.snapshot, created_at = excluded.created_at`;
   const values = [customerId, key, fingerprint, placed.order.id, JSON.stringify(placed)];
   await transaction.rows("insert-record", text, values);
-  // Last, and never waiting: whoever is at work on one of them keeps it.
+  // `skip locked`: this must not wait for records that other transactions use.
   const expired = `delete from idempotency_records where ctid = any (array(
     select ctid from idempotency_records where created_at <= now() - make_interval(hours => $1)
     order by created_at limit $2 for update skip locked))`;

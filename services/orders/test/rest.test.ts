@@ -197,7 +197,7 @@ test("out of stock is 409 and names the line in version 1's names", async () => 
   const { status, body } = await post({ lines: [...oneBook, { sku: "LAST-SEVEN", qty: 8 }] });
   expect(status).toBe(409);
   expect(body).toMatchObject({ type: "/problems/out-of-stock", title: "Out of stock" });
-  expect(body.errors).toEqual([{ pointer: "#/lines/1/qty", code: "out_of_stock", detail: "There are only 7 left." }]);
+  expect(body.errors).toEqual([{ pointer: "#/lines/1/qty", code: "out_of_stock", detail: "Only 7 are in stock." }]);
 });
 
 test("an Idempotency-Key is 1 to 255 visible characters, sent once", async () => {

@@ -94,7 +94,7 @@ test("out of stock is 409 and names the line's quantity", async () => {
   const { status, body } = await post({ lines: [...oneBook, { sku: "LAST-SEVEN", quantity: 8 }] });
   expect([status, body.type]).toEqual([409, "/problems/out-of-stock"]);
   expect(body.errors).toEqual([
-    { pointer: "#/lines/1/quantity", code: "out_of_stock", detail: "There are only 7 left." },
+    { pointer: "#/lines/1/quantity", code: "out_of_stock", detail: "Only 7 are in stock." },
   ]);
 });
 

@@ -5,8 +5,8 @@ import { joinLookups } from "@tributary/kit/lists/joined-lookup";
 import type { Page, PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type BriefPost,
-  type Move,
-  moves,
+  type StatusTransition,
+  statusTransitions,
   type NewPost,
   type Post,
   type PostChanges,
@@ -22,8 +22,8 @@ import type { PostStore } from "./store.ts";
 export type PostActions = ReturnType<typeof createPostActions>;
 
 /**
- * What can be done with posts, and who may. Both doors come through here. Input comes as a function: it is read only after the caller
- * was let in, so that strangers hear 401 before anything else.
+ * The operations on posts, with their authorization rules, for both endpoints. Input is a function that is called only after
+ * authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createPostActions(store: PostStore) {
   const lookUpState = joinLookups((ids) => store.findPostStates(ids));
@@ -32,7 +32,7 @@ export function createPostActions(store: PostStore) {
     ...createListActions(store),
     findPosts,
 
-    /** Those that the caller may see, without their texts. */
+    /** The posts that the caller may read, without their texts. */
     async findBriefPosts(identity: Identity, ids: readonly string[]): Promise<readonly BriefPost[]> {
       return (await store.findBriefPosts(ids)).filter((post) => mayRead(identity, post));
     },
@@ -42,7 +42,7 @@ export function createPostActions(store: PostStore) {
       return post;
     },
 
-    /** For whom `findPost` finds the post, and nobody else. */
+    /** Only the state of the post that `findPost` returns. */
     async findPostState(identity: Identity, id: string): Promise<PostState | undefined> {
       const state = await lookUpState(id);
       return state !== undefined && mayRead(identity, state) ? state : undefined;
@@ -66,8 +66,8 @@ export function createPostActions(store: PostStore) {
     ): Promise<Post> {
       const post = await requireWritable(identity, id);
       const versions = precondition();
-      // Before the content (RFC 9110, 13.2.1).
-      if (!isMet(versions, post.rowVersion)) throw changed();
+      // Conditions are evaluated before the content (RFC 9110, 13.2.1).
+      if (!isMet(versions, post.rowVersion)) throw toVersionError();
       const changes = input();
       if (changes.format !== undefined && changes.text === undefined) requireText(post);
       const updated = await store.updatePost(id, changes, versions);
@@ -76,80 +76,80 @@ export function createPostActions(store: PostStore) {
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
-    publishPost: (identity: Identity, id: string) => move(identity, id, moves.publish),
+    publishPost: (identity: Identity, id: string) => transition(identity, id, statusTransitions.publish),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
-    archivePost: (identity: Identity, id: string) => move(identity, id, moves.archive),
+    archivePost: (identity: Identity, id: string) => transition(identity, id, statusTransitions.archive),
   };
 
-  /** Those that the caller may see. */
+  /** The posts that the caller may read. */
   async function findPosts(identity: Identity, ids: readonly string[]): Promise<readonly Post[]> {
     return (await store.findPosts(ids)).filter((post) => mayRead(identity, post));
   }
 
-  async function move(identity: Identity, id: string, step: Move): Promise<Post> {
+  async function transition(identity: Identity, id: string, step: StatusTransition): Promise<Post> {
     await requireWritable(identity, id);
-    const moved = await store.movePost(id, step);
+    const moved = await store.changeStatus(id, step);
     if (moved !== undefined) return moved;
-    throw wrongState(step.from);
+    throw toStatusError(step.from);
   }
 
-  /** One statement decides about a change; only when it did not happen is it asked why. A version counts before a state. */
+  /** The reason why an update matched no row. A wrong version is reported before a wrong status. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await lookUpState(id);
     const isCurrent = state !== undefined && isMet(versions, state.rowVersion);
-    const before = status === undefined ? undefined : statusesBefore(status);
-    if (isCurrent && before && !before.includes(state.status)) return wrongState(before);
-    return changed();
+    const allowed = status === undefined ? undefined : statusesBefore(status);
+    if (isCurrent && allowed && !allowed.includes(state.status)) return toStatusError(allowed);
+    return toVersionError();
   }
 
-  /** What the caller may neither write nor see does not exist. */
+  /** NOT_FOUND for a post that the caller may neither write nor read; FORBIDDEN for one that they may read. */
   async function requireWritable(identity: Identity, id: string): Promise<Post> {
     requireScope(identity, "posts:write", "posts:write:all");
     const [post] = await store.findPosts([id]);
     if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return post;
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
-    throw refuse(identity, "This is for the post's author, and for the scope posts:write:all.");
+    throw refuse(identity, "Only the post's author, or a caller with the scope posts:write:all, may do this.");
   }
 }
 
-function changed(): AppError {
+function toVersionError(): AppError {
   return new AppError("PRECONDITION_FAILED", "The post has changed since you read it. Read it again.");
 }
 
 function createListActions(store: PostStore) {
   return {
     /**
-     * Whose a list is: undefined for published posts, which are everybody's.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others.
+     * The user that a list is for; undefined for published posts, which are the same for every caller.
+     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
-    listerOf: (identity: Identity, { status }: PostFilters): string | undefined =>
+    listViewer: (identity: Identity, { status }: PostFilters): string | undefined =>
       status === "PUBLISHED" ? undefined : requireUser(identity).userId,
 
-    /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
+    /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
     async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
-      return store.listPosts(narrow(identity, filters), request);
+      return store.listPosts(restrictToVisible(identity, filters), request);
     },
 
-    /** @throws AppError UNAUTHENTICATED when nobody asks for others than published posts. */
+    /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
     async listBriefPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<BriefPost>> {
-      return store.listBriefPosts(narrow(identity, filters), request);
+      return store.listBriefPosts(restrictToVisible(identity, filters), request);
     },
 
     /**
-     * The versions of what `listPosts` would find.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
+     * The versions of the posts that `listPosts` returns.
+     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
     async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<RowVersion>> {
-      return store.listPostVersions(narrow(identity, filters), request);
+      return store.listPostVersions(restrictToVisible(identity, filters), request);
     },
 
     /**
-     * The part of an author's list that the caller may see, for `listSlices`.
-     * @throws AppError UNAUTHENTICATED when nobody asks for others than published posts.
+     * The page of an author's list that `listSlices` loads, restricted to what the caller may read.
+     * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
     sliceOf(identity: Identity, authorId: string, filters: PostFilters, { limit, position }: PageRequest): Slice {
-      const { status, visibleTo } = narrow(identity, filters);
+      const { status, visibleTo } = restrictToVisible(identity, filters);
       return { authorId, status, visibleTo, limit, after: position?.id };
     },
 
@@ -158,23 +158,25 @@ function createListActions(store: PostStore) {
   };
 }
 
-function wrongState(statuses: readonly PostStatus[]): AppError {
+function toStatusError(statuses: readonly PostStatus[]): AppError {
   const states = statuses.map((status) => status.toLowerCase()).join(" or ");
-  return new AppError("INVALID_STATE", `This is for a post that is ${states}.`);
+  return new AppError("INVALID_STATE", `The post must be ${states} for this change.`);
 }
 
-/** A format alone is one of a text that is there. */
+/** A change of the format alone needs an existing text. */
 function requireText({ text }: Post): void {
   if (text !== null) return;
-  throw invalidInput([{ pointer: "#/content/text", code: "required", detail: "There is no text yet: give it too." }]);
+  throw invalidInput([
+    { pointer: "#/content/text", code: "required", detail: "The post has no text yet. Send the text too." },
+  ]);
 }
 
 function mayRead(identity: Identity, post: PostState): boolean {
   return post.status === "PUBLISHED" || isUser(identity, post.authorId) || hasScope(identity, "posts:read:all");
 }
 
-/** Published posts are for everybody, others for their author and for posts:read:all. */
-function narrow(identity: Identity, filters: PostFilters): VisibleFilters {
+/** Every caller may list published posts; other posts only their author, or a caller with posts:read:all. */
+function restrictToVisible(identity: Identity, filters: PostFilters): VisibleFilters {
   if (filters.status === "PUBLISHED") return filters;
   const { userId } = requireUser(identity);
   return hasScope(identity, "posts:read:all") ? filters : { ...filters, visibleTo: userId };

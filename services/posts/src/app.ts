@@ -8,7 +8,7 @@ import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
 import { createPostStore } from "./store.ts";
 
-/** The posts service behind its two doors. */
+/** Assembles the posts service: store, actions, and the GraphQL and REST endpoints. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createPostActions(createPostStore(database));

@@ -7,8 +7,8 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * A text as HTML that shows it and does nothing: every special character escaped, empty lines between paragraphs, line breaks kept.
- * No markup of the text's own comes through, so there is nothing to sanitize.
+ * Converts plain text to HTML: escapes every special character, and turns blank lines into paragraphs and line breaks into `<br>`.
+ * Markup in the text is escaped too, so that the result needs no sanitizing.
  */
 export function renderHtml(text: string): string {
   const lines = text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "").split(/\r\n|\r|\n/);

@@ -8,7 +8,7 @@ export type PostStatus = (typeof postStatuses)[number];
 const contentFormats = ["PLAIN", "MARKDOWN"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
 
-/** What decides who may see a post, and which version of it that is. */
+/** The fields that decide who may read a post, and the ETag. */
 export interface PostState {
   readonly id: string;
   readonly authorId: string;
@@ -16,23 +16,23 @@ export interface PostState {
   readonly rowVersion: string;
 }
 
-/** A post without what it says. */
+/** A post without its text. */
 export interface BriefPost extends PostState {
   readonly title: string;
   readonly format: ContentFormat;
   readonly createdAt: Date;
   /** When title, text or format last changed. */
   readonly updatedAt: Date;
-  /** When it was published first; null for a draft and for nothing else. */
+  /** When it was first published; null for a draft only. */
   readonly publishedAt: Date | null;
 }
 
 export interface Post extends BriefPost {
-  /** Null while nothing is written. */
+  /** Null while the post has no text. */
   readonly text: string | null;
 }
 
-/** A post as it was read: with what it says where that was asked for. */
+/** A post as loaded: with its text only if a requested field needs it. */
 export type ReadPost = BriefPost | Post;
 
 export interface Content {
@@ -40,7 +40,7 @@ export interface Content {
   readonly text: string;
 }
 
-/** A user, as far as this service knows one. */
+/** A user of the users service; this service knows only the id. */
 export interface Author {
   readonly id: string;
 }
@@ -48,42 +48,42 @@ export interface Author {
 export interface PostFilters {
   readonly status: PostStatus;
   readonly authorId?: string | undefined;
-  /** Words that begin words of the title. */
+  /** Each word matches the beginning of a word of the title. */
   readonly search?: string | undefined;
   readonly sort?: ListOrder;
 }
 
 export interface VisibleFilters extends PostFilters {
-  /** Only this author's posts are to be seen. */
+  /** Restricts the list to posts of this author; undefined for callers who may read all. */
   readonly visibleTo?: string | undefined;
 }
 
-/** A page of one author's list; going forward only. */
+/** A page of one author's list, forward only. */
 export interface Slice {
   readonly authorId: string;
   readonly status: PostStatus;
   readonly visibleTo?: string | undefined;
   /** 1 to 100. */
   readonly limit: number;
-  /** The id of the post after which to go on. */
+  /** The id of the last post of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** A step in a post's life: whence and whither. */
-export interface Move {
+/** A status change: from one of several statuses to another. */
+export interface StatusTransition {
   readonly from: readonly PostStatus[];
   readonly to: PostStatus;
 }
 
-export const moves = {
+export const statusTransitions = {
   publish: { from: ["DRAFT", "ARCHIVED"], to: "PUBLISHED" },
   archive: { from: ["PUBLISHED"], to: "ARCHIVED" },
-} as const satisfies Record<string, Move>;
+} as const satisfies Record<string, StatusTransition>;
 
-/** The statuses from which one is reached by no step or one: a draft from a draft alone. */
+/** The statuses that allow a change to `status`: itself, and those with a transition to it. */
 export function statusesBefore(status: PostStatus): readonly PostStatus[] {
-  const steps: readonly Move[] = Object.values(moves);
-  return [status, ...steps.filter(({ to }) => to === status).flatMap(({ from }) => from)];
+  const transitions: readonly StatusTransition[] = Object.values(statusTransitions);
+  return [status, ...transitions.filter(({ to }) => to === status).flatMap(({ from }) => from)];
 }
 
 export interface NewPost {
@@ -92,46 +92,45 @@ export interface NewPost {
   readonly format: ContentFormat;
 }
 
-/** What is undefined stays. */
+/** An undefined field remains unchanged. */
 export interface PostChanges {
   readonly title?: string | undefined;
   readonly text?: string | null | undefined;
   readonly format?: ContentFormat | undefined;
-  /** True publishes what is not published, false archives what is. What is so already stays as it is. */
+  /** True publishes the post, false archives a published one; otherwise the status remains. */
   readonly published?: boolean | undefined;
-  /** Moves the post, where that is one step or none; otherwise nothing of the change is made. */
+  /** The new status. If no transition leads to it, the whole change is rejected. */
   readonly status?: PostStatus | undefined;
 }
 
-/** What nobody declares to be more is plain text. */
 export const defaultFormat: ContentFormat = "PLAIN";
 
 export const title = text({ min: 1, max: 200, what: "A title" });
-/** A REST body of 64 KiB holds it. Posts that were written before this limit have up to 100,000 characters. */
+/** Fits into a REST request body of 64 KiB. Posts from before this limit have up to 100,000 characters. */
 export const body = text({ min: 0, max: 60_000, jsonBytesMax: 60_000, what: "A post's text", keepsEnds: true });
 
 export const contentFormat = z.enum(contentFormats, `A format is one of ${contentFormats.join(", ")}.`);
 export const postStatus = z.enum(postStatuses, `A status is one of ${postStatuses.join(", ")}.`);
 export const content = z.strictObject({ format: contentFormat, text: body });
 
-const writing = { content: content.nullish(), body: body.nullish() };
+const textFields = { content: content.nullish(), body: body.nullish() };
 
-const bothWays = {
+const textGivenTwice = {
   path: ["body"],
-  error: "Give the text as content or as body, not as both.",
+  error: "Send the text as content or as body, not as both.",
   params: { code: "given_twice" },
-  // Said together with whatever else is wrong.
+  // Report this together with all other problems.
   when: () => true,
 };
 
 const newPost = z
-  .strictObject({ title, ...writing })
-  .refine(isWrittenOnce, bothWays)
+  .strictObject({ title, ...textFields })
+  .refine(hasAtMostOneText, textGivenTwice)
   .transform(({ title, ...written }): NewPost => ({ title, text: null, format: defaultFormat, ...toText(written) }));
 
 const postChanges = z
-  .strictObject({ title: title.optional(), ...writing })
-  .refine(isWrittenOnce, bothWays)
+  .strictObject({ title: title.optional(), ...textFields })
+  .refine(hasAtMostOneText, textGivenTwice)
   .transform(({ title, ...written }): PostChanges => ({ title, ...toText(written) }));
 
 const filters = z.strictObject({
@@ -158,26 +157,26 @@ export function contentOf(post: ReadPost): Content | null {
   return text === null ? null : { format: post.format, text };
 }
 
-/** @throws Error when it was not read: a bug, for a post that says something must never look like one that says nothing. */
+/** @throws Error if the post was loaded without its text: a bug, which must not look like a post without a text. */
 export function textOf(post: ReadPost): string | null {
   if ("text" in post) return post.text;
-  throw new Error(`The text of the post ${post.id} was not read.`);
+  throw new Error(`The text of the post ${post.id} was not loaded.`);
 }
 
-interface Written {
+interface TextInput {
   readonly content?: Content | null | undefined;
   readonly body?: string | null | undefined;
 }
 
-/** The retired `body` says the text alone; whatever format there is stays. */
-function toText({ content, body }: Written): Partial<Content> | { readonly text?: null } {
+/** The deprecated `body` sets the text alone; the format remains. */
+function toText({ content, body }: TextInput): Partial<Content> | { readonly text?: null } {
   if (content) return content;
   if (typeof body === "string") return { text: body };
   return content === null || body === null ? { text: null } : {};
 }
 
-/** Runs on what is not known to be well-formed yet. */
-function isWrittenOnce(input: unknown): boolean {
+/** Runs on input that is not validated yet. */
+function hasAtMostOneText(input: unknown): boolean {
   const { content, body } = Object(input) as Record<string, unknown>;
   return (content ?? undefined) === undefined || (body ?? undefined) === undefined;
 }

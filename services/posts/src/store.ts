@@ -6,7 +6,7 @@ import type { Database } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
 import {
   type BriefPost,
-  type Move,
+  type StatusTransition,
   type NewPost,
   type Post,
   type PostChanges,
@@ -16,8 +16,11 @@ import {
   type VisibleFilters,
 } from "./model.ts";
 
-/** Pages of so many posts are read whole: to weigh them costs half as much again, and they are no longer than eight megabytes. */
-const unweighedMax = 20;
+/**
+ * Pages of at most this many posts are read without measuring their texts in the database: measuring adds half the time of the statement,
+ * and such a page has at most eight megabytes.
+ */
+const unmeasuredRowsMax = 20;
 
 export type PostStore = ReturnType<typeof createPostStore>;
 
@@ -28,27 +31,27 @@ const columns = `${briefColumns}, body as "text"`;
 
 const versionColumns = `id, row_version as "rowVersion"`;
 
-const publishedAtOnce = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
+const setPublishedAt = "published_at = coalesce(published_at, date_trunc('milliseconds', now()))";
 
-/** The only SQL about posts. Ids that cannot exist find nothing. */
+/** All SQL of the posts service. A malformed id matches no row. */
 export function createPostStore(database: Database) {
   return { ...createReads(database), ...createLists(database), ...createChanges(database) };
 }
 
 function createReads(database: Database) {
-  async function find<Row>(name: string, shown: string, ids: readonly string[]): Promise<readonly Row[]> {
-    const possible = onlyRowIds(ids);
-    if (possible.length === 0) return [];
-    return database.rows<Row>(name, `select ${shown} from posts where id = any($1::bigint[])`, [possible]);
+  async function find<Row>(name: string, selected: string, ids: readonly string[]): Promise<readonly Row[]> {
+    const validIds = onlyRowIds(ids);
+    if (validIds.length === 0) return [];
+    return database.rows<Row>(name, `select ${selected} from posts where id = any($1::bigint[])`, [validIds]);
   }
 
   return {
     findPosts: (ids: readonly string[]) => find<Post>("find-posts", columns, ids),
 
-    /** Texts are long, and lie apart in the table: who does not show them does not read them. */
+    /** Without texts, which PostgreSQL stores out of line (TOAST) and reads separately. */
     findBriefPosts: (ids: readonly string[]) => find<BriefPost>("find-brief-posts", briefColumns, ids),
 
-    /** As little of posts as answers whether they have changed; nothing of what they say is read. */
+    /** The columns that visibility and ETags depend on. */
     findPostStates: (ids: readonly string[]) =>
       find<PostState>("find-post-states", `${versionColumns}, author_id as "authorId", status`, ids),
   };
@@ -61,11 +64,11 @@ function createLists(database: Database) {
     listBriefPosts: (filters: VisibleFilters, request: PageRequest) =>
       list<BriefPost>("brief-posts", briefColumns, filters, request),
 
-    /** The rows that `listPosts` would find, by their versions alone. */
+    /** The ids and versions of the rows that `listPosts` returns. */
     listPostVersions: (filters: VisibleFilters, request: PageRequest) =>
       list<RowVersion>("post-versions", versionColumns, filters, request),
 
-    /** Any number of authors' pages in one statement, in the order of the slices. */
+    /** The pages of several authors in one statement, in the order of `slices`. */
     listSlices: (slices: readonly Slice[]) => listSlices<Post>("list-slices", columns, slices),
 
     listBriefSlices: (slices: readonly Slice[]) => listSlices<BriefPost>("list-brief-slices", briefColumns, slices),
@@ -73,18 +76,18 @@ function createLists(database: Database) {
 
   async function listSlices<Row extends BriefPost>(
     name: string,
-    shown: string,
+    selected: string,
     slices: readonly Slice[],
   ): Promise<readonly Page<Row>[]> {
     const values = [
       slices.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
       slices.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
       slices.map(({ status }) => status),
-      // Nothing comes after what cannot exist.
+      // After a malformed id the page is empty: no id is below 0.
       slices.map(({ after = null }) => (after === null || isRowId(after) ? after : "0")),
       slices.map(({ limit }) => limit + 1),
     ];
-    const rows = await database.rows<Row & { slice: number }>(name, toSlicesText(shown), values);
+    const rows = await database.rows<Row & { slice: number }>(name, toSlicesSql(selected), values);
     const bySlice = Map.groupBy(rows, ({ slice }) => slice);
     return slices.map(({ limit, after }, index) => {
       const posts: readonly Row[] = bySlice.get(index + 1) ?? [];
@@ -93,8 +96,8 @@ function createLists(database: Database) {
   }
 
   async function list<Row>(
-    what: string,
-    shown: string,
+    rows: string,
+    selected: string,
     { status, authorId, visibleTo, search, sort }: VisibleFilters,
     request: PageRequest,
   ): Promise<Page<Row>> {
@@ -107,13 +110,15 @@ function createLists(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("title", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    const bytesMax = request.limit > unweighedMax ? request.bytesMax : undefined;
-    const which = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
-    const name = [`list-${what}`, ...which, bytesMax && "within"].filter(Boolean).join("-");
-    const of = (some: string) =>
-      `select ${some} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const bytesMax = request.limit > unmeasuredRowsMax ? request.bytesMax : undefined;
+    const variant = [set.direction, authorId && "author", visibleTo && "own", search && "search", sort];
+    const name = [`list-${rows}`, ...variant, bytesMax && "within"].filter(Boolean).join("-");
+    const select = (selection: string) =>
+      `select ${selection} from posts where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     const text =
-      bytesMax === undefined ? of(shown) : toTextWithin(of("*"), shown, set.orderBy, `$${values.push(bytesMax)}`);
+      bytesMax === undefined
+        ? select(selected)
+        : toSqlWithinBytes(select("*"), selected, set.orderBy, `$${values.push(bytesMax)}`);
     return toPage(await database.rows<Row>(name, text, values), request);
   }
 }
@@ -127,8 +132,8 @@ function createChanges(database: Database) {
     },
 
     /**
-     * Changes a post, when the row still has one of the versions that are accepted.
-     * @returns undefined when there is no such post in such a version, or in a status from which the new one is reached.
+     * Changes a post if the precondition accepts the row's version, and the new status can follow the current one.
+     * @returns undefined if no post matches.
      */
     async updatePost(id: string, changes: PostChanges, { only, not }: Precondition): Promise<Post | undefined> {
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
@@ -138,10 +143,10 @@ function createChanges(database: Database) {
       const sets = given.map(
         ([field, value]) => `${columnOf[field as keyof typeof columnOf]} = $${values.push(value)}`,
       );
-      if (published === true) sets.push(`status = 'PUBLISHED', ${publishedAtOnce}`);
+      if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);
       if (published === false) sets.push("status = case status when 'PUBLISHED' then 'ARCHIVED' else status end");
       if (status !== undefined) {
-        sets.push(`status = $${values.push(status)}`, ...(status === "PUBLISHED" ? [publishedAtOnce] : []));
+        sets.push(`status = $${values.push(status)}`, ...(status === "PUBLISHED" ? [setPublishedAt] : []));
         wheres.push(`status = any($${values.push(statusesBefore(status))})`);
       }
       const text = `update posts set ${sets.length > 0 ? sets.join(", ") : "title = title"}
@@ -150,9 +155,9 @@ function createChanges(database: Database) {
       return post;
     },
 
-    /** @returns undefined when there is no such post in a status that the move begins with. */
-    async movePost(id: string, { from, to }: Move): Promise<Post | undefined> {
-      const text = `update posts set status = $2, ${publishedAtOnce} where id = $1 and status = any($3) returning ${columns}`;
+    /** @returns undefined if no post with this id has a status in `from`. */
+    async changeStatus(id: string, { from, to }: StatusTransition): Promise<Post | undefined> {
+      const text = `update posts set status = $2, ${setPublishedAt} where id = $1 and status = any($3) returning ${columns}`;
       const [post] = await database.rows<Post>("move-post", text, [id, to, from]);
       return post;
     },
@@ -160,37 +165,37 @@ function createChanges(database: Database) {
 }
 
 /**
- * Of a page's rows those that begin within so many bytes of text: a hundred of the longest posts are forty megabytes, of which a page shows
- * one. Lengths are known without the texts being read.
+ * Limits a page to the rows that begin within `bytesMax` bytes of text: a hundred of the longest posts have forty megabytes, and a response
+ * contains one. octet_length() does not read the texts.
  */
-function toTextWithin(page: string, shown: string, orderBy: string, bytesMax: string): string {
-  return `select ${shown} from (
+function toSqlWithinBytes(page: string, selected: string, orderBy: string, bytesMax: string): string {
+  return `select ${selected} from (
     select *, sum(octet_length(body)) over (order by ${orderBy} rows between unbounded preceding and 1 preceding) as bytes_before
     from (${page}) as page
   ) as page where coalesce(bytes_before, 0) < ${bytesMax} order by ${orderBy}`;
 }
 
-/** A name for each text: what is changed, and to where the post is moved. */
+/** The name of the prepared statement: it differs for each SQL text, thus for each set of changed columns and each new status. */
 function nameUpdate({ published, status, ...contents }: PostChanges): string {
   const fields = Object.entries(contents).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  const move = published === undefined ? [] : [`published-${published}`];
-  return ["update-post", ...fields, ...move, ...(status === undefined ? [] : [`to-${status}`])].join("-");
+  const change = published === undefined ? [] : [`published-${published}`];
+  return ["update-post", ...fields, ...change, ...(status === undefined ? [] : [`to-${status}`])].join("-");
 }
 
 const columnOf = { title: "title", text: "body", format: "body_format" } as const;
 
-/** For each slice a walk down the index posts_by_author that ends at the slice's limit. */
-function toSlicesText(shown: string): string {
+/** One index scan on posts_by_author per slice, limited to the slice's rows. */
+function toSlicesSql(selected: string): string {
   return `
-  select wanted.slice::int as slice, post.*
+  select requested.slice::int as slice, post.*
   from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::int[])
-    with ordinality as wanted (author_id, visible_to, status, after, rows_max, slice)
+    with ordinality as requested (author_id, visible_to, status, after, rows_max, slice)
   cross join lateral (
-    select ${shown} from posts
-    where author_id = wanted.author_id and author_id = wanted.visible_to and status = wanted.status
-      and id <= coalesce(wanted.after - 1, 9223372036854775807)
+    select ${selected} from posts
+    where author_id = requested.author_id and author_id = requested.visible_to and status = requested.status
+      and id <= coalesce(requested.after - 1, 9223372036854775807)
     order by posts.id desc
-    limit wanted.rows_max
+    limit requested.rows_max
   ) post
-  order by wanted.slice, post.id desc`;
+  order by requested.slice, post.id desc`;
 }

@@ -7,25 +7,25 @@ import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
 
-/** What an account that was given up is to a door: a state, a thing that was there, or nothing, where such accounts are not known. */
-export type FormerIs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
+/** The error code for a deactivated account. It depends on the endpoint: GraphQL shows such accounts, REST version 1 does not. */
+export type DeactivatedAs = "INVALID_STATE" | "GONE" | "NOT_FOUND";
 
-interface InputTerms {
-  /** Where the caller's input has the address; `#/email` unless said. */
+interface InputOptions {
+  /** JSON pointer to the email address in the caller's input; `#/email` by default. */
   readonly emailPointer?: string;
 }
 
-export interface ChangeTerms extends InputTerms {
-  /** What the caller has read; read only once the caller was let in. */
+export interface ChangeOptions extends InputOptions {
+  /** Reads the request's conditions; called only after authorization. */
   readonly precondition?: () => Precondition;
-  readonly formerIs?: FormerIs;
+  readonly deactivatedAs?: DeactivatedAs;
 }
 
 export type UserActions = ReturnType<typeof createUserActions>;
 
 /**
- * What can be done with users, and who may. Both doors come through here. Input comes as a function: it is read only after the caller
- * was let in, so that strangers hear 401 before anything else.
+ * The operations on users, with their authorization rules, for both endpoints. Input is a function that is called only after
+ * authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createUserActions(store: UserStore) {
   const lookUpState = joinLookups((ids) => store.findUserStates(ids));
@@ -33,15 +33,15 @@ export function createUserActions(store: UserStore) {
   return {
     findUsers: (ids: readonly string[]) => store.findUsers(ids),
 
-    /** @throws AppError NOT_FOUND, and `formerIs` for an account that was given up. */
-    async getActiveUser(id: string, formerIs: FormerIs): Promise<User> {
+    /** @throws AppError NOT_FOUND, or `deactivatedAs` for a deactivated account. */
+    async getActiveUser(id: string, deactivatedAs: DeactivatedAs): Promise<User> {
       const [user] = await store.findUsers([id]);
-      return requireActive(user, formerIs);
+      return requireActive(user, deactivatedAs);
     },
 
-    /** The state of whom `getActiveUser` would find. @throws AppError as it does. */
-    async getActiveState(id: string, formerIs: FormerIs): Promise<UserState> {
-      return requireActive(await lookUpState(id), formerIs);
+    /** Only the state of the user that `getActiveUser` returns, with the same errors. */
+    async getActiveState(id: string, deactivatedAs: DeactivatedAs): Promise<UserState> {
+      return requireActive(await lookUpState(id), deactivatedAs);
     },
 
     listUsers: (filters: UserFilters, request: PageRequest) => store.listUsers(filters, request),
@@ -50,7 +50,7 @@ export function createUserActions(store: UserStore) {
 
     mayReadPrivate,
 
-    /** A name for what a caller sees of users: who has the same one sees the same of the same users. */
+    /** The name of the caller's view, for list ETags: callers with the same view see the same fields of every user. */
     viewOfUsers(identity: Identity): string {
       if (identity.kind === "anonymous") return "public";
       return hasScope(identity, "users:read:private") ? "private" : `own.${identity.userId}`;
@@ -59,52 +59,57 @@ export function createUserActions(store: UserStore) {
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     readPrivate(identity: Identity, user: User): PrivatePart {
       if (mayReadPrivate(identity, user)) return user;
-      throw refuse(identity, "This is private: it is for that user, and for the scope users:read:private.");
+      throw refuse(identity, "Only this user, or a caller with the scope users:read:private, may read this field.");
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT. */
-    async createUser(identity: Identity, input: () => NewUser, terms: InputTerms = {}): Promise<User> {
+    async createUser(identity: Identity, input: () => NewUser, options: InputOptions = {}): Promise<User> {
       requireScope(identity, "users:write:all");
-      return unlessTaken(await store.insertUser(input()), terms);
+      return rejectDuplicateEmail(await store.insertUser(input()), options);
     },
 
-    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, and `formerIs`. */
-    async updateUser(identity: Identity, id: string, input: () => UserChanges, terms: ChangeTerms = {}): Promise<User> {
-      const { precondition = () => anyVersion, formerIs = "INVALID_STATE" } = terms;
+    /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT, NOT_FOUND, PRECONDITION_FAILED, and `deactivatedAs`. */
+    async updateUser(
+      identity: Identity,
+      id: string,
+      input: () => UserChanges,
+      options: ChangeOptions = {},
+    ): Promise<User> {
+      const { precondition = () => anyVersion, deactivatedAs = "INVALID_STATE" } = options;
       requireOwnerOrAll(identity, id);
-      const { versions, change } = await readChange({ precondition, input }, async (wanted) => {
-        const { rowVersion } = requireActive(await lookUpState(id), formerIs);
-        if (wanted && !isMet(wanted, rowVersion)) throw changed();
+      const { versions, change } = await readChange({ precondition, input }, async (readConditions) => {
+        const { rowVersion } = requireActive(await lookUpState(id), deactivatedAs);
+        if (readConditions && !isMet(readConditions, rowVersion)) throw toVersionError();
       });
       if (change.role !== undefined) requireScope(identity, "users:write:all");
       const updated = await store.updateUser(id, change, versions);
-      if (updated === undefined) throw await whyNotUpdated(id, formerIs);
-      return unlessTaken(updated, terms);
+      if (updated === undefined) throw await explainUnchanged(id, deactivatedAs);
+      return rejectDuplicateEmail(updated, options);
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async deactivateUser(identity: Identity, id: string): Promise<User> {
       requireOwnerOrAll(identity, id);
       const user = await store.deactivateUser(id);
-      if (user === undefined) throw await whyNotUpdated(id, "INVALID_STATE");
+      if (user === undefined) throw await explainUnchanged(id, "INVALID_STATE");
       return user;
     },
   };
 
-  async function whyNotUpdated(id: string, formerIs: FormerIs): Promise<AppError> {
-    requireActive(await lookUpState(id), formerIs);
-    return changed();
+  async function explainUnchanged(id: string, deactivatedAs: DeactivatedAs): Promise<AppError> {
+    requireActive(await lookUpState(id), deactivatedAs);
+    return toVersionError();
   }
 }
 
-function changed(): AppError {
+function toVersionError(): AppError {
   return new AppError("PRECONDITION_FAILED", "The user has changed since you read it. Read it again.");
 }
 
-function requireActive<T extends UserState>(user: T | undefined, formerIs: FormerIs): T {
+function requireActive<T extends UserState>(user: T | undefined, deactivatedAs: DeactivatedAs): T {
   if (user !== undefined && user.deactivatedAt === null) return user;
-  if (user === undefined || formerIs === "NOT_FOUND") throw new AppError("NOT_FOUND", "There is no such user.");
-  throw new AppError(formerIs, "This account was given up.");
+  if (user === undefined || deactivatedAs === "NOT_FOUND") throw new AppError("NOT_FOUND", "There is no such user.");
+  throw new AppError(deactivatedAs, "This account is deactivated.");
 }
 
 function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
@@ -114,11 +119,11 @@ function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
 function requireOwnerOrAll(identity: Identity, id: string): void {
   requireScope(identity, "users:write", "users:write:all");
   if (isUser(identity, id) || hasScope(identity, "users:write:all")) return;
-  throw refuse(identity, "This is for that user, and for the scope users:write:all.");
+  throw refuse(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
 }
 
-function unlessTaken(user: User | "email-taken", { emailPointer: pointer = "#/email" }: InputTerms): User {
+function rejectDuplicateEmail(user: User | "email-taken", { emailPointer: pointer = "#/email" }: InputOptions): User {
   if (user !== "email-taken") return user;
-  const detail = "Another user has this address.";
+  const detail = "Another user has this email address.";
   throw new AppError("CONFLICT", detail, { problems: [{ pointer, code: "taken", detail }] });
 }

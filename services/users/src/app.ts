@@ -8,7 +8,7 @@ import { version1 } from "./rest/v1.ts";
 import { version2 } from "./rest/v2.ts";
 import { createUserStore } from "./store.ts";
 
-/** The users service behind its two doors. */
+/** Assembles the users service: store, actions, and the GraphQL and REST endpoints. */
 export function createApp(parts: ServiceParts): Promise<ServiceApp> {
   const { database, cursors } = parts;
   const actions = createUserActions(createUserStore(database));

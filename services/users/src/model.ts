@@ -12,7 +12,7 @@ export interface Preferences {
   readonly newsletter?: boolean | null | undefined;
 }
 
-/** What decides whether a user is shown, and which version of them that is. */
+/** The fields that decide whether a user is visible, and the ETag. */
 export interface UserState {
   readonly id: string;
   readonly deactivatedAt: Date | null;
@@ -28,12 +28,12 @@ export interface User extends UserState {
   readonly prefs: Preferences | null;
 }
 
-/** What only the user and `users:read:private` may see. */
+/** Visible to the user, and to callers with `users:read:private`. */
 export type PrivatePart = Pick<User, "email" | "prefs">;
 
 export interface UserFilters {
   readonly role?: Role | undefined;
-  /** Words that begin words of the name. */
+  /** Each word matches the beginning of a word of the name. */
   readonly search?: string | undefined;
   readonly sort?: ListOrder;
 }
@@ -43,7 +43,7 @@ export const formerUserName = "Former user";
 export const name = text({ min: 1, max: 80, what: "A name" });
 
 export const email = z
-  .string("An email address is a text.")
+  .string("An email address is a string.")
   .trim()
   .toLowerCase()
   .max(254, "An email address has at most 254 characters.")
@@ -99,7 +99,7 @@ const filters = z.strictObject({
 });
 
 export type NewUser = z.output<typeof newUser>;
-/** What is undefined stays; what is null is cleared. The same holds within the preferences. */
+/** An undefined field remains, a null field is cleared; the same applies to each preference. */
 export type UserChanges = z.output<typeof userChanges>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
@@ -119,7 +119,7 @@ function isLocale(tag: string): boolean {
 
 function isTimeZone(zone: string): boolean {
   try {
-    // An offset such as +01:00 is taken by Intl, and is no IANA name.
+    // Intl also accepts an offset such as +01:00, which is not an IANA name.
     return /^[A-Za-z]/.test(zone) && Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
   } catch {
     return false;

@@ -21,26 +21,26 @@ const columns = `id, name, email, avatar_url as "avatarUrl", created_at as "crea
 
 const versionColumns = `id, row_version as "rowVersion"`;
 
-/** The only SQL about users. Ids that cannot exist find nothing. */
+/** All SQL of the users service. A malformed id matches no row. */
 export function createUserStore(database: Database) {
   return {
     async findUsers(ids: readonly string[]): Promise<readonly User[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
-      return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [possible]);
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
+      return database.rows<User>("find-users", `select ${columns} from users where id = any($1::bigint[])`, [validIds]);
     },
 
-    /** As little of users as answers whether they have changed; nothing of what they say of themselves is read. */
+    /** The columns that visibility and ETags depend on, without personal data. */
     async findUserStates(ids: readonly string[]): Promise<readonly UserState[]> {
-      const possible = onlyRowIds(ids);
-      if (possible.length === 0) return [];
+      const validIds = onlyRowIds(ids);
+      if (validIds.length === 0) return [];
       const text = `select ${versionColumns}, deactivated_at as "deactivatedAt" from users where id = any($1::bigint[])`;
-      return database.rows<UserState>("find-user-states", text, [possible]);
+      return database.rows<UserState>("find-user-states", text, [validIds]);
     },
 
     listUsers: (filters: UserFilters, request: PageRequest) => list<User>("users", columns, filters, request),
 
-    /** The rows that `listUsers` would find, by their versions alone. */
+    /** The ids and versions of the rows that `listUsers` returns. */
     listUserVersions: (filters: UserFilters, request: PageRequest) =>
       list<RowVersion>("user-versions", versionColumns, filters, request),
 
@@ -48,12 +48,12 @@ export function createUserStore(database: Database) {
     async insertUser(user: NewUser): Promise<User | "email-taken"> {
       const text = `insert into users (name, email, avatar_url, role, prefs) values ($1, $2, $3, $4, jsonb_strip_nulls($5)) returning ${columns}`;
       const values = [user.name, user.email, user.avatarUrl, user.role ?? "READER", user.prefs ?? null];
-      return one(() => database.rows<User>("insert-user", text, values));
+      return firstRow(() => database.rows<User>("insert-user", text, values));
     },
 
     /**
-     * Changes an active user, when the row still has one of the versions that are accepted.
-     * @returns undefined when there is no such active user in such a version.
+     * Changes an active user if the precondition accepts the row's version.
+     * @returns undefined if no active user matches; "email-taken" if another user has the address.
      */
     async updateUser(
       id: string,
@@ -63,15 +63,15 @@ export function createUserStore(database: Database) {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
       const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-      const sets = given.map(([field, value]) => setTo[field as keyof UserChanges](`$${values.push(value)}`));
+      const sets = given.map(([field, value]) => assignments[field as keyof UserChanges](`$${values.push(value)}`));
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
       const name = ["update-user", ...given.map(([field]) => field)].join("-");
-      return one(() => database.rows<User>(name, text, values));
+      return firstRow(() => database.rows<User>(name, text, values));
     },
 
-    /** @returns undefined when there is no such active user. */
+    /** @returns undefined if no active user has this id. */
     async deactivateUser(id: string): Promise<User | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update users set email = null, avatar_url = null, prefs = null, name = $2,
@@ -82,8 +82,8 @@ export function createUserStore(database: Database) {
   };
 
   async function list<Row>(
-    what: string,
-    shown: string,
+    rows: string,
+    selected: string,
     { role, search, sort }: UserFilters,
     request: PageRequest,
   ): Promise<Page<Row>> {
@@ -94,23 +94,23 @@ export function createUserStore(database: Database) {
     if (search !== undefined) {
       wheres.push(matchesWords("name", `$${values.push(toWordPrefixQuery(search))}`));
     }
-    const name = [`list-${what}`, set.direction, role && "role", search !== undefined && "search", sort];
-    const text = `select ${shown} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
+    const name = [`list-${rows}`, set.direction, role && "role", search !== undefined && "search", sort];
+    const text = `select ${selected} from users where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name.filter(Boolean).join("-"), text, values), request);
   }
 }
 
-const setTo: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {
+const assignments: Readonly<Record<keyof UserChanges, (placeholder: string) => string>> = {
   name: (placeholder) => `name = ${placeholder}`,
   email: (placeholder) => `email = ${placeholder}`,
   avatarUrl: (placeholder) => `avatar_url = ${placeholder}`,
   role: (placeholder) => `role = ${placeholder}`,
-  // As a merge patch does (RFC 7396), in the row as it is now: what is left out stays, what is null goes; null for all of it clears it.
+  // A JSON Merge Patch (RFC 7396) applied to the current row: absent members remain, null members are removed, null clears the column.
   prefs: (placeholder) => `prefs = case when ${placeholder}::jsonb is not null
     then jsonb_strip_nulls(coalesce(prefs, '{}') || ${placeholder}::jsonb) end`,
 };
 
-async function one<T>(run: () => Promise<readonly T[]>): Promise<T | "email-taken"> {
+async function firstRow<T>(run: () => Promise<readonly T[]>): Promise<T | "email-taken"> {
   try {
     const [row] = await run();
     return row as T;

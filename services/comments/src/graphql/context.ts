@@ -3,7 +3,7 @@ import type { Identity } from "@tributary/kit/identity/tokens";
 import type { CommentActions } from "../actions.ts";
 import { createLoaders, type Loaders } from "./loaders.ts";
 
-/** What a resolver may reach: who calls, the actions, and this request's loaders. */
+/** The context argument of every resolver, created for each request. */
 export interface Context {
   readonly identity: Identity;
   readonly actions: CommentActions;

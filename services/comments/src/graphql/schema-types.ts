@@ -18,9 +18,9 @@ export type Scalars = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The comment with this id, a deleted one too; null when there is none. */
+  /** The comment with this id, also if it is deleted; null if no comment has it. */
   readonly comment?: Maybe<Comment>;
-  /** Comments, newest first. Deleted ones keep their place, without a body. */
+  /** Comments, newest first. Deleted comments remain in the list, without a body. */
   readonly comments?: Maybe<CommentConnection>;
 };
 
@@ -37,11 +37,11 @@ export type QueryCommentsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Needs the scope `comments:write`. The caller is the author. */
+  /** Adds a comment with the caller as its author. Requires the scope `comments:write`. */
   readonly addComment?: Maybe<AddCommentPayload>;
-  /** By its author with `comments:write`, within 15 minutes of writing it. */
+  /** Changes a comment of the caller, within 15 minutes of its creation. Requires the scope `comments:write`. */
   readonly editComment?: Maybe<EditCommentPayload>;
-  /** By its author with `comments:write`, or with `comments:write:all`. The body goes, the comment keeps its place. There is no way back. */
+  /** Deletes the body of a comment; the comment remains in lists. Cannot be undone. Requires the scope `comments:write` for the caller's own comments, or `comments:write:all`. */
   readonly deleteComment?: Maybe<DeleteCommentPayload>;
 };
 
@@ -57,31 +57,31 @@ export type MutationDeleteCommentArgs = {
   input: DeleteCommentInput;
 };
 
-/** What somebody wrote under a post. */
+/** A comment on a post. */
 export type Comment = {
   readonly __typename?: 'Comment';
   readonly id: Scalars['ID']['output'];
-  /** 1 to 5,000 characters; null once deleted. */
+  /** 1 to 5,000 characters; null if the comment is deleted. */
   readonly body?: Maybe<Scalars['String']['output']>;
-  /** Who wrote it; null when they cannot be had. */
+  /** The user who wrote the comment; null if the user cannot be loaded. */
   readonly author?: Maybe<User>;
-  /** What it was written under; null when that cannot be had, or not by this caller. */
+  /** The post that the comment is about; null if it cannot be loaded, or the caller may not read it. */
   readonly post?: Maybe<Post>;
   readonly createdAt: Scalars['DateTime']['output'];
-  /** When its author last changed it; null while it is as it was written. */
+  /** When the author last changed the comment; null if never. */
   readonly editedAt?: Maybe<Scalars['DateTime']['output']>;
-  /** When it was deleted; null while it lives. */
+  /** When the comment was deleted; null if it is not deleted. */
   readonly deletedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
 export type Post = {
   readonly __typename?: 'Post';
   readonly id: Scalars['ID']['output'];
-  /** The comments on the post, newest first. Deleted ones keep their place, without a body. */
+  /** The comments on the post, newest first. Deleted comments remain in the list, without a body. */
   readonly comments?: Maybe<ReadonlyArray<Maybe<Comment>>>;
-  /** The same list, by cursors. */
+  /** The same list as a connection with cursors. */
   readonly commentsConnection?: Maybe<CommentConnection>;
-  /** How many comments there are. Deleted ones do not count. */
+  /** The number of comments that are not deleted. */
   readonly commentCount?: Maybe<Scalars['Int']['output']>;
 };
 
@@ -98,7 +98,7 @@ export type PostCommentsConnectionArgs = {
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
-  /** What the user wrote, newest first. Deleted comments keep their place, without a body. */
+  /** The user's comments, newest first. Deleted comments remain in the list, without a body. */
   readonly comments?: Maybe<ReadonlyArray<Maybe<Comment>>>;
 };
 
@@ -120,7 +120,7 @@ export type CommentEdge = {
   readonly node: Comment;
 };
 
-/** Where a page stands in its list (Relay). */
+/** The position of a page in its list (Relay). */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   readonly hasNextPage: Scalars['Boolean']['output'];

@@ -15,50 +15,50 @@ import { z } from "zod";
 import { commentBody } from "../model.ts";
 import type { routes } from "./routes.ts";
 
-/** What one version has of its own. */
-interface Words {
+/** The schemas and names that differ between versions. */
+interface VersionSchemas {
   readonly comment: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newComment: z.ZodType;
   readonly change: z.ZodType;
-  /** What it calls a comment's text. */
-  readonly said: "text" | "body";
-  readonly deletedIs: "NOT_FOUND" | "GONE";
+  /** The name of the field with the comment's text. */
+  readonly textField: "text" | "body";
+  readonly deletedAs: "NOT_FOUND" | "GONE";
 }
 
-const given = withTextLimits(commentBody, { min: 1, max: 5_000 });
-const said = shownText(5_000, "Well said.");
+const givenText = withTextLimits(commentBody, { min: 1, max: 5_000 });
+const text = shownText(5_000, "Well said.");
 const givenPostId = z
   .string()
   .min(1)
   .max(18)
   .regex(/^[1-9][0-9]{0,17}$/)
-  .meta({ description: "The post that it is about. Nobody checks whether there is one.", examples: ["1"] });
+  .meta({ description: "The post to comment on. The service does not check that the post exists.", examples: ["1"] });
 
 const shown = {
   id: opaqueId("The comment's id.", "1"),
-  postId: opaqueId("The post that it is about.", "1"),
+  postId: opaqueId("The post that the comment is about.", "1"),
   authorId: opaqueId("The user who wrote it.", "1"),
-  createdAt: timestamp("When it was written."),
-  editedAt: timestamp("When it was changed last.").nullable(),
+  createdAt: timestamp("When the comment was created."),
+  editedAt: timestamp("When the comment was last changed.").nullable(),
 };
 
-const wordsV1: Words = {
-  comment: z.strictObject({ ...shown, text: said }).meta({ id: "Comment" }),
+const schemasV1: VersionSchemas = {
+  comment: z.strictObject({ ...shown, text: text }).meta({ id: "Comment" }),
   list: bareList,
-  newComment: z.strictObject({ postId: givenPostId, text: given }).meta({ id: "NewComment" }),
-  change: z.strictObject({ text: given }).meta({ id: "CommentChange" }),
-  said: "text",
-  deletedIs: "NOT_FOUND",
+  newComment: z.strictObject({ postId: givenPostId, text: givenText }).meta({ id: "NewComment" }),
+  change: z.strictObject({ text: givenText }).meta({ id: "CommentChange" }),
+  textField: "text",
+  deletedAs: "NOT_FOUND",
 };
 
-const wordsV2: Words = {
-  comment: z.strictObject({ ...shown, body: said }).meta({ id: "Comment" }),
+const schemasV2: VersionSchemas = {
+  comment: z.strictObject({ ...shown, body: text }).meta({ id: "Comment" }),
   list: pageOf,
-  newComment: z.strictObject({ postId: givenPostId, body: given }).meta({ id: "NewComment" }),
-  change: z.strictObject({ body: given }).meta({ id: "CommentChange" }),
-  said: "body",
-  deletedIs: "GONE",
+  newComment: z.strictObject({ postId: givenPostId, body: givenText }).meta({ id: "NewComment" }),
+  change: z.strictObject({ body: givenText }).meta({ id: "CommentChange" }),
+  textField: "body",
+  deletedAs: "GONE",
 };
 
 const path = { id: opaqueId("The comment's id.", "1") };
@@ -68,27 +68,33 @@ const links = {
   itself: {
     operation: "getComment",
     parameters: { id: "$response.body#/id" },
-    description: "The same comment. `Location` leads to it as well.",
+    description: "This comment.",
   },
   author: {
     operation: "getUser",
     parameters: { id: "$response.body#/authorId" },
     description: "The user who wrote it.",
   },
-  post: { operation: "getPost", parameters: { id: "$response.body#/postId" }, description: "The post it is about." },
+  post: {
+    operation: "getPost",
+    parameters: { id: "$response.body#/postId" },
+    description: "The post that the comment is about.",
+  },
 };
 
-function example({ said }: Words, text: string): object {
+function example({ textField }: VersionSchemas, text: string): object {
   const createdAt = "2026-11-21T09:30:00.000Z";
-  return { id: "1", postId: "1", authorId: "1", [said]: text, createdAt, editedAt: null };
+  return { id: "1", postId: "1", authorId: "1", [textField]: text, createdAt, editedAt: null };
 }
 
-function page(words: Words, items: readonly object[]): unknown {
-  return words.list === bareList ? items : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
+function page(schemas: VersionSchemas, items: readonly object[]): unknown {
+  return schemas.list === bareList
+    ? items
+    : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
 function list(
-  words: Words,
+  schemas: VersionSchemas,
   description: string,
   of: Pick<OperationDocument, "path" | "query">,
   url: string,
@@ -100,7 +106,7 @@ function list(
     answer: {
       status: 200,
       description: "A page of comments.",
-      schema: words.list(words.comment),
+      schema: schemas.list(schemas.comment),
       headers: ["ETag", "Link"],
     },
     examples: [
@@ -109,30 +115,30 @@ function list(
         summary: "The newest comment",
         path: url,
         status: 200,
-        answer: page(words, [example(words, "Well said.")]),
-        varies: [...volatile, words.said, "next"],
+        answer: page(schemas, [example(schemas, "Well said.")]),
+        varies: [...volatile, schemas.textField, "next"],
       },
     ],
   };
 }
 
-function listComments(words: Words): OperationDocument {
+function listComments(schemas: VersionSchemas): OperationDocument {
   const query = {
     ...pageFields,
-    postId: anyId("Only comments on this post; none for an id that nobody has.", "1"),
-    authorId: anyId("Only comments by this user; none for an id that nobody has.", "1"),
+    postId: anyId("Only comments on this post; none for an unknown id.", "1"),
+    authorId: anyId("Only comments by this user; none for an unknown id.", "1"),
     ...sortField,
   };
-  return list(words, "Comments that were not deleted, newest first.", { query }, "/comments?limit=1");
+  return list(schemas, "All comments that are not deleted, newest first.", { query }, "/comments?limit=1");
 }
 
-function listPostComments(words: Words): OperationDocument {
-  const description = "Comments on one post, newest first. An empty list for a post that nobody knows.";
+function listPostComments(schemas: VersionSchemas): OperationDocument {
+  const description = "Comments on one post, newest first. An empty list for an unknown post.";
   const of = { path: { id: anyIdInPath("The post's id.", "1") }, query: { ...pageFields, ...sortField } };
-  return list(words, description, of, "/posts/1/comments?limit=1");
+  return list(schemas, description, of, "/posts/1/comments?limit=1");
 }
 
-function getComment(words: Words): OperationDocument {
+function getComment(schemas: VersionSchemas): OperationDocument {
   return {
     description: "A comment.",
     callers: "anybody",
@@ -140,11 +146,11 @@ function getComment(words: Words): OperationDocument {
     answer: {
       status: 200,
       description: "The comment.",
-      schema: words.comment,
+      schema: schemas.comment,
       headers: ["ETag", "Last-Modified"],
       links: { author: links.author, post: links.post },
     },
-    problems: ["NOT_FOUND", ...goneOf(words)],
+    problems: ["NOT_FOUND", ...goneOf(schemas)],
     examples: [
       {
         name: "comment",
@@ -152,22 +158,22 @@ function getComment(words: Words): OperationDocument {
         follows: "addComment",
         path: "/comments/1",
         status: 200,
-        answer: example(words, "Well said."),
+        answer: example(schemas, "Well said."),
         varies: volatile,
       },
     ],
   };
 }
 
-function addComment(words: Words): OperationDocument {
+function addComment(schemas: VersionSchemas): OperationDocument {
   return {
-    description: "Says something about a post.",
+    description: "Adds a comment to a post.",
     callers: ["comments:write"],
-    body: words.newComment,
+    body: schemas.newComment,
     answer: {
       status: 201,
       description: "The new comment.",
-      schema: words.comment,
+      schema: schemas.comment,
       headers: ["ETag", "Last-Modified", "Location"],
       links,
     },
@@ -175,63 +181,63 @@ function addComment(words: Words): OperationDocument {
     examples: [
       {
         name: "praise",
-        summary: "Ada says something",
+        summary: "Ada comments on a post",
         as: "ada",
         path: "/comments",
-        body: { postId: "1", [words.said]: "Well said." },
+        body: { postId: "1", [schemas.textField]: "Well said." },
         status: 201,
-        answer: example(words, "Well said."),
+        answer: example(schemas, "Well said."),
         varies: ["id", "createdAt"],
       },
     ],
   };
 }
 
-function editComment(words: Words): OperationDocument {
+function editComment(schemas: VersionSchemas): OperationDocument {
   return {
     description:
-      "A JSON Merge Patch (RFC 7396) of the comment's text. For its author, within 15 minutes; after that it is 409.",
+      "Applies a JSON Merge Patch (RFC 7396) to the comment's text. Only the author may change it, within 15 minutes of its creation; later it is 409.",
     callers: ["comments:write"],
     path,
-    body: words.change,
+    body: schemas.change,
     ifMatch: "required",
     answer: {
       status: 200,
-      description: "The comment as it is now.",
-      schema: words.comment,
+      description: "The changed comment.",
+      schema: schemas.comment,
       headers: ["ETag", "Last-Modified"],
       links,
     },
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...goneOf(words)],
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", "INVALID_STATE", ...goneOf(schemas)],
     examples: [
       {
         name: "secondThought",
-        summary: "Ada thinks again",
+        summary: "Ada changes her comment",
         as: "ada",
         follows: "addComment",
         path: "/comments/1",
         headers: { "If-Match": "*" },
-        body: { [words.said]: "Very well said." },
+        body: { [schemas.textField]: "Very well said." },
         status: 200,
-        answer: { ...example(words, "Very well said."), editedAt: "2026-11-21T09:31:00.000Z" },
+        answer: { ...example(schemas, "Very well said."), editedAt: "2026-11-21T09:31:00.000Z" },
         varies: volatile,
       },
     ],
   };
 }
 
-function deleteComment(words: Words): OperationDocument {
+function deleteComment(schemas: VersionSchemas): OperationDocument {
   return {
-    description: "Deletes a comment. For its author, and for the scope `comments:write:all`.",
+    description: "Deletes a comment. Only the author, or a caller with the scope `comments:write:all`, may delete it.",
     callers: ["comments:write", "comments:write:all"],
     path,
     ifMatch: "optional",
-    answer: { status: 204, description: "It is deleted." },
-    problems: ["NOT_FOUND", ...goneOf(words)],
+    answer: { status: 204, description: "The comment is deleted." },
+    problems: ["NOT_FOUND", ...goneOf(schemas)],
     examples: [
       {
         name: "regret",
-        summary: "Ada takes it back",
+        summary: "Ada deletes her comment",
         as: "ada",
         follows: "addComment",
         path: "/comments/1",
@@ -241,19 +247,19 @@ function deleteComment(words: Words): OperationDocument {
   };
 }
 
-function goneOf({ deletedIs }: Words): readonly "GONE"[] {
-  return deletedIs === "GONE" ? [deletedIs] : [];
+function goneOf({ deletedAs }: VersionSchemas): readonly "GONE"[] {
+  return deletedAs === "GONE" ? [deletedAs] : [];
 }
 
-/** The chapter of the comments. Composition merges it with the other teams' into one document for each version. */
+/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
 export const documents: ServiceDocuments<typeof routes> = {
-  tag: { name: "Comments", description: "What users say about posts." },
+  tag: { name: "Comments", description: "Comments on posts." },
   operations: {
-    listComments: { 1: listComments(wordsV1), 2: listComments(wordsV2) },
-    getComment: { 1: getComment(wordsV1), 2: getComment(wordsV2) },
-    listPostComments: { 1: listPostComments(wordsV1), 2: listPostComments(wordsV2) },
-    addComment: { 1: addComment(wordsV1), 2: addComment(wordsV2) },
-    editComment: { 1: editComment(wordsV1), 2: editComment(wordsV2) },
-    deleteComment: { 1: deleteComment(wordsV1), 2: deleteComment(wordsV2) },
+    listComments: { 1: listComments(schemasV1), 2: listComments(schemasV2) },
+    getComment: { 1: getComment(schemasV1), 2: getComment(schemasV2) },
+    listPostComments: { 1: listPostComments(schemasV1), 2: listPostComments(schemasV2) },
+    addComment: { 1: addComment(schemasV1), 2: addComment(schemasV2) },
+    editComment: { 1: editComment(schemasV1), 2: editComment(schemasV2) },
+    deleteComment: { 1: deleteComment(schemasV1), 2: deleteComment(schemasV2) },
   },
 };

@@ -10,7 +10,7 @@ import {
   readNewComment,
 } from "../model.ts";
 
-/** Version 1 calls a comment's body its text; problems point to the caller's own names. */
+/** Version 1 has the body as `text`, and problems point to that name. */
 const newCommentV1 = z.strictObject({ postId: commentPostId, text: commentBody });
 const commentChangeV1 = z.strictObject({ text: commentBody });
 
@@ -29,7 +29,7 @@ export function readCommentChangeV1(body: unknown): CommentChange {
 }
 
 /**
- * Version 2 says it in the model's words.
+ * Version 2 has the field names of the model.
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export const readNewCommentV2 = (body: unknown): NewComment => readNewComment(requireBody(body));

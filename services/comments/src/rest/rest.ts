@@ -6,7 +6,7 @@ import type { Representation } from "@tributary/kit/rest/caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
 import { answerList, readFilters } from "@tributary/kit/rest/lists";
 import { answerRead } from "@tributary/kit/rest/reading";
-import type { Absence, CommentActions } from "../actions.ts";
+import type { DeletedAs, CommentActions } from "../actions.ts";
 import {
   type Comment,
   type CommentChange,
@@ -24,10 +24,10 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** What one version of the door has of its own. */
+/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
   readonly projection: Projection;
-  readonly deletedIs: Absence;
+  readonly deletedAs: DeletedAs;
   toJson(comment: LivingComment): unknown;
   /** @throws AppError BAD_USER_INPUT with every problem. */
   readNewComment(body: unknown): NewComment;
@@ -35,9 +35,9 @@ export interface RestVersion {
   readCommentChange(body: unknown): CommentChange;
 }
 
-/** The comments' REST door in one version: read, act, answer. It shows no comments that were deleted. */
+/** The REST handlers of one version. They show no deleted comments. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
-  const { projection, deletedIs } = version;
+  const { projection, deletedAs } = version;
 
   return {
     async listComments(request) {
@@ -47,13 +47,13 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       const postId = idOf(request);
       return list(
         request,
-        readFilters(request, (asked) => readCommentFilters({ ...asked, postId })),
+        readFilters(request, (query) => readCommentFilters({ ...query, postId })),
       );
     },
     async getComment(request) {
       return answerRead(request, {
-        readVersion: async () => show(await actions.getLivingState(idOf(request), deletedIs)),
-        load: async () => answer(await actions.getLiving(idOf(request), deletedIs)),
+        readVersion: async () => show(await actions.getLivingState(idOf(request), deletedAs)),
+        load: async () => answer(await actions.getLiving(idOf(request), deletedAs)),
       });
     },
     async addComment({ identity, body }) {
@@ -64,16 +64,16 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async editComment(request) {
       const precondition = () => readPrecondition(request.header);
       const input = () => version.readCommentChange(request.body);
-      const terms = { precondition, deletedIs };
-      const comment = await actions.editComment(request.identity, idOf(request), input, terms);
+      const options = { precondition, deletedAs };
+      const comment = await actions.editComment(request.identity, idOf(request), input, options);
       return { ...answer(comment), invalidates: groupsOf(comment) };
     },
     async deleteComment(request) {
-      // Who deletes need not have read it: conditions are honoured where they are sent.
+      // A client may delete a comment without reading it first, so the conditions are optional.
       const precondition = () => readPrecondition(request.header, "optional");
       const unmodifiedSince = readUnmodifiedSince(request.header);
-      const terms = { precondition, unmodifiedSince, deletedIs };
-      const comment = await actions.deleteComment(request.identity, idOf(request), terms);
+      const options = { precondition, unmodifiedSince, deletedAs };
+      const comment = await actions.deleteComment(request.identity, idOf(request), options);
       return { status: 204, invalidates: groupsOf(comment) };
     },
   };
@@ -82,7 +82,6 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return { status: 200, body: version.toJson(comment), representation: show(comment) };
   }
 
-  /** Comments have one body for everybody. */
   function show(comment: CommentState): Representation {
     return {
       etag: writeEtag(comment.rowVersion, projection, "public"),
@@ -109,7 +108,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
-/** Whatever shows a comment. */
+/** The cache groups of all responses that contain a comment. */
 function groupsOf(comment: Comment): readonly string[] {
   const { postId, authorId } = comment;
   return [groupOf(comment), "comments", ...listGroups({ postId }), ...listGroups({ authorId })];
@@ -119,7 +118,7 @@ function groupOf({ id }: CommentState): string {
   return `comment-${id}`;
 }
 
-/** The lists under a post, those by an author, or that of all. Nothing can be under an id that cannot exist. */
+/** The cache groups of the lists of a post, of an author, or of all comments. A malformed id has none. */
 function listGroups({ postId, authorId }: CommentFilters): readonly string[] {
   if (postId !== undefined) return isRowId(postId) ? [`comments-on-${postId}`] : [];
   if (authorId !== undefined) return isRowId(authorId) ? [`comments-by-${authorId}`] : [];

@@ -1,6 +1,9 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
-/** Browsers ask soon, for nothing tells them of changes. Shared caches hear of writes by REST, and ask in time for those by GraphQL. */
+/**
+ * Browsers revalidate soon, because no invalidation reaches them. REST writes invalidate shared caches; GraphQL writes do not, so
+ * `sharedSeconds` is short.
+ */
 const freshness = {
   browserSeconds: 2,
   sharedSeconds: 10,
@@ -8,7 +11,7 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The comments team's public routes. Composition merges them with the other teams' into the proxy's table. */
+/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listComments",

@@ -2,9 +2,9 @@ import { createProjection } from "@tributary/kit/http/etag";
 import type { LivingComment } from "../model.ts";
 import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { specimens } from "./specimens.ts";
+import { sampleComments } from "./samples.ts";
 
-/** A comment in version 1, which knows no deleted ones. */
+/** A comment in version 1. */
 interface CommentV1 {
   readonly id: string;
   readonly postId: string;
@@ -26,8 +26,8 @@ function toCommentV1(comment: LivingComment): CommentV1 {
 }
 
 export const version1: RestVersion = {
-  projection: createProjection(1, specimens.map(toCommentV1)),
-  deletedIs: "NOT_FOUND",
+  projection: createProjection(1, sampleComments.map(toCommentV1)),
+  deletedAs: "NOT_FOUND",
   toJson: toCommentV1,
   readNewComment: readNewCommentV1,
   readCommentChange: readCommentChangeV1,

@@ -2,9 +2,9 @@ import { createProjection } from "@tributary/kit/http/etag";
 import type { LivingComment } from "../model.ts";
 import { readCommentChangeV2, readNewCommentV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { specimens } from "./specimens.ts";
+import { sampleComments } from "./samples.ts";
 
-/** A comment in version 2, which knows of deleted ones that they were there. */
+/** A comment in version 2. */
 interface CommentV2 {
   readonly id: string;
   readonly postId: string;
@@ -26,8 +26,8 @@ function toCommentV2(comment: LivingComment): CommentV2 {
 }
 
 export const version2: RestVersion = {
-  projection: createProjection(2, specimens.map(toCommentV2)),
-  deletedIs: "GONE",
+  projection: createProjection(2, sampleComments.map(toCommentV2)),
+  deletedAs: "GONE",
   toJson: toCommentV2,
   readNewComment: readNewCommentV2,
   readCommentChange: readCommentChangeV2,

@@ -10,7 +10,7 @@ interface ContextParts {
   readonly money: MoneyFormat;
 }
 
-/** What a resolver may reach: who calls, the actions, and this request's loaders. */
+/** The context argument of every resolver, created for each request. */
 export interface Context extends ContextParts {
   readonly identity: Identity;
   readonly loaders: Loaders;

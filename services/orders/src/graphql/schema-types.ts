@@ -19,11 +19,11 @@ export type Scalars = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The order with this id, for its customer with `orders:read`, or with `orders:read:all`. Others' orders are null, like those that do not exist. */
+  /** The order with this id; null if it does not exist or the caller may not read it. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. */
   readonly order?: Maybe<Order>;
-  /** The caller's own orders, newest first. Needs `orders:read`. */
+  /** The caller's own orders, newest first. Requires the scope `orders:read`. */
   readonly orders?: Maybe<OrderConnection>;
-  /** The product with this sku; null when there is none. */
+  /** The product with this sku; null if no product has it. */
   readonly product?: Maybe<Product>;
   /** The catalogue, by sku. */
   readonly products?: Maybe<ProductConnection>;
@@ -50,11 +50,11 @@ export type QueryProductsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Orders for oneself, with `orders:write`: all lines or none. */
+  /** Places an order for the caller: all lines or none. Requires the scope `orders:write`. */
   readonly placeOrder?: Maybe<PlaceOrderPayload>;
-  /** By its customer with `orders:write`, or with `orders:write:all`, while it is `PLACED` or `PAID`. Its products are in stock again. */
+  /** Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. Requires the scope `orders:write` for the caller's own orders, or `orders:write:all`. */
   readonly cancelOrder?: Maybe<CancelOrderPayload>;
-  /** One step on the way `PLACED`, `PAID`, `SHIPPED`, `DELIVERED`. Needs `orders:write:all`. */
+  /** Advances an order by one step: `PLACED`, `PAID`, `SHIPPED`, `DELIVERED`. Requires the scope `orders:write:all`. */
   readonly advanceOrder?: Maybe<AdvanceOrderPayload>;
 };
 
@@ -73,7 +73,7 @@ export type MutationAdvanceOrderArgs = {
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
-  /** This user's orders, newest first: for that user with `orders:read`, and with `orders:read:all`. */
+  /** The user's orders, newest first. Requires the scope `orders:read` for the caller's own orders, or `orders:read:all`. */
   readonly orders?: Maybe<ReadonlyArray<Maybe<Order>>>;
 };
 
@@ -87,13 +87,13 @@ export type Post = {
   readonly id: Scalars['ID']['output'];
 };
 
-/** Something that was bought. */
+/** An order of a customer. */
 export type Order = {
   readonly __typename?: 'Order';
   readonly id: Scalars['ID']['output'];
-  /** Who ordered. */
+  /** The user who placed the order. */
   readonly customer?: Maybe<User>;
-  /** 1 to 50, by sku, each product once. */
+  /** 1 to 50 lines, sorted by sku, each product once. */
   readonly lines: ReadonlyArray<OrderLine>;
   readonly total: Money;
   readonly status: OrderStatus;
@@ -105,39 +105,39 @@ export type OrderStatus =
   | 'PAID'
   | 'SHIPPED'
   | 'DELIVERED'
-  /** From `PLACED` or `PAID`: what it held went back into stock. */
+  /** Cancelled while it was `PLACED` or `PAID`. Its products were returned to stock. */
   | 'CANCELLED';
 
 export type OrderLine = {
   readonly __typename?: 'OrderLine';
-  /** The product as it is now. */
+  /** The product in its current state. */
   readonly product?: Maybe<Product>;
   /** 1 to 99. */
   readonly quantity: Scalars['Int']['output'];
-  /** The price of one when it was ordered. */
+  /** The price of one piece at the time of the order. */
   readonly unitPrice: Money;
 };
 
-/** Something to buy: the print edition of a post. */
+/** A product: the print edition of a post. */
 export type Product = {
   readonly __typename?: 'Product';
   readonly sku: Scalars['ID']['output'];
   readonly title: Scalars['String']['output'];
   readonly price: Money;
-  /** How many can be ordered. */
+  /** The number of pieces in stock. */
   readonly stock: Scalars['Int']['output'];
-  /** The post whose print edition it is. */
+  /** The post that this product is a print edition of. */
   readonly post?: Maybe<Post>;
 };
 
-/** An amount in whole minor units: never a fraction, so never rounded. */
+/** An amount of money in whole minor units of its currency. */
 export type Money = {
   readonly __typename?: 'Money';
   /** In the currency's minor unit (ISO 4217): 1299 is 12.99 EUR, and 1,299 JPY. */
   readonly amountMinor: Scalars['Int']['output'];
-  /** The three letters of ISO 4217. */
+  /** An ISO 4217 currency code. */
   readonly currency: Scalars['String']['output'];
-  /** For people, in English: `€12.99`. */
+  /** The amount formatted for display, in English: `€12.99`. */
   readonly display: Scalars['String']['output'];
 };
 
@@ -167,7 +167,7 @@ export type ProductEdge = {
   readonly node: Product;
 };
 
-/** Where a page stands in its list (Relay). */
+/** The position of a page in its list (Relay). */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   readonly hasNextPage: Scalars['Boolean']['output'];
@@ -177,9 +177,9 @@ export type PageInfo = {
 };
 
 export type PlaceOrderInput = {
-  /** 1 to 50, each product once, all in one currency. */
+  /** 1 to 50 lines, each product once, all in one currency. */
   readonly lines: ReadonlyArray<PlaceOrderLineInput>;
-  /** 1 to 255 visible ASCII characters. Sent again within 24 hours with the same lines, it gives the order that it placed, and places none. */
+  /** 1 to 255 visible ASCII characters. A second request within 24 hours with the same key and lines returns the order that the first one placed. */
   readonly idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -14,17 +14,17 @@ import { z } from "zod";
 import { orderStatuses } from "../model.ts";
 import type { routes } from "./routes.ts";
 
-/** What one version has of its own. */
-interface Words {
+/** The schemas, descriptions and examples that differ between versions. */
+interface VersionSchemas {
   readonly order: z.ZodType;
   readonly product: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newOrder: z.ZodType;
-  readonly key: string;
-  readonly keyExample: string;
-  readonly lines: readonly object[];
-  readonly placed: object;
-  readonly print: object;
+  readonly keyNote: string;
+  readonly exampleKey: string;
+  readonly exampleLines: readonly object[];
+  readonly orderExample: object;
+  readonly productExample: object;
 }
 
 const amountMax = 2_147_483_647;
@@ -34,24 +34,24 @@ const sku = z
   .min(1)
   .max(64)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
-  .meta({ description: "The product's name in the catalogue.", examples: ["PRINT-0001"] });
+  .meta({ description: "The product's stock keeping unit, its key in the catalogue.", examples: ["PRINT-0001"] });
 const currency = z
   .string()
   .length(3)
   .regex(/^[A-Z]{3}$/)
-  .meta({ description: "ISO 4217.", examples: ["EUR"] });
+  .meta({ description: "An ISO 4217 currency code.", examples: ["EUR"] });
 const decimal = z
   .string()
   .max(16)
   .regex(/^(?:0|[1-9]\d*)(?:\.\d{2,4})?$/)
-  .meta({ description: "A decimal number with the currency's places.", examples: ["12.99"] });
+  .meta({ description: "A decimal number with the currency's decimal places.", examples: ["12.99"] });
 const money = z
   .strictObject({
     amountMinor: wholeNumber(0, amountMax).meta({ description: "Whole minor units, such as cents." }),
     currency,
   })
   .meta({ id: "Money" });
-const quantity = wholeNumber(1, 99).meta({ description: "How many of it." });
+const quantity = wholeNumber(1, 99).meta({ description: "The number of pieces." });
 const status = z.enum(orderStatuses);
 const orderId = z
   .string()
@@ -59,26 +59,26 @@ const orderId = z
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   .meta({ description: "The order's id.", format: "uuid", examples: ["019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b"] });
 
-/** Two things that a schema cannot say are in words. */
+/** Rules that JSON Schema cannot express. */
 const linesRule =
-  "A product has one line. All products are sold in one currency, and the total is at most 2,147,483,647 minor units; else it is 422.";
+  "Each product has at most one line, all products have the same currency, and the total is at most 2,147,483,647 minor units; otherwise the response is 422.";
 
-const shownOrder = {
+const orderFields = {
   id: orderId,
   customerId: opaqueId("The user who placed it.", "1"),
   status,
-  placedAt: timestamp("When it was placed."),
+  placedAt: timestamp("When the order was placed."),
 };
-const shownProduct = {
+const productFields = {
   sku,
   title: shownText(200, "A print"),
-  stock: wholeNumber(0, amountMax).meta({ description: "How many there are." }),
-  postId: opaqueId("The post whose print edition it is.", "1").nullable(),
+  stock: wholeNumber(0, amountMax).meta({ description: "The number of pieces in stock." }),
+  postId: opaqueId("The post that this product is a print edition of.", "1").nullable(),
 };
 
 const orderV1 = z
   .strictObject({
-    ...shownOrder,
+    ...orderFields,
     total: decimal,
     currency,
     lines: z.array(z.strictObject({ sku, qty: quantity, unitPrice: decimal })).max(50),
@@ -86,7 +86,7 @@ const orderV1 = z
   .meta({ id: "Order" });
 const orderV2 = z
   .strictObject({
-    ...shownOrder,
+    ...orderFields,
     total: money,
     lines: z.array(z.strictObject({ sku, quantity, unitPrice: money })).max(50),
   })
@@ -106,51 +106,57 @@ function newOrderOf(line: z.ZodType): z.ZodType {
     .meta({ id: "NewOrder" });
 }
 
-const wordsV1: Words = {
+const schemasV1: VersionSchemas = {
   order: orderV1,
-  product: z.strictObject({ ...shownProduct, price: decimal, currency }).meta({ id: "Product" }),
+  product: z.strictObject({ ...productFields, price: decimal, currency }).meta({ id: "Product" }),
   list: bareList,
   newOrder: newOrderOf(z.strictObject({ sku, qty: quantity })),
-  key: "An `Idempotency-Key` makes it safe to send again: the first answer is repeated for 24 hours.",
-  keyExample: "7f8c2a1e-v1-first",
-  lines: [{ sku: "PRINT-0001", qty: 2 }],
-  placed: { ...placed, total: "83.98", currency: "EUR", lines: [{ sku: "PRINT-0001", qty: 2, unitPrice: "41.99" }] },
-  print: { ...print, price: "41.99", currency: "EUR" },
+  keyNote:
+    "With an `Idempotency-Key` the request can be retried safely: for 24 hours a repetition gets the first response.",
+  exampleKey: "7f8c2a1e-v1-first",
+  exampleLines: [{ sku: "PRINT-0001", qty: 2 }],
+  orderExample: {
+    ...placed,
+    total: "83.98",
+    currency: "EUR",
+    lines: [{ sku: "PRINT-0001", qty: 2, unitPrice: "41.99" }],
+  },
+  productExample: { ...print, price: "41.99", currency: "EUR" },
 };
 
 const euros = (amountMinor: number) => ({ amountMinor, currency: "EUR" });
 
-const wordsV2: Words = {
+const schemasV2: VersionSchemas = {
   order: orderV2,
-  product: z.strictObject({ ...shownProduct, price: money }).meta({ id: "Product" }),
+  product: z.strictObject({ ...productFields, price: money }).meta({ id: "Product" }),
   list: pageOf,
   newOrder: newOrderOf(z.strictObject({ sku, quantity })),
-  key: "The `Idempotency-Key` makes it safe to send again: the first answer is repeated for 24 hours.",
-  keyExample: "7f8c2a1e-v2-first",
-  lines: [{ sku: "PRINT-0001", quantity: 2 }],
-  placed: {
+  keyNote: "The `Idempotency-Key` makes retries safe: for 24 hours a repetition gets the first response.",
+  exampleKey: "7f8c2a1e-v2-first",
+  exampleLines: [{ sku: "PRINT-0001", quantity: 2 }],
+  orderExample: {
     ...placed,
     total: euros(8_398),
     lines: [{ sku: "PRINT-0001", quantity: 2, unitPrice: euros(4_199) }],
   },
-  print: { ...print, price: euros(4_199) },
+  productExample: { ...print, price: euros(4_199) },
 };
 
 const path = { id: orderId };
-const filter = { status: status.meta({ description: "Only orders in this state." }) };
+const filter = { status: status.meta({ description: "Only orders with this status." }) };
 const volatile = ["id", "placedAt"];
-const anyOrder = [...volatile, "status", "total", "currency", "lines", "next", "customerId"];
+const volatileInOrders = [...volatile, "status", "total", "currency", "lines", "next", "customerId"];
 
 const links = {
   itself: {
     operation: "getOrder",
     parameters: { id: "$response.body#/id" },
-    description: "The same order. `Location` leads to it as well.",
+    description: "This order.",
   },
   cancellation: {
     operation: "cancelOrder",
     parameters: { id: "$response.body#/id" },
-    description: "Cancels it, as long as it is `PLACED` or `PAID`.",
+    description: "Cancels the order while it is `PLACED` or `PAID`.",
   },
   customer: {
     operation: "getUser",
@@ -159,21 +165,21 @@ const links = {
   },
 };
 
-function page(words: Words, item: object): unknown {
-  return words.list === bareList
+function page(schemas: VersionSchemas, item: object): unknown {
+  return schemas.list === bareList
     ? [item]
     : { data: [item], page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
-function placeOrder(words: Words): OperationDocument {
+function placeOrder(schemas: VersionSchemas): OperationDocument {
   return {
-    description: `Places an order for the caller: stock is taken, or nothing happens. ${words.key}`,
+    description: `Places an order for the caller and takes its products from stock. If a product is out of stock, nothing changes. ${schemas.keyNote}`,
     callers: ["orders:write"],
-    body: words.newOrder,
+    body: schemas.newOrder,
     answer: {
       status: 201,
       description: "The order.",
-      schema: words.order,
+      schema: schemas.order,
       headers: ["ETag", "Location", "Idempotency-Replayed"],
       links,
     },
@@ -184,22 +190,22 @@ function placeOrder(words: Words): OperationDocument {
         summary: "Ada orders two prints",
         as: "ada",
         path: "/orders",
-        headers: { "Idempotency-Key": words.keyExample },
-        body: { lines: words.lines },
+        headers: { "Idempotency-Key": schemas.exampleKey },
+        body: { lines: schemas.exampleLines },
         status: 201,
-        answer: words.placed,
+        answer: schemas.orderExample,
         varies: volatile,
       },
     ],
   };
 }
 
-function listOf(words: Words, name: string, url: string): Pick<OperationDocument, "answer" | "examples"> {
+function listOf(schemas: VersionSchemas, name: string, url: string): Pick<OperationDocument, "answer" | "examples"> {
   return {
     answer: {
       status: 200,
       description: "A page of orders.",
-      schema: words.list(words.order),
+      schema: schemas.list(schemas.order),
       headers: ["ETag", "Link"],
     },
     examples: [
@@ -209,43 +215,43 @@ function listOf(words: Words, name: string, url: string): Pick<OperationDocument
         as: "ada",
         path: url,
         status: 200,
-        answer: page(words, words.placed),
-        varies: anyOrder,
+        answer: page(schemas, schemas.orderExample),
+        varies: volatileInOrders,
       },
     ],
   };
 }
 
-function listOrders(words: Words): OperationDocument {
+function listOrders(schemas: VersionSchemas): OperationDocument {
   return {
     description: "The caller's own orders, newest first.",
     callers: ["orders:read", "orders:read:all"],
     query: { ...pageFields, ...filter, ...sortField },
-    ...listOf(words, "ownOrders", "/orders?limit=1"),
+    ...listOf(schemas, "ownOrders", "/orders?limit=1"),
   };
 }
 
-function listUserOrders(words: Words): OperationDocument {
+function listUserOrders(schemas: VersionSchemas): OperationDocument {
   return {
     description:
-      "One user's orders, newest first: for that user, and for the scope `orders:read:all`, which gets an empty list for a user whom nobody knows.",
+      "One user's orders, newest first. Only this user, or a caller with the scope `orders:read:all`, may read them. An empty list for an unknown user.",
     callers: ["orders:read", "orders:read:all"],
     path: { id: anyIdInPath("The user's id.", "1") },
     query: { ...pageFields, ...filter, ...sortField },
-    ...listOf(words, "ordersOfAda", "/users/1/orders?limit=1"),
+    ...listOf(schemas, "ordersOfAda", "/users/1/orders?limit=1"),
   };
 }
 
-function getOrder(words: Words): OperationDocument {
+function getOrder(schemas: VersionSchemas): OperationDocument {
   const { cancellation, customer } = links;
   return {
-    description: "An order. To a caller without the scope `orders:read:all`, others' orders do not exist.",
+    description: "An order. Without the scope `orders:read:all`, the response for another customer's order is 404.",
     callers: ["orders:read", "orders:read:all"],
     path,
     answer: {
       status: 200,
       description: "The order.",
-      schema: words.order,
+      schema: schemas.order,
       headers: ["ETag"],
       links: { cancellation, customer },
     },
@@ -258,24 +264,24 @@ function getOrder(words: Words): OperationDocument {
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
         status: 200,
-        answer: words.placed,
+        answer: schemas.orderExample,
         varies: volatile,
       },
     ],
   };
 }
 
-function cancelOrder(words: Words): OperationDocument {
+function cancelOrder(schemas: VersionSchemas): OperationDocument {
   return {
     description:
-      "Cancels an order that is `PLACED` or `PAID`, and gives the stock back; any other is 409. It takes no body, or an empty object.",
+      "Cancels an order that is `PLACED` or `PAID`, and returns its products to stock. With any other status the response is 409. Send no body, or an empty object.",
     callers: ["orders:write", "orders:write:all"],
     path,
     ifMatch: "optional",
     answer: {
       status: 200,
-      description: "The order as it is now.",
-      schema: words.order,
+      description: "The cancelled order.",
+      schema: schemas.order,
       headers: ["ETag"],
       links: { itself: links.itself, customer: links.customer },
     },
@@ -283,19 +289,19 @@ function cancelOrder(words: Words): OperationDocument {
     examples: [
       {
         name: "changeOfMind",
-        summary: "Ada thinks again",
+        summary: "Ada cancels her order",
         as: "ada",
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b/cancellation",
         status: 200,
-        answer: { ...words.placed, status: "CANCELLED" },
+        answer: { ...schemas.orderExample, status: "CANCELLED" },
         varies: volatile,
       },
     ],
   };
 }
 
-function listProducts(words: Words): OperationDocument {
+function listProducts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "The catalogue, by sku.",
     callers: "anybody",
@@ -303,7 +309,7 @@ function listProducts(words: Words): OperationDocument {
     answer: {
       status: 200,
       description: "A page of products.",
-      schema: words.list(words.product),
+      schema: schemas.list(schemas.product),
       headers: ["ETag", "Link"],
     },
     examples: [
@@ -312,19 +318,19 @@ function listProducts(words: Words): OperationDocument {
         summary: "The first product",
         path: "/products?limit=1",
         status: 200,
-        answer: page(words, words.print),
+        answer: page(schemas, schemas.productExample),
         varies: ["title", "stock", "postId", "next"],
       },
     ],
   };
 }
 
-function getProduct(words: Words): OperationDocument {
+function getProduct(schemas: VersionSchemas): OperationDocument {
   return {
     description: "A product.",
     callers: "anybody",
     path: { sku },
-    answer: { status: 200, description: "The product.", schema: words.product, headers: ["ETag"] },
+    answer: { status: 200, description: "The product.", schema: schemas.product, headers: ["ETag"] },
     problems: ["NOT_FOUND"],
     examples: [
       {
@@ -332,23 +338,23 @@ function getProduct(words: Words): OperationDocument {
         summary: "A print",
         path: "/products/PRINT-0001",
         status: 200,
-        answer: words.print,
+        answer: schemas.productExample,
         varies: ["title", "stock", "postId"],
       },
     ],
   };
 }
 
-/** The chapter of the orders. Composition merges it with the other teams' into one document for each version. */
+/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
 export const documents: ServiceDocuments<typeof routes> = {
-  tag: { name: "Orders", description: "The catalogue of print editions, and who ordered what." },
+  tag: { name: "Orders", description: "The catalogue of print editions, and orders." },
   operations: {
-    placeOrder: { 1: placeOrder(wordsV1), 2: placeOrder(wordsV2) },
-    listOrders: { 1: listOrders(wordsV1), 2: listOrders(wordsV2) },
-    getOrder: { 1: getOrder(wordsV1), 2: getOrder(wordsV2) },
-    cancelOrder: { 1: cancelOrder(wordsV1), 2: cancelOrder(wordsV2) },
-    listUserOrders: { 1: listUserOrders(wordsV1), 2: listUserOrders(wordsV2) },
-    listProducts: { 1: listProducts(wordsV1), 2: listProducts(wordsV2) },
-    getProduct: { 1: getProduct(wordsV1), 2: getProduct(wordsV2) },
+    placeOrder: { 1: placeOrder(schemasV1), 2: placeOrder(schemasV2) },
+    listOrders: { 1: listOrders(schemasV1), 2: listOrders(schemasV2) },
+    getOrder: { 1: getOrder(schemasV1), 2: getOrder(schemasV2) },
+    cancelOrder: { 1: cancelOrder(schemasV1), 2: cancelOrder(schemasV2) },
+    listUserOrders: { 1: listUserOrders(schemasV1), 2: listUserOrders(schemasV2) },
+    listProducts: { 1: listProducts(schemasV1), 2: listProducts(schemasV2) },
+    getProduct: { 1: getProduct(schemasV1), 2: getProduct(schemasV2) },
   },
 };

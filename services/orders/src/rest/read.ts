@@ -8,7 +8,7 @@ const newOrderV1 = z.strictObject({ lines: linesOf(z.strictObject({ sku, qty: qu
 const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantity })) });
 
 /**
- * An order in the words of version 1, and its key from the header, if there is one.
+ * Reads an order in version 1, and its idempotency key from the optional header.
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
  */
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
@@ -18,14 +18,14 @@ export function readNewOrderV1(body: unknown, keyHeader: string | undefined): Ne
 }
 
 /**
- * An order in the words of version 2, and its key from the header. Nobody should have to find out whether an order was placed whose
- * answer got lost: without a key it is not begun.
+ * Reads an order in version 2, and its idempotency key from the header. The key is required, so that a client that gets no response can
+ * always send the request again.
  * @throws AppError MALFORMED_REQUEST, BAD_USER_INPUT with every problem.
  */
 export function readNewOrderV2(body: unknown, keyHeader: string | undefined): NewOrder {
   if (keyHeader === undefined) {
     const message =
-      "Send the header Idempotency-Key, with a key of your own for each order: then it may be sent again.";
+      "Send the header Idempotency-Key with a new key for each order. Then the request can be retried safely.";
     throw new AppError("MALFORMED_REQUEST", message);
   }
   const idempotencyKey = readKey(keyHeader);
@@ -33,9 +33,8 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
 }
 
 /**
- * A key is a string of structured fields, in quotes (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or stands bare,
- * as most clients send it: both are the same key, which is the one that the graph is given. Node joins a header that comes twice with a
- * comma and a space, and no key holds a space: so it is refused here too.
+ * Reads a key as a quoted string (RFC 9651, 3.3.3; draft-ietf-httpapi-idempotency-key-header-07, 2.1), or without quotes, as most clients
+ * send it; both are the same key. Node joins repeated headers with a comma and a space, so they are rejected: a key has no spaces.
  */
 function readKey(header: string): string {
   const quoted = /^"((?:[^"\\]|\\["\\])+)"$/.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, "$1");
@@ -44,8 +43,8 @@ function readKey(header: string): string {
   throw new AppError("MALFORMED_REQUEST", `${keyRule} Send the header Idempotency-Key once.`);
 }
 
-/** What is out of stock points at a line's `quantity`; a version may have another name for it. */
-export async function inWordsOf<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
+/** Rewrites the pointers of OUT_OF_STOCK problems to the version's name for `quantity`. */
+export async function withQuantityName<T>(quantityName: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -59,7 +58,7 @@ export async function inWordsOf<T>(quantityName: string, run: () => Promise<T>):
   }
 }
 
-const nothing = z.strictObject({}).optional();
+const emptyBody = z.strictObject({}).optional();
 
-/** @throws AppError BAD_USER_INPUT for a body that says something. */
-export const readNothing = (body: unknown): void => void readShape(nothing, body);
+/** @throws AppError BAD_USER_INPUT for a body with any member. */
+export const requireEmptyBody = (body: unknown): void => void readShape(emptyBody, body);

@@ -7,7 +7,7 @@ import { answerRead } from "@tributary/kit/rest/reading";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
 import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";
-import { inWordsOf, readNothing } from "./read.ts";
+import { withQuantityName, requireEmptyBody } from "./read.ts";
 import type { routes } from "./routes.ts";
 
 export interface RestDeps {
@@ -15,19 +15,19 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** What one version of the door has of its own. */
+/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
   readonly orders: Projection;
   readonly products: Projection;
-  /** What its lines call a quantity. */
+  /** The name of the field with a line's quantity. */
   readonly quantityName: string;
   toOrder(order: Order, lines: readonly OrderLine[]): unknown;
   toProduct(product: Product): unknown;
-  /** @throws AppError MALFORMED_REQUEST for a key that is not one, BAD_USER_INPUT with every problem. */
+  /** @throws AppError MALFORMED_REQUEST for an invalid key, BAD_USER_INPUT with every problem. */
   readNewOrder(body: unknown, keyHeader: string | undefined): NewOrder;
 }
 
-/** The orders' REST door in one version: read, act, answer. */
+/** The REST handlers of one version. */
 export function createHandlers(deps: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return { ...createOrderHandlers(deps, version), ...createProductHandlers(deps, version) };
 }
@@ -41,11 +41,11 @@ function createOrderHandlers(
   return {
     async placeOrder({ identity, body, header }) {
       const input = () => version.readNewOrder(body, header("idempotency-key"));
-      const placed = await inWordsOf(version.quantityName, () => actions.placeOrder(identity, input));
+      const placed = await withQuantityName(version.quantityName, () => actions.placeOrder(identity, input));
       const { order, lines, replayed } = placed;
       const location = { Location: `/v${version.orders.version}/orders/${order.id}` };
       const headers = replayed ? { ...location, "Idempotency-Replayed": "true" } : location;
-      // A replay says it once more: it may be the first answer that arrives.
+      // A replay invalidates again: the first response may have been lost.
       return { ...answer(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
     },
     async listOrders(request) {
@@ -65,9 +65,9 @@ function createOrderHandlers(
       });
     },
     async cancelOrder({ identity, params, body, header }) {
-      // Its conditions speak of the order: what is cancelled has no ETag of its own.
+      // If-Match refers to the order: the cancellation itself has no ETag.
       const precondition = readPrecondition(header, "optional");
-      const input = () => readNothing(body);
+      const input = () => requireEmptyBody(body);
       const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, input });
       const lines = await actions.findLines([order.id]);
       return { ...answer(order, lines), invalidates: groupsOfStock(lines) };
@@ -78,7 +78,7 @@ function createOrderHandlers(
     return { status: 200, body: version.toOrder(order, lines), representation: show(order) };
   }
 
-  /** Whoever may see an order sees all of it: one view. Its lines never change. No group: nobody else keeps it. */
+  /** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
   function show({ rowVersion }: Pick<Order, "rowVersion">): Representation {
     return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
   }
@@ -106,7 +106,7 @@ function createOrderHandlers(
   }
 }
 
-/** Products are the same for everybody. */
+/** Products are the same for every caller. */
 function createProductHandlers(
   { actions, cursors }: RestDeps,
   { products, toProduct }: RestVersion,

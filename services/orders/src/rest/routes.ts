@@ -1,8 +1,8 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
 /**
- * Of the catalogue. A browser asks each time: it would show a buyer the stock from before the order. Shared caches hear of orders by REST,
- * and ask in time for those by GraphQL.
+ * For products. Browsers revalidate each time, because their cache would show the stock from before the user's order. Orders by REST
+ * invalidate shared caches; orders by GraphQL do not, so `sharedSeconds` is short.
  */
 const freshness = {
   browserSeconds: 0,
@@ -11,7 +11,7 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The orders team's public routes. Composition merges them with the other teams' into the proxy's table. */
+/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "placeOrder",
@@ -47,7 +47,7 @@ export const routes = [
     versions: [1, 2],
     query: ["limit", "cursor", "status", "sort"],
     cache: "private",
-    summary: "A user's orders, newest first; none for a user whom nobody knows",
+    summary: "A user's orders, newest first; none for an unknown user",
   },
   {
     id: "listProducts",

@@ -3,7 +3,7 @@ import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
 import { toDecimal } from "../money.ts";
 import { readNewOrderV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { orderSpecimens, productSpecimens } from "./specimens.ts";
+import { sampleOrders, sampleProducts } from "./samples.ts";
 
 /** An order in version 1: amounts are decimal texts with the currency's places. */
 interface OrderV1 {
@@ -48,9 +48,9 @@ function toProductV1({ sku, title, priceMinor, currency, stock, postId }: Produc
 export const version1: RestVersion = {
   orders: createProjection(
     1,
-    orderSpecimens.map(([order, lines]) => toOrderV1(order, lines)),
+    sampleOrders.map(([order, lines]) => toOrderV1(order, lines)),
   ),
-  products: createProjection(1, productSpecimens.map(toProductV1)),
+  products: createProjection(1, sampleProducts.map(toProductV1)),
   quantityName: "qty",
   toOrder: toOrderV1,
   toProduct: toProductV1,

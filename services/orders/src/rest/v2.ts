@@ -3,7 +3,7 @@ import type { Order, OrderLine, OrderStatus, Product } from "../model.ts";
 import type { Money } from "../money.ts";
 import { readNewOrderV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { orderSpecimens, productSpecimens } from "./specimens.ts";
+import { sampleOrders, sampleProducts } from "./samples.ts";
 
 /** An order in version 2: amounts are whole minor units of a currency. */
 interface OrderV2 {
@@ -45,9 +45,9 @@ function toProductV2({ sku, title, priceMinor, currency, stock, postId }: Produc
 export const version2: RestVersion = {
   orders: createProjection(
     2,
-    orderSpecimens.map(([order, lines]) => toOrderV2(order, lines)),
+    sampleOrders.map(([order, lines]) => toOrderV2(order, lines)),
   ),
-  products: createProjection(2, productSpecimens.map(toProductV2)),
+  products: createProjection(2, sampleProducts.map(toProductV2)),
   quantityName: "quantity",
   toOrder: toOrderV2,
   toProduct: toProductV2,

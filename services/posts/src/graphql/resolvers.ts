@@ -37,7 +37,7 @@ export const resolvers: Resolvers = {
     },
     postsConnection: async ({ id }, { first, after, status }, { identity, actions, cursors, loaders }, info) => {
       const filters = readPostFilters({ status });
-      // Not the list of Query.posts, whose cursors may also lead back.
+      // A different name than for Query.posts: its cursors may also lead backwards, which this list does not support.
       const list = nameList("User.posts", { id, status: filters.status });
       const request = readConnectionRequest({ first, after }, cursors, list);
       const page: Page<ReadPost> = await loaders[extentOf(info)].slice.load(
@@ -62,7 +62,7 @@ export const resolvers: Resolvers = {
   },
 };
 
-/** How much of its posts a field needs: texts are a hundred times as long as all the rest. */
+/** Whether a field selects the texts of its posts. They are a hundred times as long as all other columns. */
 function extentOf(info: GraphQLResolveInfo): "whole" | "brief" {
   return selectsField(info, "Post", ["body", "content"]) ? "whole" : "brief";
 }

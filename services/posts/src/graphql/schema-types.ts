@@ -18,9 +18,9 @@ export type Scalars = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The post with this id; null when there is none that the caller may see. */
+  /** The post with this id; null if it does not exist or the caller may not read it. */
   readonly post?: Maybe<Post>;
-  /** Posts of one status, newest first. Others than published ones: the caller's own, or all with `posts:read:all`. */
+  /** Posts of one status, newest first. For other statuses than PUBLISHED: the caller's own posts, or all posts with the scope `posts:read:all`. */
   readonly posts?: Maybe<PostConnection>;
 };
 
@@ -38,13 +38,13 @@ export type QueryPostsArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** A draft, with the caller as its author. Needs the scope `posts:write`. */
+  /** Creates a draft with the caller as its author. Requires the scope `posts:write`. */
   readonly createPost?: Maybe<CreatePostPayload>;
-  /** By its author with `posts:write`, or with `posts:write:all`. */
+  /** Changes a post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
   readonly updatePost?: Maybe<UpdatePostPayload>;
-  /** From draft or archived to published. By its author with `posts:write`, or with `posts:write:all`. */
+  /** Publishes a draft or an archived post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
   readonly publishPost?: Maybe<PublishPostPayload>;
-  /** From published to archived. By its author with `posts:write`, or with `posts:write:all`. */
+  /** Archives a published post. Requires the scope `posts:write` for the caller's own posts, or `posts:write:all`. */
   readonly archivePost?: Maybe<ArchivePostPayload>;
 };
 
@@ -64,40 +64,40 @@ export type MutationArchivePostArgs = {
   input: ArchivePostInput;
 };
 
-/** Something written to be read. Until it is published, and once it is archived, it is there for its author and for `posts:read:all` only. */
+/** A post. Drafts and archived posts are visible only to their author and with the scope `posts:read:all`. */
 export type Post = {
   readonly __typename?: 'Post';
   readonly id: Scalars['ID']['output'];
   /** 1 to 200 characters. */
   readonly title: Scalars['String']['output'];
-  /** @deprecated Use `content { text }`, which also says how the text is written. */
+  /** @deprecated Use `content { text }`, which also has the format. */
   readonly body?: Maybe<Scalars['String']['output']>;
-  /** What it says; null while nothing is written. */
+  /** The text with its format; null while the post has no text. */
   readonly content?: Maybe<PostContent>;
   readonly status: PostStatus;
   readonly author?: Maybe<User>;
   readonly createdAt: Scalars['DateTime']['output'];
   /** When title or content last changed. */
   readonly updatedAt: Scalars['DateTime']['output'];
-  /** When it was published first; null for a draft. */
+  /** When it was first published; null for a draft. */
   readonly publishedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
 export type PostStatus =
   /** Not published yet. */
   | 'DRAFT'
-  /** For anybody. */
+  /** Visible to everyone. */
   | 'PUBLISHED'
-  /** Published once, and taken back; it can be published again. */
+  /** No longer published; it can be published again. */
   | 'ARCHIVED';
 
-/** A post's text, and how it is written. */
+/** The text of a post and its format. */
 export type PostContent = {
   readonly __typename?: 'PostContent';
   readonly format: ContentFormat;
-  /** As it was written, at most 100,000 characters. */
+  /** The text as the author sent it, at most 100,000 characters. */
   readonly text: Scalars['String']['output'];
-  /** The text as HTML that is safe to show: escaped, with paragraphs and line breaks and nothing else, whatever its format. */
+  /** The text as HTML: escaped, with paragraphs and line breaks only. Markdown is not rendered. */
   readonly html: Scalars['String']['output'];
 };
 
@@ -118,7 +118,7 @@ export type PostEdge = {
   readonly node: Post;
 };
 
-/** Where a page stands in its list (Relay). */
+/** The position of a page in its list (Relay). */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   readonly hasNextPage: Scalars['Boolean']['output'];
@@ -132,7 +132,7 @@ export type User = {
   readonly id: Scalars['ID']['output'];
   /** The user's published posts, newest first. */
   readonly posts?: Maybe<ReadonlyArray<Maybe<Post>>>;
-  /** The user's posts of one status, newest first, as far as the caller may see them. */
+  /** The user's posts of one status that the caller may read, newest first. */
   readonly postsConnection?: Maybe<PostConnection>;
 };
 
@@ -163,13 +163,13 @@ export type CreatePostInput = {
   readonly body?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What is left out stays; a content that is null is cleared. */
+/** Absent fields remain unchanged; null clears the content. */
 export type UpdatePostInput = {
   readonly id: Scalars['ID']['input'];
   readonly title?: InputMaybe<Scalars['String']['input']>;
   readonly content?: InputMaybe<PostContentInput>;
   /**
-   * The text of `content`, in the format that the post has.
+   * The text of `content`. The format of the post remains.
    * @deprecated Use `content`.
    */
   readonly body?: InputMaybe<Scalars['String']['input']>;

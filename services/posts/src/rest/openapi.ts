@@ -15,32 +15,32 @@ import { z } from "zod";
 import { body, contentFormat, postStatus, title } from "../model.ts";
 import type { routes } from "./routes.ts";
 
-/** What one version has of its own. */
-interface Words {
+/** The schemas, descriptions and examples that differ between versions. */
+interface VersionSchemas {
   readonly version: 1 | 2;
   readonly post: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newPost: z.ZodType;
   readonly changes: z.ZodType;
-  readonly moving: string;
-  readonly first: object;
-  readonly draft: { readonly body: object; readonly answer: object };
-  readonly renamed: object;
+  readonly statusChange: string;
+  readonly publishedExample: object;
+  readonly draftExample: { readonly body: object; readonly response: object };
+  readonly renamedExample: object;
 }
 
 const givenTitle = withTextLimits(title, { min: 1, max: 200 });
 const givenText = withTextLimits(body, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
-/** Posts that were written before the limit of `body`. */
+/** Posts from before the limit of 60,000 characters are longer. */
 const shownBody = shownText(100_000, "It begins with a loom.");
 
 const shown = {
   id: opaqueId("The post's id.", "1"),
   title: shownText(200, "On the Analytical Engine"),
-  createdAt: timestamp("When the post was begun."),
+  createdAt: timestamp("When the post was created."),
   updatedAt: timestamp("When title or text last changed."),
-  publishedAt: timestamp("When it was published first.").nullable(),
+  publishedAt: timestamp("When it was first published.").nullable(),
 };
 
 const postV1 = z
@@ -59,28 +59,28 @@ const postV2 = z
     content: z
       .strictObject({ format: contentFormat, text: shownBody })
       .nullable()
-      .meta({ description: "Null while nothing is written." }),
+      .meta({ description: "Null while the post has no text." }),
     author: z.strictObject({
       id: opaqueId("The user who wrote it.", "2"),
       href: z
         .string()
         .max(128)
         .regex(/^\/v2\/users\/[A-Za-z0-9._-]+$/)
-        .meta({ format: "uri-reference", description: "Where the user is.", examples: ["/v2/users/2"] }),
+        .meta({ format: "uri-reference", description: "The path of the user.", examples: ["/v2/users/2"] }),
     }),
   })
   .meta({ id: "Post" });
 
-const moments = {
+const exampleDates = {
   createdAt: "2024-10-31T19:57:26.131Z",
   updatedAt: "2024-11-01T07:57:26.131Z",
   publishedAt: "2024-11-01T07:57:26.131Z",
 };
 const now = { createdAt: "2026-11-21T09:30:00.000Z", updatedAt: "2026-11-21T09:30:00.000Z", publishedAt: null };
-const written = "It begins with a loom.";
-const engine = "On the Analytical Engine";
+const exampleText = "It begins with a loom.";
+const exampleTitle = "On the Analytical Engine";
 
-const wordsV1: Words = {
+const schemasV1: VersionSchemas = {
   version: 1,
   post: postV1,
   list: bareList,
@@ -92,16 +92,30 @@ const wordsV1: Words = {
       published: z.boolean().optional(),
     })
     .meta({ id: "PostChanges" }),
-  moving: "`published` publishes it (`true`) or archives it (`false`)",
-  first: { id: "1", title: engine, body: written, published: true, authorId: "2", ...moments },
-  draft: {
-    body: { title: engine, body: written },
-    answer: { id: "10001", title: engine, body: written, published: false, authorId: "1", ...now },
+  statusChange: "`published` publishes it (`true`) or archives it (`false`)",
+  publishedExample: {
+    id: "1",
+    title: exampleTitle,
+    body: exampleText,
+    published: true,
+    authorId: "2",
+    ...exampleDates,
   },
-  renamed: { id: "2", title: "Notes on a loom", body: written, published: true, authorId: "2", ...moments },
+  draftExample: {
+    body: { title: exampleTitle, body: exampleText },
+    response: { id: "10001", title: exampleTitle, body: exampleText, published: false, authorId: "1", ...now },
+  },
+  renamedExample: {
+    id: "2",
+    title: "Notes on a loom",
+    body: exampleText,
+    published: true,
+    authorId: "2",
+    ...exampleDates,
+  },
 };
 
-const wordsV2: Words = {
+const schemasV2: VersionSchemas = {
   version: 2,
   post: postV2,
   list: pageOf,
@@ -118,82 +132,83 @@ const wordsV2: Words = {
       status: postStatus.optional(),
     })
     .meta({ id: "PostChanges" }),
-  moving: "`status` moves it: to `PUBLISHED` from any other, to `ARCHIVED` from `PUBLISHED`",
-  first: {
+  statusChange: "`status` changes the status: to `PUBLISHED` from any other, to `ARCHIVED` from `PUBLISHED`",
+  publishedExample: {
     id: "1",
-    title: engine,
+    title: exampleTitle,
     status: "PUBLISHED",
-    content: { format: "PLAIN", text: written },
+    content: { format: "PLAIN", text: exampleText },
     author: { id: "2", href: "/v2/users/2" },
-    ...moments,
+    ...exampleDates,
   },
-  draft: {
-    body: { title: engine, content: { format: "MARKDOWN", text: written } },
-    answer: {
+  draftExample: {
+    body: { title: exampleTitle, content: { format: "MARKDOWN", text: exampleText } },
+    response: {
       id: "10002",
-      title: engine,
+      title: exampleTitle,
       status: "DRAFT",
-      content: { format: "MARKDOWN", text: written },
+      content: { format: "MARKDOWN", text: exampleText },
       author: { id: "1", href: "/v2/users/1" },
       ...now,
     },
   },
-  renamed: {
+  renamedExample: {
     id: "2",
     title: "Notes on a loom",
     status: "PUBLISHED",
-    content: { format: "PLAIN", text: written },
+    content: { format: "PLAIN", text: exampleText },
     author: { id: "2", href: "/v2/users/2" },
-    ...moments,
+    ...exampleDates,
   },
 };
 
 const path = { id: opaqueId("The post's id.", "1") };
 const status = postStatus.meta({
   default: "PUBLISHED",
-  description: "Other than `PUBLISHED` needs a token: an author sees their own, `posts:read:all` sees all.",
+  description:
+    "Any value other than `PUBLISHED` requires a token: authors see their own posts, the scope `posts:read:all` shows all.",
 });
 const volatile = ["id", "createdAt", "updatedAt", "publishedAt"];
-const ofOthers = [...volatile, "body", "content", "author", "authorId", "title"];
+const volatileInPosts = [...volatile, "body", "content", "author", "authorId", "title"];
 
-function linksOf({ version }: Words) {
+function linksOf({ version }: VersionSchemas) {
   const author = version === 1 ? "$response.body#/authorId" : "$response.body#/author/id";
   return {
     itself: {
       operation: "getPost",
       parameters: { id: "$response.body#/id" },
-      description: "The same post. `Location` leads to it as well.",
+      description: "This post.",
     },
     author: { operation: "getUser", parameters: { id: author }, description: "The user who wrote it." },
     comments: {
       operation: "listPostComments",
       parameters: { id: "$response.body#/id" },
-      description: "What was said about it.",
+      description: "The comments on the post.",
     },
   };
 }
 
-function page({ version }: Words, items: readonly object[]): unknown {
+function page({ version }: VersionSchemas, items: readonly object[]): unknown {
   return version === 1 ? items : { data: items, page: { next: "TPrD0eO4pAhOgq0gIkPFym45OTk4", prev: null } };
 }
 
-function listPosts(words: Words): OperationDocument {
+function listPosts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "Published posts, newest first.",
     callers: "anybody",
     query: {
       ...pageFields,
       status,
-      authorId: anyId("Only posts of this user; none for an id that nobody has.", "2"),
+      authorId: anyId("Only posts of this user; none for an unknown id.", "2"),
       search: withTextLimits(z.string(), { min: 1, max: 80 }).meta({
-        description: "Words that begin words of the title.",
+        description: "Each word matches the beginning of a word of the title.",
       }),
       ...sortField,
     },
     answer: {
       status: 200,
       description: "A page of posts.",
-      schema: words.list(words.post),
+      schema: schemas.list(schemas.post),
       headers: ["ETag", "Link"],
     },
     examples: [
@@ -202,23 +217,23 @@ function listPosts(words: Words): OperationDocument {
         summary: "The newest post",
         path: "/posts?limit=1",
         status: 200,
-        answer: page(words, [words.first]),
-        varies: [...ofOthers, "next"],
+        answer: page(schemas, [schemas.publishedExample]),
+        varies: [...volatileInPosts, "next"],
       },
     ],
   };
 }
 
-function listUserPosts(words: Words): OperationDocument {
+function listUserPosts(schemas: VersionSchemas): OperationDocument {
   return {
-    description: "Published posts of one user, newest first. An empty list for a user whom nobody knows.",
+    description: "Published posts of one user, newest first. An empty list for an unknown user.",
     callers: "anybody",
     path: { id: anyIdInPath("The user's id.", "2") },
     query: { ...pageFields, status, ...sortField },
     answer: {
       status: 200,
       description: "A page of posts.",
-      schema: words.list(words.post),
+      schema: schemas.list(schemas.post),
       headers: ["ETag", "Link"],
     },
     examples: [
@@ -227,23 +242,24 @@ function listUserPosts(words: Words): OperationDocument {
         summary: "Grace's newest post",
         path: "/users/2/posts?limit=1",
         status: 200,
-        answer: page(words, [words.first]),
-        varies: [...ofOthers, "next"],
+        answer: page(schemas, [schemas.publishedExample]),
+        varies: [...volatileInPosts, "next"],
       },
     ],
   };
 }
 
-function getPost(words: Words): OperationDocument {
-  const { author, comments } = linksOf(words);
+function getPost(schemas: VersionSchemas): OperationDocument {
+  const { author, comments } = linksOf(schemas);
   return {
-    description: "A post. One that is not published exists for its author and for the scope `posts:read:all` alone.",
+    description:
+      "A post. A post that is not published is visible only to its author and with the scope `posts:read:all`; for others it is 404.",
     callers: "anybody",
     path,
     answer: {
       status: 200,
       description: "The post.",
-      schema: words.post,
+      schema: schemas.post,
       headers: ["ETag"],
       links: { author, comments },
     },
@@ -254,83 +270,82 @@ function getPost(words: Words): OperationDocument {
         summary: "A published post",
         path: "/posts/1",
         status: 200,
-        answer: words.first,
-        varies: ofOthers,
+        answer: schemas.publishedExample,
+        varies: volatileInPosts,
       },
     ],
   };
 }
 
-function createPost(words: Words): OperationDocument {
+function createPost(schemas: VersionSchemas): OperationDocument {
   return {
-    description:
-      "Begins a post: a draft of the caller's, which nobody else sees. The whole body has at most 65,536 bytes.",
+    description: "Creates a draft with the caller as its author. The request body has at most 65,536 bytes.",
     callers: ["posts:write"],
-    body: words.newPost,
+    body: schemas.newPost,
     answer: {
       status: 201,
       description: "The draft.",
-      schema: words.post,
+      schema: schemas.post,
       headers: ["ETag", "Location"],
-      links: linksOf(words),
+      links: linksOf(schemas),
     },
     problems: ["BAD_USER_INPUT"],
     examples: [
       {
         name: "draft",
-        summary: "Ada begins a post",
+        summary: "Ada creates a draft",
         as: "ada",
         path: "/posts",
-        body: words.draft.body,
+        body: schemas.draftExample.body,
         status: 201,
-        answer: words.draft.answer,
+        answer: schemas.draftExample.response,
         varies: volatile,
       },
     ],
   };
 }
 
-function updatePost(words: Words): OperationDocument {
+function updatePost(schemas: VersionSchemas): OperationDocument {
   return {
-    description: `A JSON Merge Patch (RFC 7396): what is left out stays, null clears; ${words.moving}. For its author, and for the scope \`posts:write:all\`.`,
+    description: `Applies a JSON Merge Patch (RFC 7396): absent members remain, null clears; ${schemas.statusChange}. Only the author, or a caller with the scope \`posts:write:all\`, may change a post.`,
     callers: ["posts:write", "posts:write:all"],
     path,
-    body: words.changes,
+    body: schemas.changes,
     ifMatch: "required",
     answer: {
       status: 200,
-      description: "The post as it is now.",
-      schema: words.post,
+      description: "The changed post.",
+      schema: schemas.post,
       headers: ["ETag"],
-      links: linksOf(words),
+      links: linksOf(schemas),
     },
-    // Version 1 says where the post shall be; what is there already, or cannot get there, stays.
-    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...(words.version === 1 ? [] : (["INVALID_STATE"] as const))],
+    // In version 1 `published: false` is no error for a draft: the status remains.
+    problems: ["BAD_USER_INPUT", "NOT_FOUND", ...(schemas.version === 1 ? [] : (["INVALID_STATE"] as const))],
     examples: [
       {
         name: "newTitle",
-        summary: "An editor finds a better title",
+        summary: "An editor changes the title",
         as: "grace",
         scopes: ["posts:write:all"],
         path: "/posts/2",
         headers: { "If-Match": "*" },
         body: { title: "Notes on a loom" },
         status: 200,
-        answer: words.renamed,
-        varies: ofOthers.filter((name) => name !== "title"),
+        answer: schemas.renamedExample,
+        varies: volatileInPosts.filter((name) => name !== "title"),
       },
     ],
   };
 }
 
-/** The chapter of the posts. Composition merges it with the other teams' into one document for each version. */
+/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
 export const documents: ServiceDocuments<typeof routes> = {
-  tag: { name: "Posts", description: "What users write: drafts, published and archived posts." },
+  tag: { name: "Posts", description: "Drafts, published and archived posts." },
   operations: {
-    listPosts: { 1: listPosts(wordsV1), 2: listPosts(wordsV2) },
-    getPost: { 1: getPost(wordsV1), 2: getPost(wordsV2) },
-    listUserPosts: { 1: listUserPosts(wordsV1), 2: listUserPosts(wordsV2) },
-    createPost: { 1: createPost(wordsV1), 2: createPost(wordsV2) },
-    updatePost: { 1: updatePost(wordsV1), 2: updatePost(wordsV2) },
+    listPosts: { 1: listPosts(schemasV1), 2: listPosts(schemasV2) },
+    getPost: { 1: getPost(schemasV1), 2: getPost(schemasV2) },
+    listUserPosts: { 1: listUserPosts(schemasV1), 2: listUserPosts(schemasV2) },
+    createPost: { 1: createPost(schemasV1), 2: createPost(schemasV2) },
+    updatePost: { 1: updatePost(schemasV1), 2: updatePost(schemasV2) },
   },
 };

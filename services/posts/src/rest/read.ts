@@ -28,7 +28,7 @@ const newPostV2 = z
   .strictObject({ title, content: content.nullish() })
   .transform(({ title, content }): NewPost => ({ title, ...(content ?? noContent) }));
 
-/** A merge patch goes into objects: of a content, the text or the format may be given alone. */
+/** RFC 7396 applies to nested objects too: text or format of the content may be sent alone. */
 const postChangesV2 = z
   .strictObject({
     title: title.optional(),
@@ -43,14 +43,14 @@ const postChangesV2 = z
 
 const noContent = { text: null, format: defaultFormat } as const;
 
-/** Version 1 knows no formats: its text is `body`. */
+/** Version 1 has the text as `body`, without a format. */
 export const readNewPostV1 = (input: unknown): NewPost => readShape(newPostV1, requireBody(input));
 
-/** A merge patch (RFC 7396) over the fields of version 1; `published` moves the post. */
+/** A merge patch (RFC 7396) over the fields of version 1; `published` changes the status. */
 export const readPostChangesV1 = (input: unknown): PostChanges => readShape(postChangesV1, requireBody(input));
 
-/** Version 2 says with a text what format it is in. */
+/** Version 2 has the text with its format as `content`. */
 export const readNewPostV2 = (input: unknown): NewPost => readShape(newPostV2, requireBody(input));
 
-/** A merge patch (RFC 7396) over the fields of version 2; `status` moves the post. */
+/** A merge patch (RFC 7396) over the fields of version 2; `status` changes the status. */
 export const readPostChangesV2 = (input: unknown): PostChanges => readShape(postChangesV2, requireBody(input));

@@ -22,7 +22,7 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** What one version of the door has of its own. */
+/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
   readonly projection: Projection;
   toJson(post: Post): unknown;
@@ -32,7 +32,7 @@ export interface RestVersion {
   readPostChanges(body: unknown): PostChanges;
 }
 
-/** The posts' REST door in one version: read, act, answer. */
+/** The REST handlers of one version. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
   return {
     listPosts: async (request) => list(request, readFilters(request, readPostFilters)),
@@ -40,7 +40,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       const authorId = idOf(request);
       return list(
         request,
-        readFilters(request, (asked) => readPostFilters({ ...asked, authorId })),
+        readFilters(request, (query) => readPostFilters({ ...query, authorId })),
       );
     },
     async getPost(request) {
@@ -53,7 +53,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async createPost({ identity, body }) {
       const post = await actions.createPost(identity, () => version.readNewPost(body));
       const headers = { Location: `/v${version.projection.version}/posts/${post.id}` };
-      // A draft is in no answer that others could have kept.
+      // No invalidation: no cached response contains a draft.
       return { ...answer(post), status: 201, headers };
     },
     async updatePost(request) {
@@ -68,7 +68,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return { status: 200, body: version.toJson(post), representation: show(post) };
   }
 
-  /** Published posts have one body for everybody; whatever else is shown is for this caller alone. */
+  /** Responses with published posts are the same for every caller; all others are for this caller alone. */
   function show(post: PostState): Representation {
     const isPublic = post.status === "PUBLISHED";
     return {
@@ -79,12 +79,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 
   async function list(request: RestRequest, filters: PostFilters): Promise<RestAnswer | Conditional> {
-    const lister = actions.listerOf(request.identity, filters);
-    const isPublic = lister === undefined;
+    const viewer = actions.listViewer(request.identity, filters);
+    const isPublic = viewer === undefined;
     return answerList<Post>({
       request,
       cursors,
-      list: nameList("posts", { ...filters, lister }),
+      list: nameList("posts", { ...filters, lister: viewer }),
       projection: version.projection,
       view: isPublic ? "public" : "private",
       audience: isPublic ? "everybody" : "caller",
@@ -101,7 +101,7 @@ function groupOf({ id }: PostState): string {
   return `post-${id}`;
 }
 
-/** All lists of one author's posts, or those of everybody's. Nobody can have written under an id that cannot exist. */
+/** The cache groups of one author's lists, or of the lists of all posts. A malformed author id has none. */
 function listGroups(authorId?: string): readonly string[] {
   if (authorId === undefined) return ["posts"];
   return isRowId(authorId) ? [`posts-by-${authorId}`] : [];
@@ -111,7 +111,7 @@ function idOf({ params }: RestRequest): string {
   return params["id"] ?? "";
 }
 
-function requireFound<T>(found: T | undefined): T {
-  if (found !== undefined) return found;
+function requireFound<T>(post: T | undefined): T {
+  if (post !== undefined) return post;
   throw new AppError("NOT_FOUND", "There is no such post.");
 }

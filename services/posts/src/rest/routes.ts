@@ -1,6 +1,9 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
-/** Browsers ask soon, for nothing tells them of changes. Shared caches hear of writes by REST, and ask in time for those by GraphQL. */
+/**
+ * Browsers revalidate soon, because no invalidation reaches them. REST writes invalidate shared caches; GraphQL writes do not, so
+ * `sharedSeconds` is short.
+ */
 const freshness = {
   browserSeconds: 2,
   sharedSeconds: 10,
@@ -8,7 +11,7 @@ const freshness = {
   staleIfErrorSeconds: 300,
 } as const;
 
-/** The posts team's public routes. Composition merges them with the other teams' into the proxy's table. */
+/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listPosts",
@@ -41,7 +44,7 @@ export const routes = [
     privateWith: ["status"],
     summary: "A user's published posts, newest first; none for an unknown user",
   },
-  { id: "createPost", method: "POST", path: "/posts", versions: [1, 2], cache: "none", summary: "Write a draft" },
+  { id: "createPost", method: "POST", path: "/posts", versions: [1, 2], cache: "none", summary: "Create a draft" },
   {
     id: "updatePost",
     method: "PATCH",

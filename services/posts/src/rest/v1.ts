@@ -2,7 +2,7 @@ import { createProjection } from "@tributary/kit/http/etag";
 import type { Post } from "../model.ts";
 import { readNewPostV1, readPostChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { specimens } from "./specimens.ts";
+import { samplePosts } from "./samples.ts";
 
 /** A post in version 1. */
 interface PostV1 {
@@ -30,7 +30,7 @@ function toPostV1(post: Post): PostV1 {
 }
 
 export const version1: RestVersion = {
-  projection: createProjection(1, specimens.map(toPostV1)),
+  projection: createProjection(1, samplePosts.map(toPostV1)),
   toJson: toPostV1,
   readNewPost: readNewPostV1,
   readPostChanges: readPostChangesV1,

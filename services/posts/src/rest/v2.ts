@@ -2,14 +2,14 @@ import { createProjection } from "@tributary/kit/http/etag";
 import { type Content, contentOf, type Post, type PostStatus } from "../model.ts";
 import { readNewPostV2, readPostChangesV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { specimens } from "./specimens.ts";
+import { samplePosts } from "./samples.ts";
 
 /** A post in version 2. */
 interface PostV2 {
   readonly id: string;
   readonly title: string;
   readonly status: PostStatus;
-  /** Null while nothing is written. */
+  /** Null while the post has no text. */
   readonly content: Content | null;
   readonly author: { readonly id: string; readonly href: string };
   readonly createdAt: string;
@@ -31,7 +31,7 @@ function toPostV2(post: Post): PostV2 {
 }
 
 export const version2: RestVersion = {
-  projection: createProjection(2, specimens.map(toPostV2)),
+  projection: createProjection(2, samplePosts.map(toPostV2)),
   toJson: toPostV2,
   readNewPost: readNewPostV2,
   readPostChanges: readPostChangesV2,

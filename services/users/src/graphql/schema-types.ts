@@ -18,11 +18,11 @@ export type Scalars = {
 
 export type Query = {
   readonly __typename?: 'Query';
-  /** The user with this id; null when there is none. */
+  /** The user with this id; null if no user has it. */
   readonly user?: Maybe<User>;
-  /** Users who are active, newest first. */
+  /** Active users, newest first. */
   readonly users?: Maybe<UserConnection>;
-  /** The caller; null without a token. */
+  /** The user who sends the request; null without a token. */
   readonly me?: Maybe<User>;
 };
 
@@ -39,11 +39,11 @@ export type QueryUsersArgs = {
 
 export type Mutation = {
   readonly __typename?: 'Mutation';
-  /** Needs the scope `users:write:all`. */
+  /** Requires the scope `users:write:all`. */
   readonly createUser?: Maybe<CreateUserPayload>;
-  /** By that user with `users:write`, or with `users:write:all`. */
+  /** Requires the scope `users:write` for the caller's own account, or `users:write:all`. */
   readonly updateUser?: Maybe<UpdateUserPayload>;
-  /** Erases email, avatar and preferences, and keeps the row under the name "Former user". There is no way back. */
+  /** Deactivates an account: deletes email, avatar and preferences, and sets the name to "Former user". Cannot be undone. Requires `users:write` for the caller's own account, or `users:write:all`. */
   readonly deactivateUser?: Maybe<DeactivateUserPayload>;
 };
 
@@ -59,21 +59,21 @@ export type MutationDeactivateUserArgs = {
   input: DeactivateUserInput;
 };
 
-/** Somebody with an account. */
+/** A user account. */
 export type User = {
   readonly __typename?: 'User';
   readonly id: Scalars['ID']['output'];
   /** 1 to 80 characters. */
   readonly name: Scalars['String']['output'];
-  /** Private: for the user, and with the scope `users:read:private`. */
+  /** Private: visible to the user, and with the scope `users:read:private`. */
   readonly email?: Maybe<Scalars['String']['output']>;
   readonly avatarUrl?: Maybe<Scalars['String']['output']>;
   readonly createdAt: Scalars['DateTime']['output'];
-  /** A description. It grants nothing: scopes do. */
+  /** Descriptive only: scopes grant permissions, roles do not. */
   readonly role: Role;
   /** Private, like `email`. */
   readonly prefs?: Maybe<Preferences>;
-  /** When the account was given up; null while it is active. */
+  /** When the account was deactivated; null while it is active. */
   readonly deactivatedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
@@ -83,15 +83,15 @@ export type Role =
   | 'EDITOR'
   | 'ADMIN';
 
-/** How the user likes things to look. */
+/** The user's display and newsletter preferences. */
 export type Preferences = {
   readonly __typename?: 'Preferences';
   /** A BCP 47 tag, such as `en-GB`. */
   readonly locale?: Maybe<Scalars['String']['output']>;
-  /** An IANA name, such as `Europe/London`. */
+  /** An IANA time zone name, such as `Europe/London`. */
   readonly timeZone?: Maybe<Scalars['String']['output']>;
   readonly theme?: Maybe<Theme>;
-  /** Whether the newsletter is wanted. */
+  /** Whether the user receives the newsletter. */
   readonly newsletter?: Maybe<Scalars['Boolean']['output']>;
 };
 
@@ -113,7 +113,7 @@ export type UserEdge = {
   readonly node: User;
 };
 
-/** Where a page stands in its list (Relay). */
+/** The position of a page in its list (Relay). */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   readonly hasNextPage: Scalars['Boolean']['output'];
@@ -137,13 +137,13 @@ export type CreateUserInput = {
   readonly prefs?: InputMaybe<PreferencesInput>;
 };
 
-/** What is left out stays; what is null is cleared, where it may be. The same holds within the preferences. */
+/** Absent fields remain unchanged; null clears a field that is nullable. The same applies to each preference. */
 export type UpdateUserInput = {
   readonly id: Scalars['ID']['input'];
   readonly name?: InputMaybe<Scalars['String']['input']>;
   readonly email?: InputMaybe<Scalars['String']['input']>;
   readonly avatarUrl?: InputMaybe<Scalars['String']['input']>;
-  /** Only with `users:write:all`. */
+  /** Requires the scope `users:write:all`. */
   readonly role?: InputMaybe<Role>;
   readonly prefs?: InputMaybe<PreferencesInput>;
 };

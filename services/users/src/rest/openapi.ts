@@ -13,28 +13,28 @@ import { z } from "zod";
 import { name, role } from "../model.ts";
 import type { routes } from "./routes.ts";
 
-/** What one version has of its own. */
-interface Words {
+/** The schemas, descriptions and examples that differ between versions. */
+interface VersionSchemas {
   readonly user: z.ZodType;
   readonly list: (items: z.ZodType) => z.ZodType;
   readonly newUser: z.ZodType;
   readonly changes: z.ZodType;
-  readonly hidden: string;
-  readonly former: "NOT_FOUND" | "GONE";
-  /** Ada as strangers see her, and as she sees herself. */
+  readonly hiddenFields: string;
+  readonly deactivatedAs: "NOT_FOUND" | "GONE";
+  /** The user with id 1, for anonymous callers and for herself. */
   readonly ada: object;
-  readonly adaToHerself: object;
+  readonly adaAsOwner: object;
   readonly admin: object;
-  readonly newcomer: { readonly body: object; readonly answer: object };
+  readonly created: { readonly body: object; readonly response: object };
   readonly theme: object;
 }
 
 const givenName = withTextLimits(name, { min: 1, max: 80 });
 const search = withTextLimits(z.string(), { min: 1, max: 80 }).meta({
-  description: "Words that begin words of the name.",
+  description: "Each word matches the beginning of a word of the name.",
 });
 
-/** Narrower than what is taken: hosts with a dot, so that whatever fits is an address. */
+/** Stricter than the service: only host names with a dot, so that every string that matches is a valid URL. */
 const givenUrl = z
   .string()
   .max(2_048)
@@ -48,7 +48,7 @@ const shownUrl = z
   .regex(/^https?:\/\//)
   .meta({ format: "uri", examples: ["https://avatars.example.org/1.png"] });
 
-/** By its pattern alone: readers of `format: email` disagree about what else an address may not be. */
+/** Without `format: email`, which validators implement differently. */
 const emailText = z
   .email()
   .max(254)
@@ -67,7 +67,10 @@ const givenPrefs = z
       .max(64)
       .regex(/^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*$/)
       .nullish()
-      .meta({ description: "An IANA name. One that does not exist is 422.", examples: ["Europe/London"] }),
+      .meta({
+        description: "An IANA time zone name. An unknown name is rejected with 422.",
+        examples: ["Europe/London"],
+      }),
     theme: z.enum(["LIGHT", "DARK", "SYSTEM"]).nullish(),
     newsletter: z.boolean().nullish(),
   })
@@ -84,18 +87,20 @@ const shownPrefs = z
 const shown = {
   id: opaqueId("The user's id.", "1"),
   name: shownText(80, "Ada Lovelace"),
-  createdAt: timestamp("When the account was made."),
-  role: role.meta({ description: "A description: it grants nothing." }),
+  createdAt: timestamp("When the account was created."),
+  role: role.meta({ description: "Descriptive only: a role grants no permission." }),
 };
 
 const userV1 = z
   .strictObject({
     ...shown,
-    email: emailText.nullable().meta({ description: "Null when there is none, and for callers who may not see it." }),
+    email: emailText
+      .nullable()
+      .meta({ description: "Null if the user has none, and for callers who may not read it." }),
     avatarUrl: shownUrl.nullable(),
     prefs: shownPrefs
       .nullable()
-      .meta({ description: "Null when there are none, and for callers who may not see them." }),
+      .meta({ description: "Null if the user has none, and for callers who may not read them." }),
   })
   .meta({ id: "User" });
 
@@ -106,7 +111,7 @@ const userV2 = z
     private: z
       .strictObject({ email: emailText.nullable(), prefs: shownPrefs.nullable() })
       .optional()
-      .meta({ description: "Absent for callers who may not see it." }),
+      .meta({ description: "Absent for callers who may not read it." }),
   })
   .meta({ id: "User" });
 
@@ -115,9 +120,9 @@ const privateInput = z.strictObject({ email: emailText.nullish(), prefs: givenPr
 const ada = { id: "1", name: "Ada Lovelace", createdAt: "2024-10-31T19:57:26.131Z", role: "AUTHOR" };
 const admin = { id: "4", name: "Margaret Hamilton", createdAt: "2024-11-03T21:32:11.804Z", role: "ADMIN" };
 const prefs = { locale: "en-GB", timeZone: "Europe/London", theme: "DARK", newsletter: true };
-const newcomer = (id: string, name: string) => ({ id, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" });
+const createdUser = (id: string, name: string) => ({ id, name, createdAt: "2026-11-21T09:30:00.000Z", role: "READER" });
 
-const wordsV1: Words = {
+const schemasV1: VersionSchemas = {
   user: userV1,
   list: bareList,
   newUser: z
@@ -138,16 +143,16 @@ const wordsV1: Words = {
       prefs: givenPrefs.nullish(),
     })
     .meta({ id: "UserChanges" }),
-  hidden: "`email` and `prefs` are null",
-  former: "NOT_FOUND",
+  hiddenFields: "`email` and `prefs` are null",
+  deactivatedAs: "NOT_FOUND",
   ada: { ...ada, email: null, avatarUrl: "https://avatars.example.org/1.png", prefs: null },
-  adaToHerself: { ...ada, email: "ada.lovelace@example.org", avatarUrl: "https://avatars.example.org/1.png", prefs },
+  adaAsOwner: { ...ada, email: "ada.lovelace@example.org", avatarUrl: "https://avatars.example.org/1.png", prefs },
   admin: { ...admin, email: null, avatarUrl: "https://avatars.example.org/4.png", prefs: null },
-  newcomer: {
+  created: {
     body: { name: "Katherine Johnson", email: "katherine.johnson@example.org" },
-    answer: {
-      ...newcomer("1001", "Katherine Johnson"),
-      // The address is its owner's and of `users:read:private`: whoever made the account does not see it.
+    response: {
+      ...createdUser("1001", "Katherine Johnson"),
+      // The creator of an account may not read its private fields without `users:read:private`.
       email: null,
       avatarUrl: null,
       prefs: null,
@@ -156,7 +161,7 @@ const wordsV1: Words = {
   theme: { prefs: { theme: "DARK" } },
 };
 
-const wordsV2: Words = {
+const schemasV2: VersionSchemas = {
   user: userV2,
   list: pageOf,
   newUser: z
@@ -175,18 +180,18 @@ const wordsV2: Words = {
       private: privateInput.nullish(),
     })
     .meta({ id: "UserChanges" }),
-  hidden: "`private` is absent",
-  former: "GONE",
+  hiddenFields: "`private` is absent",
+  deactivatedAs: "GONE",
   ada: { ...ada, avatar: { url: "https://avatars.example.org/1.png" } },
-  adaToHerself: {
+  adaAsOwner: {
     ...ada,
     avatar: { url: "https://avatars.example.org/1.png" },
     private: { email: "ada.lovelace@example.org", prefs },
   },
   admin: { ...admin, avatar: { url: "https://avatars.example.org/4.png" } },
-  newcomer: {
+  created: {
     body: { name: "Dorothy Vaughan", private: { email: "dorothy.vaughan@example.org" } },
-    answer: { ...newcomer("1002", "Dorothy Vaughan"), avatar: null },
+    response: { ...createdUser("1002", "Dorothy Vaughan"), avatar: null },
   },
   theme: { private: { prefs: { theme: "DARK" } } },
 };
@@ -195,7 +200,7 @@ const path = { id: opaqueId("The user's id.", "1") };
 const toUser = {
   operation: "getUser",
   parameters: { id: "$response.body#/id" },
-  description: "The same user. `Location` leads to it as well.",
+  description: "The new user, like `Location`.",
 };
 const toItsOrders = {
   operation: "listUserOrders",
@@ -208,9 +213,9 @@ const toItsPosts = {
   description: "The user's posts.",
 };
 
-function listUsers({ list, user, hidden, admin }: Words): OperationDocument {
+function listUsers({ list, user, hiddenFields, admin }: VersionSchemas): OperationDocument {
   return {
-    description: `Accounts that were not given up, newest first. For callers who may not see a user's private part, ${hidden}.`,
+    description: `Active users, newest first. For callers who may not read a user's private fields, ${hiddenFields}.`,
     callers: "anybody",
     query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
     answer: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
@@ -229,11 +234,11 @@ function listUsers({ list, user, hidden, admin }: Words): OperationDocument {
 
 const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
 
-function getUser({ user, hidden, former, ada, adaToHerself }: Words): OperationDocument {
+function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: VersionSchemas): OperationDocument {
   const examples: readonly Example[] = [
     {
       name: "publicPart",
-      summary: "What everybody sees",
+      summary: "The public fields",
       path: "/users/1",
       status: 200,
       answer: ada,
@@ -241,16 +246,16 @@ function getUser({ user, hidden, former, ada, adaToHerself }: Words): OperationD
     },
     {
       name: "ownAccount",
-      summary: "What Ada sees of herself",
+      summary: "Ada reads her own account",
       as: "ada",
       path: "/users/1",
       status: 200,
-      answer: adaToHerself,
+      answer: adaAsOwner,
       varies: [...volatile, "prefs"],
     },
   ];
   return {
-    description: `A user. For callers who may not see the private part, ${hidden}: it is for the user, and for the scope \`users:read:private\`.`,
+    description: `A user. Only the user, and callers with the scope \`users:read:private\`, see the private fields; for others, ${hiddenFields}.`,
     callers: "anybody",
     path,
     answer: {
@@ -260,14 +265,14 @@ function getUser({ user, hidden, former, ada, adaToHerself }: Words): OperationD
       headers: ["ETag"],
       links: { posts: toItsPosts, orders: toItsOrders },
     },
-    problems: former === "GONE" ? ["NOT_FOUND", "GONE"] : ["NOT_FOUND"],
+    problems: deactivatedAs === "GONE" ? ["NOT_FOUND", "GONE"] : ["NOT_FOUND"],
     examples,
   };
 }
 
-function createUser({ user, newUser, newcomer }: Words): OperationDocument {
+function createUser({ user, newUser, created }: VersionSchemas): OperationDocument {
   return {
-    description: "Makes an account. An email address belongs to one user: a second one is 409.",
+    description: "Creates a user. Each email address belongs to one user: a duplicate is rejected with 409.",
     callers: ["users:write:all"],
     body: newUser,
     answer: {
@@ -285,54 +290,54 @@ function createUser({ user, newUser, newcomer }: Words): OperationDocument {
         as: "linus",
         scopes: ["users:write:all"],
         path: "/users",
-        body: newcomer.body,
+        body: created.body,
         status: 201,
-        answer: newcomer.answer,
+        answer: created.response,
         varies: ["id", "createdAt"],
       },
     ],
   };
 }
 
-function updateUser({ user, changes, theme, former, adaToHerself }: Words): OperationDocument {
+function updateUser({ user, changes, theme, deactivatedAs, adaAsOwner }: VersionSchemas): OperationDocument {
   return {
     description:
-      "A JSON Merge Patch (RFC 7396): what is left out stays, null clears. For the user with `users:write`; others need `users:write:all`, and so does a change of `role`.",
+      "Applies a JSON Merge Patch (RFC 7396): absent members remain, null clears. The user needs `users:write`; other callers, and a change of `role`, need `users:write:all`.",
     callers: ["users:write", "users:write:all"],
     path,
     body: changes,
     ifMatch: "required",
     answer: {
       status: 200,
-      description: "The user as it is now.",
+      description: "The changed user.",
       schema: user,
       headers: ["ETag"],
       links: { itself: toUser },
     },
-    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...(former === "GONE" ? [former] : [])],
+    problems: ["BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", ...(deactivatedAs === "GONE" ? [deactivatedAs] : [])],
     examples: [
       {
         name: "darkTheme",
-        summary: "Ada prefers the dark",
+        summary: "Ada chooses the dark theme",
         as: "ada",
         path: "/users/1",
         headers: { "If-Match": "*" },
         body: theme,
         status: 200,
-        answer: adaToHerself,
+        answer: adaAsOwner,
         varies: [...volatile, "prefs"],
       },
     ],
   };
 }
 
-/** The chapter of the users. Composition merges it with the other teams' into one document for each version. */
+/** The OpenAPI operations of this service. `npm run generate` merges the operations of all services into one document per version. */
 export const documents: ServiceDocuments<typeof routes> = {
-  tag: { name: "Users", description: "Accounts: who writes, comments and orders." },
+  tag: { name: "Users", description: "User accounts." },
   operations: {
-    listUsers: { 1: listUsers(wordsV1), 2: listUsers(wordsV2) },
-    getUser: { 1: getUser(wordsV1), 2: getUser(wordsV2) },
-    createUser: { 1: createUser(wordsV1), 2: createUser(wordsV2) },
-    updateUser: { 1: updateUser(wordsV1), 2: updateUser(wordsV2) },
+    listUsers: { 1: listUsers(schemasV1), 2: listUsers(schemasV2) },
+    getUser: { 1: getUser(schemasV1), 2: getUser(schemasV2) },
+    createUser: { 1: createUser(schemasV1), 2: createUser(schemasV2) },
+    updateUser: { 1: updateUser(schemasV1), 2: updateUser(schemasV2) },
   },
 };

@@ -13,7 +13,7 @@ import {
   type UserChanges,
 } from "../model.ts";
 
-/** Version 1 spells a user's input as the model does. */
+/** Version 1 has the field names of the model. */
 export const readNewUserV1 = (body: unknown): NewUser => readNewUser(requireBody(body));
 
 /** A merge patch (RFC 7396) over the fields of version 1. */
@@ -30,7 +30,7 @@ const newUserV2 = z
   })
   .transform(({ name, avatar, role, private: hidden }): NewUser => ({ name, role, avatarUrl: avatar?.url, ...hidden }));
 
-/** A merge patch goes into objects: what is left out of one stays, and null for the whole clears all of it. */
+/** RFC 7396 applies to nested objects too: absent members remain, and null for the object clears all of them. */
 const userChangesV2 = z
   .strictObject({
     name: name.optional(),
@@ -45,7 +45,7 @@ const userChangesV2 = z
     ...(hidden === null ? { email: null, prefs: null } : hidden),
   }));
 
-/** Version 2 has a user's private part in an object of its own. */
+/** Version 2 has the private fields in the object `private`. */
 export const readNewUserV2 = (body: unknown): NewUser => readShape(newUserV2, requireBody(body));
 
 /** A merge patch (RFC 7396) over the fields of version 2. */

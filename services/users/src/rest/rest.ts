@@ -5,7 +5,7 @@ import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest
 import type { Audience, Representation } from "@tributary/kit/rest/caching";
 import { answerList, readFilters } from "@tributary/kit/rest/lists";
 import { answerRead } from "@tributary/kit/rest/reading";
-import type { ChangeTerms, UserActions } from "../actions.ts";
+import type { ChangeOptions, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
 import type { routes } from "./routes.ts";
 
@@ -14,12 +14,12 @@ export interface RestDeps {
   readonly cursors: Cursors;
 }
 
-/** What one version of the door has of its own. */
+/** The differences between the versions of the REST endpoint. */
 export interface RestVersion {
   readonly projection: Projection;
-  /** What it answers for an account that was given up. */
-  readonly formerIs: "NOT_FOUND" | "GONE";
-  /** Where its bodies have the address. */
+  /** The error code for a deactivated account. */
+  readonly deactivatedAs: "NOT_FOUND" | "GONE";
+  /** JSON pointer to the email address in a request body. */
   readonly emailPointer: string;
   toJson(user: User, seesPrivate: boolean): unknown;
   /** @throws AppError BAD_USER_INPUT with every problem. */
@@ -28,9 +28,9 @@ export interface RestVersion {
   readUserChanges(body: unknown): UserChanges;
 }
 
-/** The users' REST door in one version: read, act, answer. */
+/** The REST handlers of one version. */
 export function createHandlers({ actions, cursors }: RestDeps, version: RestVersion): Handlers<typeof routes> {
-  const { projection, formerIs, emailPointer } = version;
+  const { projection, deactivatedAs, emailPointer } = version;
 
   return {
     async listUsers(request) {
@@ -53,20 +53,20 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getUser(request) {
       const { identity } = request;
       return answerRead(request, {
-        readVersion: async () => show(identity, await actions.getActiveState(idOf(request), formerIs)),
-        load: async () => answer(identity, await actions.getActiveUser(idOf(request), formerIs)),
+        readVersion: async () => show(identity, await actions.getActiveState(idOf(request), deactivatedAs)),
+        load: async () => answer(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
       });
     },
     async createUser({ identity, body }) {
-      const terms = { emailPointer };
-      const user = await actions.createUser(identity, () => version.readNewUser(body), terms);
+      const options = { emailPointer };
+      const user = await actions.createUser(identity, () => version.readNewUser(body), options);
       const headers = { Location: `/v${projection.version}/users/${user.id}` };
       return { ...answer(identity, user), status: 201, headers, invalidates: ["users"] };
     },
     async updateUser(request) {
       const { identity, header, body } = request;
-      const terms: ChangeTerms = { precondition: () => readPrecondition(header), formerIs, emailPointer };
-      const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), terms);
+      const options: ChangeOptions = { precondition: () => readPrecondition(header), deactivatedAs, emailPointer };
+      const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), options);
       return { ...answer(identity, user), invalidates: ["users", groupOf(user)] };
     },
   };
@@ -83,7 +83,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 }
 
-/** Whoever calls without a token sees what everybody may. Any other answer is its caller's own, whatever it shows. */
+/** Anonymous callers share one response. A response to a caller with a token is never shared, even if it shows only public fields. */
 function audienceOf(identity: Identity): Audience {
   return identity.kind === "anonymous" ? "everybody" : "caller";
 }

@@ -1,8 +1,8 @@
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 
 /**
- * For what everybody sees of users. A browser asks each time, for nothing tells it of changes. Shared caches hear of writes by REST, and
- * ask in time for those by GraphQL. Whoever gives an account up is not shown for long after, whatever fails.
+ * For responses to anonymous clients. Browsers revalidate each time, because no invalidation reaches them. REST writes invalidate
+ * shared caches; GraphQL writes do not, so `sharedSeconds` is short. `staleIfErrorSeconds` limits how long a deactivated account is shown.
  */
 const freshness = {
   browserSeconds: 0,
@@ -11,7 +11,7 @@ const freshness = {
   staleIfErrorSeconds: 60,
 } as const;
 
-/** The users team's public routes. Composition merges them with the other teams' into the proxy's table. */
+/** The public routes of this service. `npm run generate` merges the routes of all services into supergraph/routes.json. */
 export const routes = [
   {
     id: "listUsers",

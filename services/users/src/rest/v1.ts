@@ -2,9 +2,9 @@ import { createProjection } from "@tributary/kit/http/etag";
 import type { Preferences, Role, User } from "../model.ts";
 import { readNewUserV1, readUserChangesV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { renderSpecimens } from "./specimens.ts";
+import { renderSamples } from "./samples.ts";
 
-/** A user in version 1: seven fields, the private two null for those who may not see them. */
+/** A user in version 1. The private fields email and prefs are null for callers who may not read them. */
 interface UserV1 {
   readonly id: string;
   readonly name: string;
@@ -27,10 +27,9 @@ function toUserV1(user: User, seesPrivate: boolean): UserV1 {
   };
 }
 
-/** Version 1 does not know accounts that were given up. */
 export const version1: RestVersion = {
-  projection: createProjection(1, renderSpecimens(toUserV1)),
-  formerIs: "NOT_FOUND",
+  projection: createProjection(1, renderSamples(toUserV1)),
+  deactivatedAs: "NOT_FOUND",
   emailPointer: "#/email",
   toJson: toUserV1,
   readNewUser: readNewUserV1,

@@ -2,13 +2,12 @@ import { createProjection } from "@tributary/kit/http/etag";
 import type { PrivatePart, Role, User } from "../model.ts";
 import { readNewUserV2, readUserChangesV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
-import { renderSpecimens } from "./specimens.ts";
+import { renderSamples } from "./samples.ts";
 
-/** A user in version 2: what is private stands apart, and is absent for those who may not see it. */
+/** A user in version 2. `private` is absent for callers who may not read it. */
 interface UserV2 {
   readonly id: string;
   readonly name: string;
-  /** Null for who has none. */
   readonly avatar: { readonly url: string } | null;
   readonly createdAt: string;
   readonly role: Role;
@@ -26,10 +25,9 @@ function toUserV2(user: User, seesPrivate: boolean): UserV2 {
   };
 }
 
-/** Version 2 knows of accounts that were given up that they were there. */
 export const version2: RestVersion = {
-  projection: createProjection(2, renderSpecimens(toUserV2)),
-  formerIs: "GONE",
+  projection: createProjection(2, renderSamples(toUserV2)),
+  deactivatedAs: "GONE",
   emailPointer: "#/private/email",
   toJson: toUserV2,
   readNewUser: readNewUserV2,

@@ -1,6 +1,6 @@
 import type { Order, OrderLine, Product } from "../model.ts";
 
-const printed: Product = {
+const product: Product = {
   sku: "A-SKU",
   title: "A title",
   priceMinor: 1299,
@@ -10,10 +10,10 @@ const printed: Product = {
   rowVersion: "1",
 };
 
-/** Products with each field filled and empty: what a version of the door makes of them tells it from what it made before. */
-export const productSpecimens: readonly Product[] = [
-  printed,
-  { ...printed, priceMinor: 5, currency: "JPY", postId: null },
+/** Products with every field set and with every optional field empty. ETags contain a hash of their JSON, so that they change with it. */
+export const sampleProducts: readonly Product[] = [
+  product,
+  { ...product, priceMinor: 5, currency: "JPY", postId: null },
 ];
 
 const order: Order = {
@@ -28,8 +28,8 @@ const order: Order = {
 
 const line: OrderLine = { orderId: order.id, sku: "A-SKU", quantity: 2, unitPriceMinor: 1299, currency: "EUR" };
 
-/** Orders with all that can be told apart, as `productSpecimens`. */
-export const orderSpecimens: readonly (readonly [Order, readonly OrderLine[]])[] = [
+/** Orders in two currencies, for the same purpose. */
+export const sampleOrders: readonly (readonly [Order, readonly OrderLine[]])[] = [
   [order, [line]],
   [{ ...order, currency: "JPY" }, [{ ...line, currency: "JPY" }]],
 ];

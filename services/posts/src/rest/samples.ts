@@ -1,0 +1,22 @@
+import type { Post } from "../model.ts";
+
+const date = new Date("2026-01-02T03:04:05.678Z");
+
+const publishedPost: Post = {
+  id: "1",
+  authorId: "2",
+  title: "A title",
+  text: "A text",
+  format: "MARKDOWN",
+  status: "PUBLISHED",
+  createdAt: date,
+  updatedAt: date,
+  publishedAt: date,
+  rowVersion: "1",
+};
+
+/** Posts with every field set and with every optional field empty. ETags contain a hash of their JSON, so that they change with it. */
+export const samplePosts: readonly Post[] = [
+  publishedPost,
+  { ...publishedPost, text: null, status: "DRAFT", publishedAt: null },
+];
