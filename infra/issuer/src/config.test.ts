@@ -9,7 +9,7 @@ test("everything has a default", () => {
   expect(readConfig({}).keyFile).toBeUndefined();
 });
 
-test("PROFILE=production is refused", () => {
+test("PROFILE=production is rejected", () => {
   expect(() => readConfig({ PROFILE: "production" })).toThrow(ConfigError);
   expect(() => readConfig({ PROFILE: "production" })).toThrow("issues tokens to any client without authentication");
 });

@@ -4,7 +4,7 @@ import { readListenerConfig } from "@tributary/kit/process/listener-config";
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * The issuer's configuration; everything has a default, because it only ever runs beside its developer.
+ * The issuer's configuration. Every value has a default, because the issuer only runs in development.
  * @throws ConfigError with every problem at once, and always with PROFILE=production.
  */
 export function readConfig(environment: Environment) {

@@ -5,7 +5,7 @@ import { createLocalJWKSet, jwtVerify, SignJWT } from "jose";
 import { expect, onTestFinished, test } from "vitest";
 import { openSigningKey, type SigningKey } from "./signing-key.ts";
 
-test("without a file every key is another, and shows only its public half", async () => {
+test("without a file each start generates a new key, and only its public part is published", async () => {
   const [one, two] = await Promise.all([openSigningKey(undefined), openSigningKey(undefined)]);
   expect(one.publicJwk.kid).not.toBe(two.publicJwk.kid);
   expect(Object.keys(one.publicJwk).toSorted()).toEqual(["alg", "crv", "kid", "kty", "use", "x", "y"]);
@@ -13,7 +13,7 @@ test("without a file every key is another, and shows only its public half", asyn
   await expect(verify(await sign(one), two)).rejects.toThrow();
 });
 
-test("a key in a file outlives the process, and nobody else may read it", async () => {
+test("a key in a file survives a restart, and only its owner may read the file", async () => {
   const keyFile = join(temporaryFolder(), "deeper", "key.json");
   const first = await openSigningKey(keyFile);
   const second = await openSigningKey(keyFile);
@@ -28,12 +28,12 @@ test.each(["", "{}", "my diary", '{"kty":"EC","crv":"P-256","d":"AA","x":"AA","y
   async (content) => {
     const keyFile = join(temporaryFolder(), "key.json");
     writeFileSync(keyFile, content);
-    await expect(openSigningKey(keyFile)).rejects.toThrow(`KEY_FILE=${keyFile} holds no signing key`);
+    await expect(openSigningKey(keyFile)).rejects.toThrow(`KEY_FILE=${keyFile} contains no signing key`);
     expect(readFileSync(keyFile, "utf8")).toBe(content);
   },
 );
 
-test("a place that cannot be read is named", async () => {
+test("an unreadable path is named in the error", async () => {
   const folder = temporaryFolder();
   await expect(openSigningKey(folder)).rejects.toThrow(`KEY_FILE=${folder} cannot be read`);
 });

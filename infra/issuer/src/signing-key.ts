@@ -7,22 +7,22 @@ export const algorithm = "ES256";
 
 export interface SigningKey {
   readonly privateKey: CryptoKey;
-  /** The public half as the JWKS shows it, with `kid`, `alg` and `use`. */
+  /** The public key as published in the JWKS, with `kid`, `alg` and `use`. */
   readonly publicJwk: JWK & { readonly kid: string };
 }
 
 /**
- * The key that signs: from `keyFile` when there is one, else a new one, which is then kept there (mode 0600).
- * @param keyFile undefined keeps the key in memory only.
- * @throws Error naming the file when it holds something else: it is not ours to overwrite.
+ * Loads the signing key from `keyFile`. If the file does not exist, generates a key and writes it there (mode 0600).
+ * @param keyFile undefined: the key exists in memory only.
+ * @throws Error with the file name if the file has other content; the file is never overwritten.
  */
 export async function openSigningKey(keyFile: string | undefined): Promise<SigningKey> {
   if (keyFile === undefined) return toSigningKey(await generatePrivateJwk());
-  const kept = await readKept(keyFile);
-  if (kept) return toSigningKey(kept);
-  const fresh = await generatePrivateJwk();
-  await keep(keyFile, fresh);
-  return toSigningKey(fresh);
+  const stored = await readKeyFile(keyFile);
+  if (stored) return toSigningKey(stored);
+  const generated = await generatePrivateJwk();
+  await writeKeyFile(keyFile, generated);
+  return toSigningKey(generated);
 }
 
 async function generatePrivateJwk(): Promise<JWK> {
@@ -37,7 +37,7 @@ async function toSigningKey(privateJwk: JWK): Promise<SigningKey> {
   return { privateKey, publicJwk: { kty, crv, x, y, kid, alg: algorithm, use: "sig" } };
 }
 
-async function readKept(keyFile: string): Promise<JWK | undefined> {
+async function readKeyFile(keyFile: string): Promise<JWK | undefined> {
   const text = await readFile(keyFile, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw new Error(`KEY_FILE=${keyFile} cannot be read.`, { cause: error });
@@ -45,20 +45,20 @@ async function readKept(keyFile: string): Promise<JWK | undefined> {
   if (text === undefined) return undefined;
   try {
     const jwk = JSON.parse(text) as JWK;
-    if (jwk.crv !== "P-256" || typeof jwk.d !== "string") throw new TypeError("It is no private P-256 key.");
+    if (jwk.crv !== "P-256" || typeof jwk.d !== "string") throw new TypeError("This is not a private P-256 key.");
     await toSigningKey(jwk);
     return jwk;
   } catch (error) {
-    throw new Error(`KEY_FILE=${keyFile} holds no signing key. Delete it, and a new one is made.`, {
+    throw new Error(`KEY_FILE=${keyFile} contains no signing key. Delete the file to generate a new key.`, {
       cause: error,
     });
   }
 }
 
-/** Written aside and renamed: an issuer that is killed meanwhile leaves the old file or none, never half of one. */
-async function keep(keyFile: string, jwk: JWK): Promise<void> {
+/** Writes a temporary file and renames it, so that a killed process never leaves an incomplete file. */
+async function writeKeyFile(keyFile: string, jwk: JWK): Promise<void> {
   await mkdir(dirname(keyFile), { recursive: true });
-  const aside = `${keyFile}.${randomUUID()}`;
-  await writeFile(aside, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: "wx" });
-  await rename(aside, keyFile);
+  const temporaryFile = `${keyFile}.${randomUUID()}`;
+  await writeFile(temporaryFile, `${JSON.stringify(jwk)}\n`, { mode: 0o600, flag: "wx" });
+  await rename(temporaryFile, keyFile);
 }

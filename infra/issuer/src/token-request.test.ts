@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { knownScopes, usualScopes } from "./cast.ts";
+import { knownScopes, defaultScopes } from "./demo-users.ts";
 import { readTokenRequest, TokenRequestError } from "./token-request.ts";
 
 test.each([
@@ -10,14 +10,14 @@ test.each([
   ["77", "77"],
   [77, "77"],
 ])("%j gets the usual scopes for an hour", (user, userId) => {
-  expect(readTokenRequest({ user })).toEqual({ userId, scopes: usualScopes, ttlSeconds: 3_600 });
+  expect(readTokenRequest({ user })).toEqual({ userId, scopes: defaultScopes, ttlSeconds: 3_600 });
 });
 
-test("ops gets every scope there is", () => {
+test("ops gets every scope", () => {
   expect(readTokenRequest({ user: "ops" })).toEqual({ userId: "4", scopes: knownScopes, ttlSeconds: 3_600 });
 });
 
-test("scopes and life are as asked for, from a form's text as from JSON", () => {
+test("scopes and lifetime are read from a form and from JSON", () => {
   const wanted = { userId: "1", scopes: ["orders:read", "x"], ttlSeconds: 60 };
   expect(readTokenRequest({ user: "ada", scope: "orders:read x", expires_in: "60" })).toEqual(wanted);
   expect(readTokenRequest({ user: "ada", scope: "orders:read x", expires_in: 60 })).toEqual(wanted);
@@ -53,6 +53,6 @@ test.each<unknown>([
   expect(() => readTokenRequest(body)).toThrow(TokenRequestError);
 });
 
-test("who asks for nobody is told who there is", () => {
+test("the error for an unknown user lists the demo users", () => {
   expect(() => readTokenRequest({ user: "bob" })).toThrow("one of ada, grace, linus, ops, or a user id");
 });

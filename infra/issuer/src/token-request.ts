@@ -1,5 +1,5 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
-import { cast, findCastMember, usualScopes } from "./cast.ts";
+import { demoUsers, findDemoUser, defaultScopes } from "./demo-users.ts";
 
 export interface TokenRequest {
   readonly userId: string;
@@ -7,7 +7,7 @@ export interface TokenRequest {
   readonly ttlSeconds: number;
 }
 
-/** What a token endpoint says no with (RFC 6749, section 5.2). The message is `error_description`: ASCII without quotes. */
+/** An error response of the token endpoint (RFC 6749, section 5.2). The message becomes `error_description`: ASCII without quotes. */
 export class TokenRequestError extends Error {
   readonly code: "invalid_request" | "invalid_scope";
 
@@ -18,14 +18,14 @@ export class TokenRequestError extends Error {
   }
 }
 
-const ttlSecondsUsual = 3_600;
+const ttlSecondsDefault = 3_600;
 const ttlSecondsMax = 86_400;
 const scopeCharsMax = 1_000;
 
 /**
- * `user` is a name of the cast or a user id; `scope` is space-separated (without it: that caller's usual ones, empty: none);
- * `expires_in` is in seconds, 1 to 86,400, 3,600 by default.
- * @param body a form's or a JSON body's fields: a form says numbers as text.
+ * Reads a token request. `user` is the name of a demo user or a user id; `scope` is a space-separated list (absent: the user's default
+ * scopes; empty: none); `expires_in` is in seconds, 1 to 86,400, 3,600 by default.
+ * @param body the fields of a form or a JSON object; a form has numbers as strings.
  * @throws TokenRequestError
  */
 export function readTokenRequest(body: unknown): TokenRequest {
@@ -43,11 +43,11 @@ export function readTokenRequest(body: unknown): TokenRequest {
 function readUser(user: unknown): { userId: string; scopes: readonly string[] } {
   const text = typeof user === "number" ? String(user) : user;
   if (typeof text === "string") {
-    const member = findCastMember(text);
+    const member = findDemoUser(text);
     if (member) return member;
-    if (isRowId(text)) return { userId: text, scopes: usualScopes };
+    if (isRowId(text)) return { userId: text, scopes: defaultScopes };
   }
-  const names = cast.map(({ name }) => name).join(", ");
+  const names = demoUsers.map(({ name }) => name).join(", ");
   throw new TokenRequestError("invalid_request", `The user has to be one of ${names}, or a user id.`);
 }
 
@@ -63,7 +63,7 @@ function readScopes(scope: unknown): readonly string[] | undefined {
 }
 
 function readTtl(expiresIn: unknown): number {
-  if (expiresIn === undefined) return ttlSecondsUsual;
+  if (expiresIn === undefined) return ttlSecondsDefault;
   const seconds = typeof expiresIn === "string" && /^\d{1,6}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
   if (isWhole(seconds) && seconds >= 1 && seconds <= ttlSecondsMax) return seconds;
   throw new TokenRequestError("invalid_request", `expires_in is a whole number of seconds from 1 to ${ttlSecondsMax}.`);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.drain());
 
-test("a token verifies against the published keys, and says who, what and how long", async () => {
+test("a token verifies with the published keys, and has the user, the scopes and the lifetime", async () => {
   const { access_token: token, ...rest } = await readJson(await ask(form("user=ada")));
   expect(rest).toEqual({ token_type: "Bearer", expires_in: 3_600, scope: usual });
   const { payload } = await jwtVerify(token, publishedKeys(), { issuer, audience, algorithms: ["ES256"] });
@@ -39,14 +39,14 @@ test("a token verifies against the published keys, and says who, what and how lo
   expect(decodeProtectedHeader(token).kid).toBe((await keys())[0].kid);
 });
 
-test("the services' own check takes a token as the caller it was asked for", async () => {
+test("the services' authenticator accepts a token and identifies its user", async () => {
   const authenticate = createAuthenticator({ issuer, audience, jwksUrl: jwksUrl(), userIdClaim: "sub" });
   const { access_token: token } = await readJson(await ask(json({ user: "grace", scope: "orders:read" })));
   const identity = await authenticate(`Bearer ${token}`);
   expect(identity).toEqual({ kind: "user", userId: "2", scopes: new Set(["orders:read"]) });
 });
 
-test("a life as short as asked for", async () => {
+test("expires_in sets the lifetime of the token", async () => {
   const { access_token: token } = await readJson(await ask(json({ user: "9", expires_in: 5 })));
   const { iat = 0, exp = 0, sub } = decodeJwt(token);
   expect([sub, exp - iat]).toEqual(["9", 5]);
@@ -57,7 +57,7 @@ test("no two tokens are the same", async () => {
   expect(one.access_token).not.toBe(two.access_token);
 });
 
-test("the discovery document leads to the keys and the token endpoint", async () => {
+test("the discovery document has the URLs of the keys and of the token endpoint", async () => {
   const response = await fetch(`${server.url}/.well-known/openid-configuration`);
   expect(await response.json()).toMatchObject({
     issuer,
@@ -67,7 +67,7 @@ test("the discovery document leads to the keys and the token endpoint", async ()
   });
 });
 
-test("the published keys hold no private half", async () => {
+test("the published keys contain no private key", async () => {
   expect(await keys()).toEqual([
     {
       kty: "EC",
@@ -81,7 +81,7 @@ test("the published keys hold no private half", async () => {
   ]);
 });
 
-test("the cast has names, ids and usual scopes", async () => {
+test("GET /cast lists the demo users with their names, ids and default scopes", async () => {
   const { cast } = await readJson(await fetch(`${server.url}/cast`));
   expect(cast.map((member: { name: string; userId: string }) => `${member.name} ${member.userId}`)).toEqual([
     "ada 1",
@@ -122,7 +122,7 @@ test.each([`user=ada&scope=${"a".repeat(5_000)}`, "a=1&".repeat(20)])(
   },
 );
 
-test("tokens are not to be stored", async () => {
+test("token responses have Cache-Control: no-store", async () => {
   expect((await ask(form("user=ada"))).headers.get("cache-control")).toBe("no-store");
 });
 
@@ -153,7 +153,7 @@ test.each(["https://evil.example", "http://localhost.evil.example", "http://127.
   },
 );
 
-test("the process does not start with PROFILE=production, and says why", async () => {
+test("the process refuses to start with PROFILE=production and reports the reason", async () => {
   const { code, stderr } = await runMain({ PROFILE: "production", PORT: "0" });
   expect(code).toBe(1);
   expect(stderr).toContain("PROFILE=production: this issuer issues tokens to any client without authentication");
@@ -180,7 +180,7 @@ function json(body: unknown) {
   return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- answers are looked at field by field
+// oxlint-disable-next-line typescript/no-explicit-any -- tests read single fields of responses
 async function readJson(response: Response): Promise<any> {
   return response.json();
 }

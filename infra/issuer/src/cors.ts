@@ -1,11 +1,11 @@
 import type { RequestHandler } from "express";
 
-/** Pages of this machine, on any port: where GraphiQL runs. */
+/** Pages served from this machine, on any port, such as GraphiQL. */
 const localOrigin = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 const preflightMaxAgeSeconds = 600;
 
-/** Lets pages of this machine read the answers, and no others (Fetch Standard, "CORS protocol"). Answers every preflight. */
-export const allowLocalPages: RequestHandler = (request, response, next) => {
+/** Allows only pages of this machine to read responses (Fetch Standard, "CORS protocol"). Responds to every preflight. */
+export const allowLocalOrigins: RequestHandler = (request, response, next) => {
   response.vary("Origin");
   const { origin } = request.headers;
   if (origin !== undefined && localOrigin.test(origin)) {
