@@ -1,4 +1,5 @@
-// `npm run measure:capacity`: what one replica of each part holds, and what a request costs; written into docs/capacity.md with --write.
+// `npm run measure:capacity`: measures the request rate that one replica of each process sustains, and the CPU time of a request. With
+// --write the tables in docs/capacity.md are replaced.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readOptions, usage } from "./measure-capacity/options.ts";
@@ -11,8 +12,8 @@ if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const text = describeAll(await measureAll(options, say), options);
-  say(`\n${text}`);
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const text = describeAll(await measureAll(options, print), options);
+  print(`\n${text}`);
   if (options.write) writeFileSync(page, putBetweenMarkers(readFileSync(page, "utf8"), text));
 }

@@ -5,14 +5,14 @@ import { report } from "./verify-alerts/report.ts";
 import { runAlerts } from "./verify-alerts/run.ts";
 
 const options = readOptions(process.argv.slice(2));
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const programs = findPrograms(options.programs, say);
+  const programs = findPrograms(options.programs, print);
   if (typeof programs === "string") {
-    say(`Prometheus and Alertmanager are not there, so that no alert was verified: ${programs}`);
+    print(`Prometheus and Alertmanager are not there, so that no alert was verified: ${programs}`);
     process.exitCode = 2;
-  } else process.exitCode = report(await runAlerts(options, programs, say), options, say) ? 0 : 1;
+  } else process.exitCode = report(await runAlerts(options, programs, print), options, print) ? 0 : 1;
 }

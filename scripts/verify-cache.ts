@@ -13,12 +13,12 @@ if (!options || refusal !== undefined) {
 } else {
   const suite = await loadSuite();
   const stage = await startStage();
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
   try {
     const results = await suite.run(options.control ? stage.originUrl : stage.cacheUrl, options.only);
     const isGood = options.only
-      ? reportOne(results, options.only, say)
-      : report(suite.tests, results, knownFailures, say);
+      ? reportOne(results, options.only, print)
+      : report(suite.tests, results, knownFailures, print);
     // The control goes past the cache: it is good when that is found.
     process.exitCode = isGood === options.control ? 1 : 0;
   } finally {

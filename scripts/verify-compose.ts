@@ -4,13 +4,13 @@ import { findObstacle } from "./verify-compose/obstacle.ts";
 import { report } from "./verify-compose/report.ts";
 import { runCompose } from "./verify-compose/run.ts";
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 const options = readOptions(process.argv.slice(2));
 if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
   const obstacle = await findObstacle();
-  if (obstacle !== undefined) say(`SKIPPED: nothing was verified, because ${obstacle}.`);
-  else process.exitCode = report(await runCompose(options, say), options, say) ? 0 : 1;
+  if (obstacle !== undefined) print(`SKIPPED: nothing was verified, because ${obstacle}.`);
+  else process.exitCode = report(await runCompose(options, print), options, print) ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// `npm run verify:differential`: generated operations through both lanes of the gateway, held against one schema without subgraphs.
+// `npm run verify:differential`: sends generated operations through both paths of the gateway (fast path and full path), and compares the
+// results with those of one schema without subgraphs.
 import { readOptions, usage } from "./verify-differential/options.ts";
 import { report } from "./verify-differential/report.ts";
 import { runAnimals } from "./verify-differential/run.ts";
@@ -8,6 +9,6 @@ if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  process.exitCode = report(await runAnimals(options, say), options, say) ? 0 : 1;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  process.exitCode = report(await runAnimals(options, print), options, print) ? 0 : 1;
 }

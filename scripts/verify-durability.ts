@@ -1,4 +1,4 @@
-// `npm run verify:durability`: kills the orders service and PostgreSQL under load; what was confirmed must be there, once.
+// `npm run verify:durability`: kills the orders service and PostgreSQL under load. Every confirmed order must be stored exactly once.
 import { readOptions, usage } from "./verify-durability/options.ts";
 import { report } from "./verify-durability/report.ts";
 import { runRounds } from "./verify-durability/run.ts";
@@ -8,6 +8,6 @@ if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  process.exitCode = report(await runRounds(options, say), options, say) ? 0 : 1;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  process.exitCode = report(await runRounds(options, print), options, print) ? 0 : 1;
 }

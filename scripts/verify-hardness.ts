@@ -5,21 +5,21 @@ import { readOptions, usage } from "./verify-hardness/options.ts";
 import { type CheckOutcome, reportAll } from "./verify-hardness/report.ts";
 import { runCheck } from "./verify-hardness/run.ts";
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 const names = checks.map(({ name }) => name);
 const options = readOptions(process.argv.slice(2), names);
 if (options === undefined) {
   process.stderr.write(`${usage}\nChecks: ${names.join(", ")}\n`);
   process.exitCode = 2;
 } else if (options.list) {
-  for (const { name, claim } of checks) say(`${name.padEnd(12)} ${claim}`);
+  for (const { name, claim } of checks) print(`${name.padEnd(12)} ${claim}`);
 } else {
   const cores = pinOwnProcess();
-  say(`${options.control ? "Apollo Gateway as it comes" : "the gateway"}; ${cores.description}\n`);
+  print(`${options.control ? "Apollo Gateway as it comes" : "the gateway"}; ${cores.description}\n`);
   const outcomes: CheckOutcome[] = [];
   for (const check of checks) {
     if (options.only.length > 0 && !options.only.includes(check.name)) continue;
-    outcomes.push(await runCheck(check, { options, cores, say }));
+    outcomes.push(await runCheck(check, { options, cores, print }));
   }
-  process.exitCode = reportAll(outcomes, options.control, say) ? 0 : 1;
+  process.exitCode = reportAll(outcomes, options.control, print) ? 0 : 1;
 }

@@ -8,6 +8,6 @@ if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  process.exitCode = report(await runRolling(options, say), options, say) ? 0 : 1;
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  process.exitCode = report(await runRolling(options, print), options, print) ? 0 : 1;
 }

@@ -1,28 +1,28 @@
 import { limitAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
-import { createStep, type Expected, type Step, type Steps, type Voice } from "./step.ts";
+import { createStep, type ExpectedValue, type Step, type Steps, type StepInput } from "./step.ts";
 
-interface Operation extends Expected {
+interface Operation extends ExpectedValue {
   readonly name: string;
   readonly document: string;
   readonly variables: (count: number) => object;
-  readonly onRight?: (count: number) => void;
+  readonly onSuccess?: (count: number) => void;
 }
 
-/** Each service is asked and told something through the gateway. */
-export function createGraphqlSteps(voice: Voice): Steps {
-  const toStep = ({ document: query, variables, at, ...o }: Operation): Step =>
+/** Reads and writes each service through the gateway. */
+export function createGraphqlSteps(input: StepInput): Steps {
+  const toStep = ({ document: query, variables, responsePath, ...o }: Operation): Step =>
     createStep({
       ...o,
       status: 200,
-      at: ["data", ...at],
-      ask: (count) => ({
+      responsePath: ["data", ...responsePath],
+      createRequest: (count) => ({
         method: "POST",
         path: "/graphql",
-        headers: voice.headers,
+        headers: input.headers,
         body: JSON.stringify({ query, variables: variables(count) }),
       }),
     });
-  return { reads: reads.map(toStep), writes: writesOf(voice).map(toStep) };
+  return { reads: reads.map(toStep), writes: writesOf(input).map(toStep) };
 }
 
 const reads: readonly Operation[] = [
@@ -30,41 +30,41 @@ const reads: readonly Operation[] = [
     name: "a user with posts, comments and their authors",
     document: `query ($id: ID!) { user(id: $id) { id name posts(first: 3) { title comments(first: 3) { body author { name } } } } }`,
     variables: (count) => ({ id: userAt(count) }),
-    at: ["user", "id"],
-    is: userAt,
+    responsePath: ["user", "id"],
+    value: userAt,
   },
   {
     name: "the caller's orders with their products' posts",
     document: `query ($first: Int!) { me { id orders(first: $first) { total { display } lines { product { title post { title } } } } } }`,
     variables: (count) => ({ first: limitAt(count) }),
-    at: ["me", "orders", "length"],
-    is: limitAt,
+    responsePath: ["me", "orders", "length"],
+    value: limitAt,
   },
   {
     name: "a post with its author",
     document: `query ($id: ID!) { post(id: $id) { id title author { id name } commentCount } }`,
     variables: (count) => ({ id: postAt(count) }),
-    at: ["post", "id"],
-    is: postAt,
+    responsePath: ["post", "id"],
+    value: postAt,
   },
 ];
 
-function writesOf({ textAt, keyAt, confirm }: Voice): readonly Operation[] {
+function writesOf({ textAt, keyAt, confirm }: StepInput): readonly Operation[] {
   return [
     {
       name: "addComment",
       document: `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { body author { id } } } }`,
       variables: (count) => ({ input: { postId: postAt(count), body: textAt("graphql", count) } }),
-      at: ["addComment", "comment", "body"],
-      is: (count) => textAt("graphql", count),
-      onRight: (count) => confirm(textAt("graphql", count)),
+      responsePath: ["addComment", "comment", "body"],
+      value: (count) => textAt("graphql", count),
+      onSuccess: (count) => confirm(textAt("graphql", count)),
     },
     {
       name: "createPost",
       document: `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { title author { id } } } }`,
       variables: (count) => ({ input: { title: textAt("graphql", count) } }),
-      at: ["createPost", "post", "author", "id"],
-      is: () => writerId,
+      responsePath: ["createPost", "post", "author", "id"],
+      value: () => writerId,
     },
     {
       name: "placeOrder",
@@ -72,15 +72,15 @@ function writesOf({ textAt, keyAt, confirm }: Voice): readonly Operation[] {
       variables: (count) => ({
         input: { lines: [{ sku: skuAt(count), quantity: 1 }], idempotencyKey: keyAt("graphql", count) },
       }),
-      at: ["placeOrder", "order", "lines", 0, "product", "sku"],
-      is: skuAt,
+      responsePath: ["placeOrder", "order", "lines", 0, "product", "sku"],
+      value: skuAt,
     },
     {
       name: "createUser",
       document: `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { name } } }`,
       variables: (count) => ({ input: { name: textAt("graphql", count) } }),
-      at: ["createUser", "user", "name"],
-      is: (count) => textAt("graphql", count),
+      responsePath: ["createUser", "user", "name"],
+      value: (count) => textAt("graphql", count),
     },
   ];
 }

@@ -1,37 +1,37 @@
 import { createGraphqlSteps } from "./graphql-steps.ts";
 import { createRestSteps } from "./rest-steps.ts";
-import type { Steps, Voice } from "./step.ts";
+import type { Steps, StepInput } from "./step.ts";
 
-/** The platform's journey, by door: each service is read and written through each. */
+/** The requests of a load test: each service is read and written through each endpoint. */
 export interface Journey {
   readonly graphql: Steps;
   readonly rest: Steps;
 }
 
-/** What the writer's token has to allow. */
+/** The scopes that the writer's token needs. */
 export const journeyScopes = ["users:write:all", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface JourneyOptions {
-  /** Of the user `writerId`, with `journeyScopes`. */
+  /** A token of the user `writerId` with `journeyScopes`. */
   readonly token: string;
-  /** Tells what this run writes from what others wrote: letters, digits and hyphens, 20 at most. */
+  /** The identifier of this run, part of everything that it writes: at most 20 letters, digits and hyphens. */
   readonly run: string;
-  /** Told the text of each comment that was confirmed. */
+  /** Called with the text of each comment whose creation was confirmed. */
   confirm(text: string): void;
 }
 
-/** Over the seeded databases. */
+/** Creates the steps. They need seeded databases. */
 export function createJourney({ token, run, confirm }: JourneyOptions): Journey {
-  const voice: Voice = {
+  const input: StepInput = {
     headers: { authorization: `Bearer ${token}`, accept: "application/json", "content-type": "application/json" },
-    textAt: (door, count) => `${markOf(run)} ${door} ${count}`,
-    keyAt: (door, count) => `${run}-${door}-${count}`,
+    textAt: (endpoint, count) => `${textPrefixOf(run)} ${endpoint} ${count}`,
+    keyAt: (endpoint, count) => `${run}-${endpoint}-${count}`,
     confirm,
   };
-  return { graphql: createGraphqlSteps(voice), rest: createRestSteps(voice) };
+  return { graphql: createGraphqlSteps(input), rest: createRestSteps(input) };
 }
 
-/** What each text of a run begins with. */
-export function markOf(run: string): string {
+/** The prefix of every text that a run writes. */
+export function textPrefixOf(run: string): string {
   return `Written by ${run}:`;
 }

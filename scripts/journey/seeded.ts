@@ -1,41 +1,41 @@
 import { commentsTable, countsAt } from "../seed/population.ts";
 
-/** Who writes, of the seeded users. */
+/** The id of the seeded user who writes. */
 export const writerId = "1";
 
-/** All of the seeded ones are active. */
+/** The id of a seeded user; all of them are active. */
 export function userAt(count: number): string {
   return String(1 + (count % 1_000));
 }
 
-/** Of each hundred seeded posts the first six are published. */
+/** The id of a published post: of each 100 seeded posts the first six are published. */
 export function postAt(count: number): string {
   return String(1 + 100 * (count % 100) + (Math.floor(count / 100) % 6));
 }
 
-/** All but the deleted ones. */
+/** The id of a seeded comment that is not deleted. */
 export function commentAt(count: number): string {
-  living ??= readLivingComments();
-  return living[count % living.length] ?? "";
+  existingComments ??= readExistingComments();
+  return existingComments[count % existingComments.length] ?? "";
 }
 
-const livingMax = 1_000;
-let living: readonly string[] | undefined;
+const existingCommentsMax = 1_000;
+let existingComments: readonly string[] | undefined;
 
-function readLivingComments(): readonly string[] {
+function readExistingComments(): readonly string[] {
   const { columns, rows } = commentsTable(countsAt(1));
   const body = columns.indexOf("body");
-  // Their ids count from 1.
+  // Ids start at 1.
   const ids = Iterator.from(rows()).flatMap((row, index) => (row[body] === null ? [] : [String(index + 1)]));
-  return [...ids.take(livingMax)];
+  return [...ids.take(existingCommentsMax)];
 }
 
-/** There are 200, each with 50 in stock at least. */
+/** The SKU of a seeded product. There are 200, each with a stock of at least 50. */
 export function skuAt(count: number): string {
   return `PRINT-${String(1 + (count % 200)).padStart(4, "0")}`;
 }
 
-/** Of a list, so that its answer is another's as seldom as may be. */
+/** The limit of a list request. It varies, so that few requests can use the same cached response. */
 export function limitAt(count: number): number {
   return 1 + (count % 20);
 }

@@ -1,55 +1,56 @@
 import { type HttpClientResponse, type HttpClientRequest, findResponseProblem } from "../processes/http-client.ts";
 
-/** One thing that clients do. Other numbers make other requests, so that nobody's answer serves another. */
+/** One kind of client request. `count` varies the request, so that few requests can use the same cached response. */
 export interface Step {
   readonly name: string;
-  ask(count: number): HttpClientRequest;
-  /** What is wrong with the answer; undefined when nothing is. */
-  judge(answer: HttpClientResponse, count: number): string | undefined;
+  createRequest(count: number): HttpClientRequest;
+  /** Describes what is wrong with the response; undefined if it is as expected. */
+  findProblem(response: HttpClientResponse, count: number): string | undefined;
 }
 
-/** What is done through one door. */
+/** The steps of one endpoint. */
 export interface Steps {
   readonly reads: readonly Step[];
   readonly writes: readonly Step[];
 }
 
-/** What the steps say of themselves. */
-export interface Voice {
+/** Headers and unique texts of one run. */
+export interface StepInput {
   readonly headers: Readonly<Record<string, string>>;
-  /** No two writes of a run say the same. */
-  textAt(door: "graphql" | "rest", count: number): string;
-  keyAt(door: "graphql" | "rest", count: number): string;
+  /** A text that is unique within the run. */
+  textAt(endpoint: "graphql" | "rest", count: number): string;
+  /** An idempotency key that is unique within the run. */
+  keyAt(endpoint: "graphql" | "rest", count: number): string;
   confirm(text: string): void;
 }
 
-/** What has to be where in the answer. */
-export interface Expected {
-  readonly at: readonly (string | number)[];
-  readonly is: (count: number) => unknown;
+/** The value that the response must contain at a path. */
+export interface ExpectedValue {
+  readonly responsePath: readonly (string | number)[];
+  readonly value: (count: number) => unknown;
 }
 
-export interface StepDescription extends Expected {
+export interface StepDescription extends ExpectedValue {
   readonly name: string;
   readonly status: number;
-  ask(count: number): HttpClientRequest;
-  /** Told the number of each request that was answered as it had to be. */
-  onRight?(count: number): void;
+  createRequest(count: number): HttpClientRequest;
+  /** Called with the number of each request whose response is as expected. */
+  onSuccess?(count: number): void;
 }
 
-export function createStep({ name, status, ask, at, is, onRight }: StepDescription): Step {
+export function createStep({ name, status, createRequest, responsePath, value, onSuccess }: StepDescription): Step {
   return {
     name,
-    ask,
-    judge(answer, count) {
-      const wrong = findResponseProblem(answer, [status], (body) => find(body, at) === is(count));
-      if (wrong === undefined) onRight?.(count);
-      return wrong === undefined ? undefined : `${name}: ${wrong}`;
+    createRequest,
+    findProblem(response, count) {
+      const problem = findResponseProblem(response, [status], (body) => readPath(body, responsePath) === value(count));
+      if (problem === undefined) onSuccess?.(count);
+      return problem === undefined ? undefined : `${name}: ${problem}`;
     },
   };
 }
 
-function find(body: unknown, [first, ...rest]: Expected["at"]): unknown {
+function readPath(body: unknown, [first, ...rest]: ExpectedValue["responsePath"]): unknown {
   if (first === undefined || typeof body !== "object" || body === null) return body;
-  return find((body as Readonly<Record<string, unknown>>)[first], rest);
+  return readPath((body as Readonly<Record<string, unknown>>)[first], rest);
 }

@@ -10,26 +10,26 @@ export type Stream = (typeof streams)[number];
 export type TrafficReport = Readonly<Record<Stream, LoadReport>>;
 
 export interface Traffic {
-  /** Requests that have been sent and not been answered yet. */
-  underWay(stream: Stream): number;
-  /** What was to be sent since the last call, once all of it was answered. */
+  /** The number of requests that have been sent and have no response yet. */
+  inFlight(stream: Stream): number;
+  /** Resolves to the report of all requests that were due since the last call, once they have ended. */
   next(): Promise<TrafficReport>;
-  /** Sends no more. Resolves with the rest of the report, once all has been answered. */
+  /** Stops sending. Resolves to the rest of the report, once all requests have ended. */
   stop(): Promise<TrafficReport>;
-  /** Whether each comment that was confirmed is there, once. After `stop`. */
+  /** Checks that each confirmed comment is stored exactly once. Call it after `stop`. */
   audit(): Promise<Audit>;
 }
 
 export interface TrafficOptions {
-  /** Base addresses of the doors. */
+  /** Base URLs of the gateway and the REST proxy. */
   readonly graphqlUrl: string;
   readonly restUrl: string;
   readonly token: string;
-  /** Tells this run's writes from others'. */
+  /** The identifier of this run, part of everything that it writes. */
   readonly run: string;
-  /** Of all streams together; three in four read. */
+  /** The request rate of all streams together; three of four requests are reads. */
   readonly perSecond: number;
-  /** An answer that takes longer is none. */
+  /** A request that takes longer counts as failed. */
   readonly timeoutMs: number;
 }
 
@@ -40,13 +40,13 @@ const shareOf: Readonly<Record<Stream, number>> = {
   "rest writes": 1 / 8,
 };
 
-/** The journey through both doors by an open loop; first attempts, over kept connections. */
+/** Sends the journey's requests to both endpoints at a fixed rate (open loop), without retries, over persistent connections. */
 export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeoutMs }: TrafficOptions): Traffic {
   const confirmed = new Set<string>();
   const clients = { graphql: createHttpClient(graphqlUrl, timeoutMs), rest: createHttpClient(restUrl, timeoutMs) };
   const { graphql, rest } = createJourney({ token, run, confirm: (text) => void confirmed.add(text) });
   const start = (stream: Stream, client: HttpClient, steps: readonly Step[]) =>
-    startLoad({ perSecond: perSecond * shareOf[stream], send: (count) => take(client, steps, count) });
+    startLoad({ perSecond: perSecond * shareOf[stream], send: (count) => sendNext(client, steps, count) });
   const loads: Readonly<Record<Stream, Load>> = {
     "graphql reads": start("graphql reads", clients.graphql, graphql.reads),
     "graphql writes": start("graphql writes", clients.graphql, graphql.writes),
@@ -60,7 +60,7 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   }
 
   return {
-    underWay: (stream) => loads[stream].inFlight,
+    inFlight: (stream) => loads[stream].inFlight,
     next: () => collect((load) => load.next()),
     stop: () => collect((load) => load.stop()),
     async audit() {
@@ -71,12 +71,12 @@ export function startTraffic({ graphqlUrl, restUrl, token, run, perSecond, timeo
   };
 }
 
-/** The steps in turn. */
-async function take(client: HttpClient, steps: readonly Step[], count: number): Promise<string | undefined> {
+/** Sends request number `count`; the steps take turns. */
+async function sendNext(client: HttpClient, steps: readonly Step[], count: number): Promise<string | undefined> {
   const step = steps[count % steps.length];
   if (!step) throw new Error("a stream without steps");
-  const answer = await client.send(step.ask(count)).catch((error: unknown) => {
+  const response = await client.send(step.createRequest(count)).catch((error: unknown) => {
     throw new Error(`${step.name}: ${String(error)}`, { cause: error });
   });
-  return step.judge(answer, count);
+  return step.findProblem(response, count);
 }

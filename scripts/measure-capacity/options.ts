@@ -2,28 +2,28 @@ import { parseArgs } from "node:util";
 import { workloadNames } from "./workloads.ts";
 
 export interface CapacityOptions {
-  /** What 99 of 100 requests have to be answered within. */
+  /** The limit for the 99th percentile of latencies, in milliseconds. */
   readonly p99MsMax: number;
-  /** How long each rate is held. */
+  /** How long each rate is measured. */
   readonly seconds: number;
-  /** Names of workloads. */
+  /** Names of the workloads to measure. */
   readonly only: readonly string[];
-  /** Into docs/capacity.md. */
+  /** Whether to write the tables into docs/capacity.md. */
   readonly write: boolean;
 }
 
 export const usage = `Usage: npm run measure:capacity -- [options]
 
-Starts PostgreSQL and one process of each part, and asks for each workload at a rate that grows until one request in a hundred takes
-longer than is promised, or one fails. Best on a machine that does nothing else, with eight cores or more.
+Starts PostgreSQL and one process of each service, the gateway and the REST proxy. For each workload it raises the request rate until
+the 99th percentile of latencies exceeds the limit, or a request fails. Use an idle machine, with eight cores or more.
 
-  --p99-ms N     1 to 10,000; 100 by default
-  --seconds N    1 to 600 for each rate, after one to warm up; 5 by default
-  --only A,B     of: ${workloadNames.join(", ")}
-  --write        puts the tables into docs/capacity.md
+  --p99-ms N     limit for the 99th percentile, 1 to 10,000 ms; 100 by default
+  --seconds N    duration of each rate, 1 to 600, after a warm-up of one second; 5 by default
+  --only A,B     workloads to measure, of: ${workloadNames.join(", ")}
+  --write        writes the tables into docs/capacity.md
 `;
 
-/** @returns undefined for a command line that it does not know. */
+/** @returns undefined for an invalid command line. */
 export function readOptions(args: readonly string[]): CapacityOptions | undefined {
   try {
     const text = { type: "string" } as const;

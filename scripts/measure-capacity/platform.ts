@@ -15,7 +15,7 @@ export interface Unit {
   readonly adminUrl: string;
 }
 
-/** One process of each part, over seeded databases, with metrics on as in production. */
+/** One process of each service, the gateway and the REST proxy, with seeded databases, and with metrics as in production. */
 export interface Platform {
   readonly units: ReadonlyMap<string, Unit>;
   readonly token: string;
@@ -25,44 +25,44 @@ const serviceNames = ["users", "posts", "comments", "orders"] as const;
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
 const tokenTtlSeconds = 86_400;
 
-type Ends = (() => unknown)[];
+type Cleanups = (() => unknown)[];
 type Environment = Readonly<Record<string, string>>;
 
-/** @param ends what has to be ended, to be called last one first. */
-export async function startPlatform(ends: Ends, say: (line: string) => void): Promise<Platform> {
+/** @param cleanups receives functions that stop what was started; call them in reverse order. */
+export async function startPlatform(cleanups: Cleanups, print: (line: string) => void): Promise<Platform> {
   const issuer = await startTestIssuer();
-  ends.push(() => issuer.stop());
-  const urls = await startDatabases(ends);
+  cleanups.push(() => issuer.stop());
+  const urls = await startDatabases(cleanups);
   const units = new Map<string, Unit>();
   for (const name of serviceNames) {
     const environment = { ...identityOf(issuer), DATABASE_URL: urls[name] };
     await migrateService(`services/${name}`, environment);
-    units.set(name, await startUnit(`services/${name}`, environment, ends));
+    units.set(name, await startUnit(`services/${name}`, environment, cleanups));
   }
   await seed({ urls, scale: 1, progress: () => {} });
-  for (const [name, environment] of Object.entries(doors(units)))
-    units.set(name, await startUnit(name as ServiceFolder, environment, ends));
-  say("one process of each part runs, over seeded databases");
+  for (const [name, environment] of Object.entries(proxyEnvironments(units)))
+    units.set(name, await startUnit(name as ServiceFolder, environment, cleanups));
+  print("one process of each service, the gateway and the REST proxy run, with seeded databases");
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return { units, token: await issuer.token(writerId, journeyScopes, { exp }) };
 }
 
-async function startDatabases(ends: Ends): Promise<Record<(typeof serviceNames)[number], string>> {
+async function startDatabases(cleanups: Cleanups): Promise<Record<(typeof serviceNames)[number], string>> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-capacity-"));
   const directory = join(folder, "postgres");
-  ends.push(
+  cleanups.push(
     () => rmSync(folder, { recursive: true, force: true }),
     () => removeLocalPostgres(directory),
   );
   const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
-  ends.push(() => postgres.stop());
+  cleanups.push(() => postgres.stop());
   const [users, posts, comments, orders] = await Promise.all(
     serviceNames.map((name) => ensureDatabase(postgres.superuserUrl, { name, role: name, password: name })),
   );
   return { users: users ?? "", posts: posts ?? "", comments: comments ?? "", orders: orders ?? "" };
 }
 
-function doors(units: ReadonlyMap<string, Unit>): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
+function proxyEnvironments(units: ReadonlyMap<string, Unit>): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
   const addresses = (toName: (name: string) => string, path: string) =>
     Object.fromEntries([...units].map(([name, { url }]) => [toName(name.toUpperCase()), `${url}${path}`]));
   return {
@@ -74,18 +74,18 @@ function doors(units: ReadonlyMap<string, Unit>): Readonly<Record<"gateway" | "r
       ROUTES_FILE: join(supergraphFolder, "routes.json"),
       OPENAPI_FOLDER: join(supergraphFolder, "openapi"),
       ...addresses((name) => `${name}_URL`, ""),
-      // One caller asks for all: counted as in production, and never refused.
+      // One client sends all requests: the rate limit counts them as in production, and is too high to reject one.
       ...{ RATE_LIMIT_EXEMPT: "none", RATE_LIMIT_READS_PER_MINUTE: "100000000" },
     },
   };
 }
 
-async function startUnit(folder: ServiceFolder, environment: Environment, ends: Ends): Promise<Unit> {
+async function startUnit(folder: ServiceFolder, environment: Environment, cleanups: Cleanups): Promise<Unit> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const url = `http://127.0.0.1:${port}`;
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" };
   const process = await startProcess(folder, url, { ...environment, ...ports });
-  ends.push(() => process.end("SIGKILL"));
+  cleanups.push(() => process.end("SIGKILL"));
   return { url, adminUrl: `http://127.0.0.1:${adminPort}` };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findHeld, type Held } from "./ramp.ts";
+import { findHighestRate, type RateResult } from "./ramp.ts";
 
-const at = (perSecond: number, more: Partial<Held>): Held => ({
+const resultAt = (perSecond: number, overrides: Partial<RateResult>): RateResult => ({
   perSecond,
   requests: perSecond,
   failures: 0,
@@ -9,34 +9,37 @@ const at = (perSecond: number, more: Partial<Held>): Held => ({
   sendDelayMsMax: 0,
   cpuSeconds: new Map(),
   seconds: 1,
-  ...more,
+  ...overrides,
 });
 
 test.each([
-  ["too late", { p99Ms: 101 }],
-  ["failed", { failures: 1 }],
-])("the highest rate is found at which nothing is %s, to a twentieth", async (_, more) => {
-  const measure = (rate: number) => Promise.resolve(at(rate, rate > 700 ? more : {}));
-  const { held, broke } = await findHeld({ p99MsMax: 100, measure });
+  ["is too late", { p99Ms: 101 }],
+  ["fails", { failures: 1 }],
+])("the highest rate at which no request %s is found, to 5%", async (_, overrides) => {
+  const measure = (rate: number) => Promise.resolve(resultAt(rate, rate > 700 ? overrides : {}));
+  const { held, failed } = await findHighestRate({ p99MsMax: 100, measure });
   expect(held?.perSecond).toBeGreaterThan(700 / 1.07);
   expect(held?.perSecond).toBeLessThanOrEqual(700);
-  expect(broke?.perSecond).toBeGreaterThan(700);
+  expect(failed?.perSecond).toBeGreaterThan(700);
 });
 
-test("what does not hold the first rate holds none", async () => {
-  const measure = (rate: number) => Promise.resolve(at(rate, { failures: 1 }));
-  expect(await findHeld({ p99MsMax: 100, measure })).toMatchObject({ held: undefined, broke: { perSecond: 50 } });
+test("without a sustained first rate there is no sustained rate", async () => {
+  const measure = (rate: number) => Promise.resolve(resultAt(rate, { failures: 1 }));
+  expect(await findHighestRate({ p99MsMax: 100, measure })).toMatchObject({
+    held: undefined,
+    failed: { perSecond: 50 },
+  });
 });
 
-test("a rate that nothing breaks is found, too", async () => {
-  const measure = (rate: number) => Promise.resolve(at(rate, {}));
-  const { held, broke } = await findHeld({ p99MsMax: 100, measure });
+test("the ramp ends if every rate is sustained", async () => {
+  const measure = (rate: number) => Promise.resolve(resultAt(rate, {}));
+  const { held, failed } = await findHighestRate({ p99MsMax: 100, measure });
   expect(held?.perSecond).toBeGreaterThan(10_000);
-  expect(broke).toBeUndefined();
+  expect(failed).toBeUndefined();
 });
 
-test("a rate is given up only when it was not held twice", async () => {
+test("a rate counts as failed only after two failed measurements", async () => {
   let count = 0;
-  const measure = (rate: number) => Promise.resolve(at(rate, count++ % 2 === 0 ? { failures: 1 } : {}));
-  expect((await findHeld({ p99MsMax: 100, measure })).broke).toBeUndefined();
+  const measure = (rate: number) => Promise.resolve(resultAt(rate, count++ % 2 === 0 ? { failures: 1 } : {}));
+  expect((await findHighestRate({ p99MsMax: 100, measure })).failed).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { describeAll, putBetweenMarkers, reasonOf, replicasFor } from "./report.ts";
-import type { Held } from "./ramp.ts";
+import { describeAll, putBetweenMarkers, limitOf, replicasFor } from "./report.ts";
+import type { RateResult } from "./ramp.ts";
 import { workloads } from "./workloads.ts";
 
-const held: Held = {
+const held: RateResult = {
   perSecond: 1_200,
   requests: 6_000,
   failures: 0,
@@ -16,27 +16,27 @@ const held: Held = {
   seconds: 5,
 };
 
-test("the tables say what was held, what a request cost each unit, and how many replicas that makes", () => {
+test("the tables contain the sustained rate, the CPU time of a request by process, and the number of replicas", () => {
   const workload = workloads.find(({ name }) => name === "graphql-small");
-  if (!workload) throw new Error("there is one");
-  const text = describeAll([{ workload, held, broke: held }], { p99MsMax: 100, seconds: 5 });
+  if (!workload) throw new Error("the workload graphql-small is missing");
+  const text = describeAll([{ workload, held, failed: held }], { p99MsMax: 100, seconds: 5 });
   expect(text).toContain("| graphql-small | 1,200 | 42.3 | gateway, 90 % of a core |");
   expect(text).toContain("| graphql-small | 0.75 | – | – | 0.50 | – | – |");
   expect(text).toContain("| graphql-small | 13 | – | – | 9 | – | – |");
 });
 
-test("ten thousand requests of a millisecond each are seventeen replicas, each used to three fifths", () => {
+test("10,000 requests/s of 1 ms CPU time need 17 replicas at 60% utilization", () => {
   expect(replicasFor(1)).toBe(17);
 });
 
-test("what came to its end is a process without CPU left, else the load itself when it was late, else the machine", () => {
+test("the limit is a process at full CPU, else a late load generator, else the machine", () => {
   const idle = { ...held, cpuSeconds: new Map([["posts", 2]]) };
-  expect(reasonOf(held, 100)).toBe("gateway, 90 % of a core");
-  expect(reasonOf({ ...idle, sendDelayMsMax: 80 }, 100)).toContain("at least");
-  expect(reasonOf(idle, 100)).toContain("the machine");
+  expect(limitOf(held, 100)).toBe("gateway, 90 % of a core");
+  expect(limitOf({ ...idle, sendDelayMsMax: 80 }, 100)).toContain("at least");
+  expect(limitOf(idle, 100)).toContain("the machine");
 });
 
-test("the tables take the place of those before, and nothing else of the page", () => {
+test("only the tables between the markers are replaced", () => {
   const page = "a\n<!-- capacity:begin -->\nold\n<!-- capacity:end -->\nb\n";
   expect(putBetweenMarkers(page, "new")).toBe("a\n<!-- capacity:begin -->\n\nnew\n\n<!-- capacity:end -->\nb\n");
   expect(() => putBetweenMarkers("nothing", "new")).toThrow("no <!-- capacity:begin -->");

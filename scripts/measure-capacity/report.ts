@@ -1,29 +1,29 @@
 import { availableParallelism, cpus } from "node:os";
 import type { CapacityOptions } from "./options.ts";
-import type { Held } from "./ramp.ts";
+import type { RateResult } from "./ramp.ts";
 import type { Result } from "./run.ts";
 
 const unitNames = ["gateway", "rest-proxy", "users", "posts", "comments", "orders"] as const;
 const [begin, end] = ["<!-- capacity:begin -->", "<!-- capacity:end -->"];
-/** Of one core: what an autoscaler aims at, so that a replica may be lost. */
-const usedShare = 0.6;
+/** The CPU utilization of a replica that an autoscaler targets, as a share of one core. It leaves room for the loss of a replica. */
+const targetUtilization = 0.6;
 const goalPerSecond = 10_000;
-/** From here on an event loop has no time left to be on time. */
+/** From this share of a core on, the event loop is the limit. */
 const fullShare = 0.85;
-/** What takes less of a request's CPU is what a process does anyway. */
+/** A smaller share of a request's CPU time is the process's idle work, and is not shown. */
 const leastShare = 0.02;
 
-/** The tables of docs/capacity.md, and what they were measured on. */
+/** Formats the tables of docs/capacity.md, and the machine on which they were measured. */
 export function describeAll(
   results: readonly Result[],
   { p99MsMax, seconds }: Pick<CapacityOptions, "p99MsMax" | "seconds">,
 ): string {
-  const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${availableParallelism()} cores for all of it, Node ${process.version}`;
+  const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${availableParallelism()} cores for all processes, Node ${process.version}`;
   const date = new Date().toISOString().slice(0, 10);
   return [
-    `Measured on ${date}: ${machine}; each rate held for ${seconds} s, 99 of 100 within ${p99MsMax} ms, none failed.`,
+    `Measured on ${date}: ${machine}; each rate measured for ${seconds} s, p99 at most ${p99MsMax} ms, no failed requests.`,
     "",
-    "| asked | requests/s held | p99, ms | what came to its end |",
+    "| workload | requests/s held | p99, ms | limit |",
     "|---|---|---|---|",
     ...results.map((result) => rowOf(result, p99MsMax)),
     "",
@@ -37,42 +37,45 @@ export function describeAll(
   ].join("\n");
 }
 
-function rowOf({ workload, held, broke }: Result, p99MsMax: number): string {
+function rowOf({ workload, held, failed }: Result, p99MsMax: number): string {
   const cells = held ? [held.perSecond.toLocaleString("en"), held.p99Ms.toFixed(1)] : ["none", "–"];
-  return `| ${workload.name} | ${cells.join(" | ")} | ${broke ? reasonOf(broke, p99MsMax) : "nothing"} |`;
+  return `| ${workload.name} | ${cells.join(" | ")} | ${failed ? limitOf(failed, p99MsMax) : "none"} |`;
 }
 
-/** Which process had no CPU left; or whether it was our own load that came too late, so that the part holds at least so much. */
-export function reasonOf({ sendDelayMsMax, cpuSeconds, seconds }: Held, p99MsMax: number): string {
+/**
+ * What limited the rate: a process at full CPU; the load generator, if it sent late (then the process sustains at least this rate);
+ * otherwise the machine or PostgreSQL.
+ */
+export function limitOf({ sendDelayMsMax, cpuSeconds, seconds }: RateResult, p99MsMax: number): string {
   const [busiest] = [...cpuSeconds].toSorted(([, a], [, b]) => b - a);
   const share = (busiest?.[1] ?? 0) / seconds;
   if (busiest && share >= fullShare) return `${busiest[0]}, ${Math.round(share * 100)} % of a core`;
   return sendDelayMsMax > p99MsMax / 2
-    ? "the load that asks: the part holds at least this"
+    ? "the load generator: the process sustains at least this"
     : "the machine, or its PostgreSQL";
 }
 
-function costRows(results: readonly Result[], show: (ms: number) => string): readonly string[] {
+function costRows(results: readonly Result[], format: (ms: number) => string): readonly string[] {
   return results.flatMap(({ workload, held }) => {
     if (!held) return [];
     const costs = unitNames.map((name) => costOf(held, name));
-    const sum = costs.reduce((all, ms) => all + ms, 0);
-    const cells = costs.map((ms) => (ms <= sum * leastShare ? "–" : show(ms)));
+    const sum = costs.reduce((total, ms) => total + ms, 0);
+    const cells = costs.map((ms) => (ms <= sum * leastShare ? "–" : format(ms)));
     return [`| ${workload.name} | ${cells.join(" | ")} |`];
   });
 }
 
-/** Milliseconds of a unit's CPU for one request. */
-function costOf({ cpuSeconds, requests }: Held, unit: string): number {
+/** CPU milliseconds of one request in one process. */
+function costOf({ cpuSeconds, requests }: RateResult, unit: string): number {
   return ((cpuSeconds.get(unit) ?? 0) * 1_000) / requests;
 }
 
-/** @param ms of CPU for each request. */
+/** @param ms CPU milliseconds of a request. */
 export function replicasFor(ms: number): number {
-  return Math.ceil((goalPerSecond * ms) / 1_000 / usedShare);
+  return Math.ceil((goalPerSecond * ms) / 1_000 / targetUtilization);
 }
 
-/** @throws Error when the page has no place for it. */
+/** @throws Error if the page has no markers. */
 export function putBetweenMarkers(page: string, text: string): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`The page has no ${begin} … ${end}.`);

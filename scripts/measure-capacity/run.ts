@@ -3,38 +3,38 @@ import { createHttpClient, findResponseProblem } from "../processes/http-client.
 import { percentile, startLoad } from "../processes/open-loop.ts";
 import type { CapacityOptions } from "./options.ts";
 import { type Platform, startPlatform, type Unit } from "./platform.ts";
-import { findHeld, type Found, type Held } from "./ramp.ts";
+import { findHighestRate, type RampResult, type RateResult } from "./ramp.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
-export interface Result extends Found {
+export interface Result extends RampResult {
   readonly workload: Workload;
 }
 
 const warmUpMs = 1_000;
-/** What has been asked often is several times as fast as what has just begun, here and there: so first as fast as it goes. */
+/** A warm process is several times as fast as a cold one (JIT, caches), so it is first loaded at the maximum rate. */
 const firstWarmUpMs = 12_000;
-const firstAskers = 16;
+const warmUpClients = 16;
 
-/** Each workload by itself, one after the other. Whatever was started is ended. */
+/** Measures the workloads one after the other. Stops everything that it started. */
 export async function measureAll(
   { p99MsMax, seconds, only }: CapacityOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<readonly Result[]> {
-  const ends: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   const results: Result[] = [];
   try {
-    const platform = await startPlatform(ends, say);
+    const platform = await startPlatform(cleanups, print);
     for (const workload of workloads.filter(({ name }) => only.includes(name))) {
       await warmUp(platform, workload);
       const measure = async (perSecond: number) => {
-        const held = await hold(platform, workload, { perSecond, warmUpMs, seconds });
-        say(describe(workload, held));
+        const held = await holdRate(platform, workload, { perSecond, warmUpMs, seconds });
+        print(describe(workload, held));
         return held;
       };
-      results.push({ workload, ...(await findHeld({ p99MsMax, measure })) });
+      results.push({ workload, ...(await findHighestRate({ p99MsMax, measure })) });
     }
   } finally {
-    for (const end of ends.reverse()) await end();
+    for (const cleanUp of cleanups.reverse()) await cleanUp();
   }
   return results;
 }
@@ -43,34 +43,35 @@ async function warmUp({ units, token }: Platform, workload: Workload): Promise<v
   const client = createHttpClient(unitOf(units, workload).url);
   const endMs = performance.now() + firstWarmUpMs;
   let count = 0;
-  const ask = async () => {
-    while (performance.now() < endMs) await client.send(workload.question(count++, token));
+  const sendRepeatedly = async () => {
+    while (performance.now() < endMs) await client.send(workload.createRequest(count++, token));
   };
-  await Promise.all(Array.from({ length: firstAskers }, ask));
+  await Promise.all(Array.from({ length: warmUpClients }, sendRepeatedly));
   client.close();
 }
 
 function unitOf(units: ReadonlyMap<string, Unit>, { unit }: Workload): Unit {
-  const found = units.get(unit);
-  if (!found) throw new Error(`no ${unit} runs`);
-  return found;
+  const running = units.get(unit);
+  if (!running) throw new Error(`${unit} does not run`);
+  return running;
 }
 
-interface HoldOptions {
+interface RateOptions {
   readonly perSecond: number;
   readonly warmUpMs: number;
   readonly seconds: number;
 }
 
-async function hold({ units, token }: Platform, workload: Workload, o: HoldOptions): Promise<Held> {
+async function holdRate({ units, token }: Platform, workload: Workload, o: RateOptions): Promise<RateResult> {
   const client = createHttpClient(unitOf(units, workload).url);
   const load = startLoad({
     perSecond: o.perSecond,
-    send: async (count) => findResponseProblem(await client.send(workload.question(count, token)), [200], () => true),
+    send: async (count) =>
+      findResponseProblem(await client.send(workload.createRequest(count, token)), [200], () => true),
   });
   await sleep(o.warmUpMs);
   load.reset();
-  const [before, begunMs] = [await readCpu(units), performance.now()];
+  const [before, startedMs] = [await readCpu(units), performance.now()];
   await sleep(o.seconds * 1_000);
   const [after, endedMs] = [await readCpu(units), performance.now()];
   const { count, latenciesMs, sendDelayMsMax, failures } = await load.stop();
@@ -82,11 +83,11 @@ async function hold({ units, token }: Platform, workload: Workload, o: HoldOptio
     p99Ms: percentile(latenciesMs, 99),
     sendDelayMsMax,
     cpuSeconds: new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)])),
-    seconds: (endedMs - begunMs) / 1_000,
+    seconds: (endedMs - startedMs) / 1_000,
   };
 }
 
-/** As each process counts it itself. */
+/** CPU seconds by process, from the processes' metrics. */
 async function readCpu(units: ReadonlyMap<string, Unit>): Promise<ReadonlyMap<string, number>> {
   const reading = [...units].map(async ([name, { adminUrl }]) => {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();
@@ -95,7 +96,7 @@ async function readCpu(units: ReadonlyMap<string, Unit>): Promise<ReadonlyMap<st
   return new Map(await Promise.all(reading));
 }
 
-function describe({ name }: Workload, { perSecond, p99Ms, failures, sendDelayMsMax }: Held): string {
-  const late = `sent ${sendDelayMsMax.toFixed(0)} ms late at the latest`;
-  return `${name}: ${perSecond}/s, p99 ${p99Ms.toFixed(1)} ms, ${failures} failed, ${late}`;
+function describe({ name }: Workload, { perSecond, p99Ms, failures, sendDelayMsMax }: RateResult): string {
+  const sendDelay = `sent at most ${sendDelayMsMax.toFixed(0)} ms late`;
+  return `${name}: ${perSecond}/s, p99 ${p99Ms.toFixed(1)} ms, ${failures} failed, ${sendDelay}`;
 }

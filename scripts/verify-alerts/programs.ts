@@ -17,13 +17,13 @@ export interface Programs {
  * started.
  * @returns why they cannot be had, in words.
  */
-export function findPrograms(folder: string | undefined, say: (line: string) => void): Programs | string {
+export function findPrograms(folder: string | undefined, print: (line: string) => void): Programs | string {
   if (folder !== undefined) return findIn([folder]) ?? `not all of them are in ${folder}`;
   const path = (process.env["PATH"] ?? "").split(delimiter);
   const found = findIn(path);
   if (found) return found;
   if (process.getuid?.() !== 0) return `install ${packages.join(" and ")}, or say --programs FOLDER`;
-  say(`Installing Debian's ${packages.join(" and ")}, without starting them as services.`);
+  print(`Installing Debian's ${packages.join(" and ")}, without starting them as services.`);
   return install() ?? findIn(path) ?? "Debian's packages do not have them";
 }
 

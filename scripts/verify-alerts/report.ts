@@ -20,13 +20,13 @@ type Claim = readonly [claim: string, holds: boolean];
 type Say = (line: string) => void;
 
 /** Prints which claims hold. @returns whether all do. */
-export function report(verified: Verified, { control, only }: VerifyOptions, say: Say): boolean {
+export function report(verified: Verified, { control, only }: VerifyOptions, print: Say): boolean {
   const isWhole = faultNames.every((name) => only.includes(name));
   const isPlayed = only.some((name) => faultNames.includes(name));
-  const queryClaims = isPlayed ? [queryClaim(verified, isWhole, say)] : [];
+  const queryClaims = isPlayed ? [queryClaim(verified, isWhole, print)] : [];
   const claims = control ? controlClaims(verified) : [...usualClaims(verified), ...queryClaims];
-  say("");
-  for (const [claim, holds] of claims) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
+  print("");
+  for (const [claim, holds] of claims) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
@@ -55,9 +55,9 @@ function usualClaims({ checks, ratios, falseAlarms, outcomes }: Verified): reado
 }
 
 /** @param isWhole whether every fault was played: without it what only a fault brings is not there, and Prometheus has to understand it alone. */
-function queryClaim({ answered }: Verified, isWhole: boolean, say: Say): Claim {
+function queryClaim({ answered }: Verified, isWhole: boolean, print: Say): Claim {
   const silent = answered.filter(({ found }) => found === "never");
-  for (const { where, expr, error } of silent) say(`no data: ${where}: ${expr}\n  ${error ?? "no reason is known"}`);
+  for (const { where, expr, error } of silent) print(`no data: ${where}: ${expr}\n  ${error ?? "no reason is known"}`);
   const inFaultsOnly = answered.filter(({ found }) => found === "faults").length;
   const holds = silent.every(({ error }) => error === undefined && !isWhole);
   const claim = isWhole

@@ -24,23 +24,23 @@ const calmMs = 60_000;
 const answerMsMax = 30_000;
 
 /** Runs on processes of its own, and ends them, whatever happens. */
-export async function runAlerts(options: VerifyOptions, programs: Programs, say: Say): Promise<Verified> {
+export async function runAlerts(options: VerifyOptions, programs: Programs, print: Say): Promise<Verified> {
   const ends: Ends = [];
   const interrupted = hearInterruption();
   try {
-    return await Promise.race([verify(options, programs, ends, say), interrupted]);
+    return await Promise.race([verify(options, programs, ends, print), interrupted]);
   } finally {
     await endAll(ends);
   }
 }
 
-async function verify(options: VerifyOptions, programs: Programs, ends: Ends, say: Say): Promise<Verified> {
+async function verify(options: VerifyOptions, programs: Programs, ends: Ends, print: Say): Promise<Verified> {
   const { only, control } = options;
   const checks = checkFiles(programs);
-  for (const { words } of checks.filter(({ isGood }) => !isGood)) say(words);
+  for (const { words } of checks.filter(({ isGood }) => !isGood)) print(words);
   const ratios = only.includes(outageName) && !control ? await verifyOutage(options, programs, ends) : [];
   const isOnlyOutage = only.every((name) => name === outageName);
-  const played = isOnlyOutage ? nothingPlayed : await playFaults(options, programs, ends, say);
+  const played = isOnlyOutage ? nothingPlayed : await playFaults(options, programs, ends, print);
   return { checks, ratios, ...played };
 }
 
@@ -61,22 +61,22 @@ async function endAll(ends: Ends): Promise<void> {
   for (let end = ends.pop(); end; end = ends.pop()) await end();
 }
 
-async function playFaults(options: VerifyOptions, programs: Programs, ends: Ends, say: Say) {
+async function playFaults(options: VerifyOptions, programs: Programs, ends: Ends, print: Say) {
   const { perSecond, only, control } = options;
   const stage = await setUp(options, programs, ends);
   const { platform, receiver, watchers } = stage;
-  say(`the platform runs, and Prometheus with our rules, ${shorteningFactor} times as fast`);
+  print(`the platform runs, and Prometheus with our rules, ${shorteningFactor} times as fast`);
   const beginSeconds = Date.now() / 1_000;
   const traffic = startTraffic({ ...platform, run: `alerts-${Date.now()}`, perSecond, timeoutMs: answerMsMax });
   await sleep(control ? 0 : calmMs);
   const falseAlarms = receiver.since(0).map(({ alert, unit }) => `${alert} ${unit}`);
-  say(`\n${tableHead}`);
+  print(`\n${tableHead}`);
   const faultsSeconds = Date.now() / 1_000;
   const outcomes: Outcome[] = [];
   for (const fault of faults.filter(({ name }) => only.includes(name))) {
     const outcome = await play(fault, stage);
     outcomes.push(outcome);
-    say(describeOutcome(outcome));
+    print(describeOutcome(outcome));
   }
   const answered = await askAll(watchers, { beginSeconds, faultsSeconds, endSeconds: Date.now() / 1_000 });
   await traffic.stop();

@@ -13,21 +13,21 @@ export function report(
   tests: readonly SuiteTest[],
   results: SuiteResults,
   known: readonly KnownFailure[],
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): boolean {
   const outcomes = toOutcomes(tests, results);
-  say(["", ...counted].map((word) => word.padStart(11)).join(""));
+  print(["", ...counted].map((word) => word.padStart(11)).join(""));
   for (const kind of kinds) {
     const own = tests.filter((test) => test.kind === kind).map(({ id }) => outcomes.get(id));
     const counts = counted.map((outcome) => own.filter((one) => one === outcome).length);
-    say([kind, ...counts].map((cell) => String(cell).padStart(11)).join(""));
+    print([kind, ...counts].map((cell) => String(cell).padStart(11)).join(""));
   }
-  say("");
-  for (const { ids, reason } of known) say(`${String(ids.length).padStart(4)}  ${reason}`);
+  print("");
+  for (const { ids, reason } of known) print(`${String(ids.length).padStart(4)}  ${reason}`);
   const faults = findChanges(tests, outcomes, known, results);
-  say("");
-  for (const fault of faults) say(`FAIL  ${fault}`);
-  if (faults.length === 0) say("ok    nothing fails but what is known, and all of that still does");
+  print("");
+  for (const fault of faults) print(`FAIL  ${fault}`);
+  if (faults.length === 0) print("ok    nothing fails but what is known, and all of that still does");
   return faults.length === 0;
 }
 
@@ -49,9 +49,9 @@ function findChanges(
 }
 
 /** @returns whether it passed. */
-export function reportOne(results: SuiteResults, id: string, say: (line: string) => void): boolean {
+export function reportOne(results: SuiteResults, id: string, print: (line: string) => void): boolean {
   const result = results[id];
-  say(result === undefined ? `There is no test ${id}.` : `${id}: ${wordsOf(result)}`);
+  print(result === undefined ? `There is no test ${id}.` : `${id}: ${wordsOf(result)}`);
   return result === true;
 }
 

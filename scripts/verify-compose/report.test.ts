@@ -17,7 +17,7 @@ const good: Outcome = {
   isSeedKept: true,
   shares: [{ door: "gateway", service: "posts", parts: [0.3, 0.3, 0.4] }],
   steps: [restarted, killed, frozen],
-  audit: { found: 3, lost: [], doubled: [] },
+  audit: { stored: 3, lost: [], duplicated: [] },
 };
 const run = (outcome: Partial<Outcome>, control = false) => {
   const lines: string[] = [];
@@ -54,8 +54,8 @@ test.each<[string, Partial<Outcome>]>([
       ],
     },
   ],
-  ["a write that is lost", { audit: { found: 3, lost: ["a"], doubled: [] } }],
-  ["a write that is there twice", { audit: { found: 3, lost: [], doubled: ["a"] } }],
+  ["a write that is lost", { audit: { stored: 3, lost: ["a"], duplicated: [] } }],
+  ["a write that is there twice", { audit: { stored: 3, lost: [], duplicated: ["a"] } }],
 ])("%s fails", (_, outcome) => {
   expect(run(outcome)).toMatchObject({ isGood: false, text: expect.stringContaining("FAIL") });
 });

@@ -30,11 +30,11 @@ const frozenFailuresMax = 40;
 const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 
 /** Prints which claims hold. @returns whether all do. */
-export function report(outcome: Outcome, { control }: VerifyOptions, say: (line: string) => void): boolean {
-  say("");
-  for (const fault of outcome.walked.faults) say(`  ${fault}`);
+export function report(outcome: Outcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
+  print("");
+  for (const fault of outcome.walked.faults) print(`  ${fault}`);
   const claims = control ? controlClaims(outcome) : [...standingClaims(outcome), ...rollingClaims(outcome)];
-  for (const [claim, holds] of claims) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
+  for (const [claim, holds] of claims) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
@@ -78,8 +78,8 @@ function rollingClaims({ steps, audit }: Outcome): readonly Claim[] {
       `at most ${frozenFailuresMax} requests fail when a replica is frozen`,
       frozen.every(({ report }) => countFailures(report) <= frozenFailuresMax),
     ],
-    ["what was confirmed is there", audit.found > 0 && audit.lost.length === 0],
-    ["nothing is there twice", audit.doubled.length === 0],
+    ["what was confirmed is there", audit.stored > 0 && audit.lost.length === 0],
+    ["nothing is there twice", audit.duplicated.length === 0],
   ];
 }
 

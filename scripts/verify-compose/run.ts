@@ -51,23 +51,23 @@ const seenInMs = 50;
 const answerTimeoutMs = 35_000;
 
 /** Runs in a project of its own, and removes it, whatever happens. */
-export async function runCompose(options: VerifyOptions, say: Say): Promise<Outcome> {
+export async function runCompose(options: VerifyOptions, print: Say): Promise<Outcome> {
   const project = await openProject();
   const interrupted = hearInterruption();
   try {
-    return await Promise.race([verify(project, options, say), interrupted]);
+    return await Promise.race([verify(project, options, print), interrupted]);
   } finally {
-    say("removing it all");
+    print("removing it all");
     await removeProject(project);
   }
 }
 
-async function verify(project: Project, options: VerifyOptions, say: Say): Promise<Outcome> {
-  const since = createClock(say);
+async function verify(project: Project, options: VerifyOptions, print: Say): Promise<Outcome> {
+  const since = createClock(print);
   await project.compose("build");
   since("the images are built");
   const images = await readImages(project.version);
-  for (const image of images) say(`  ${describeImage(image)}`);
+  for (const image of images) print(`  ${describeImage(image)}`);
 
   await project.compose("up", "--detach");
   const graphqlUrl = await readDoorUrl(project, "gateway");
@@ -92,8 +92,8 @@ async function verify(project: Project, options: VerifyOptions, say: Say): Promi
   try {
     const urls = { gateway: gateway.url, "rest-proxy": proxy.url };
     const shares = await measureShares({ doors: urls, services: replicas, token, perSecond: options.perSecond });
-    say(`\n${"door".padEnd(12)}${"service".padEnd(12)} each replica's share`);
-    for (const share of shares) say(describeShare(share));
+    print(`\n${"door".padEnd(12)}${"service".padEnd(12)} each replica's share`);
+    for (const share of shares) print(describeShare(share));
     const traffic = startTraffic({
       graphqlUrl: gateway.url,
       restUrl: proxy.url,
@@ -102,7 +102,7 @@ async function verify(project: Project, options: VerifyOptions, say: Say): Promi
       perSecond: options.perSecond,
       timeoutMs: answerTimeoutMs,
     });
-    const steps = await roll({ project, replicas, entries, balancers, traffic, say, ...options });
+    const steps = await roll({ project, replicas, entries, balancers, traffic, print, ...options });
     await traffic.stop();
     since("\nrolled");
     return { images, walked, jobs: again, isSeedKept, shares, steps, audit: await traffic.audit() };
@@ -118,20 +118,20 @@ interface Rolling extends VerifyOptions {
   /** In the order of the doors. */
   readonly balancers: readonly Balancer[];
   readonly traffic: Traffic;
-  readonly say: Say;
+  readonly print: Say;
 }
 
 async function roll(o: Rolling): Promise<readonly Step[]> {
-  const { traffic, replicas, entries, balancers, control, say } = o;
+  const { traffic, replicas, entries, balancers, control, print } = o;
   const steps: Step[] = [];
   const tell = (step: Step) => {
     steps.push(step);
-    say(describeStep(step));
+    print(describeStep(step));
   };
-  say(`\n${stepsHead}`);
+  print(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
-  tell(await awaitCalm(traffic, say));
+  tell(await awaitCalm(traffic, print));
   for (const container of inTurn(replicas)) tell(await restart(container, undefined, o));
   for (const [index, door] of doors.entries()) {
     for (const container of entries.get(door) ?? []) tell(await restart(container, balancers[index], o));
@@ -144,12 +144,12 @@ async function roll(o: Rolling): Promise<readonly Step[]> {
 }
 
 /** Before anything is restarted nothing may fail; a machine that has just started all of it, or does something else, is given time. */
-async function awaitCalm(traffic: Traffic, say: Say): Promise<Step> {
+async function awaitCalm(traffic: Traffic, print: Say): Promise<Step> {
   for (let tries = 1; ; tries++) {
     await sleep(calmMs);
     const step: Step = { kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 };
     if (countFailures(step.report) === 0 || tries >= calmTriesMax) return step;
-    say(describeStep(step));
+    print(describeStep(step));
   }
 }
 
@@ -175,7 +175,7 @@ async function restart(container: Container, balancer: Balancer | undefined, o: 
 }
 
 async function kill(container: Container, traffic: Traffic): Promise<Step> {
-  const writesHeld = traffic.underWay("graphql writes") + traffic.underWay("rest writes");
+  const writesHeld = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   await killContainer(container);
   await sleep(deadMs);
   await startContainer(container);
@@ -232,10 +232,10 @@ async function waitForJobs({ name }: Project) {
   return { exitCodes: out.trim().split("\n").map(Number), seedLog: seed.out };
 }
 
-function createClock(say: Say): (what: string) => void {
+function createClock(print: Say): (what: string) => void {
   let beganMs = performance.now();
   return (what) => {
-    say(`${what} (${((performance.now() - beganMs) / 1_000).toFixed(0)} s)`);
+    print(`${what} (${((performance.now() - beganMs) / 1_000).toFixed(0)} s)`);
     beganMs = performance.now();
   };
 }

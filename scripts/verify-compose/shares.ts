@@ -52,7 +52,7 @@ async function measureDoor(door: Door, steps: readonly Step[], o: SharesOptions)
       const step = steps[count % steps.length] as Step;
       // Each step's own next number, so that the REST proxy has a copy of as little as may be.
       const next = Math.floor(count / steps.length);
-      return step.judge(await client.send(step.ask(next)), next);
+      return step.findProblem(await client.send(step.createRequest(next)), next);
     },
   });
   // A door looks its services' names up every five seconds; after that it knows all of them.

@@ -20,7 +20,7 @@ export async function walk({ graphqlUrl, restUrl, token, run }: WalkOptions) {
   ] as const) {
     const client = createHttpClient(url);
     for (const step of [...reads, ...writes]) {
-      const fault = step.judge(await client.send(step.ask(count)), count);
+      const fault = step.findProblem(await client.send(step.createRequest(count)), count);
       if (fault !== undefined) faults.push(fault);
       count++;
     }

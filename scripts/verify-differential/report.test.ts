@@ -7,30 +7,30 @@ const equal: Outcome = { name: "keys", comparedCount: 50, differences: [], tookM
 const difference = { operation: { query: "{ a }" }, what: "data", answer: null, wanted: 1 };
 const different: Outcome = { name: "requires", comparedCount: 1_050, differences: [difference], tookMs: 500 };
 
-test("it passes when nothing differs, and counts what was compared", () => {
-  const { passed, lines } = tell([equal]);
+test("it passes without differences, and prints the number of operations", () => {
+  const { passed, lines } = runReport([equal]);
   expect(passed).toBe(true);
-  expect(lines.at(-1)).toBe("ok    1 animals, 50 operations through both lanes, 0 differences, seed 7, 1.5 s");
+  expect(lines.at(-1)).toBe("ok    1 cases, 50 operations through both paths, 0 differences, seed 7, 1.5 s");
 });
 
-test("it fails when something differs, and names the animal", () => {
-  const { passed, lines } = tell([equal, different]);
+test("it fails with a difference, and names the case", () => {
+  const { passed, lines } = runReport([equal, different]);
   expect(passed).toBe(false);
   expect(lines.find((line) => line.startsWith("requires"))).toContain("different: data");
-  expect(lines.at(-1)).toBe("FAIL  2 animals, 1,100 operations through both lanes, 1 differences, seed 7, 2.0 s");
+  expect(lines.at(-1)).toBe("FAIL  2 cases, 1,100 operations through both paths, 1 differences, seed 7, 2.0 s");
 });
 
-test("it fails when nothing was compared", () => {
-  expect(tell([]).passed).toBe(false);
+test("it fails without operations", () => {
+  expect(runReport([]).passed).toBe(false);
 });
 
-test("the control passes only when it finds differences", () => {
-  expect(tell([equal], { ...options, control: true }).passed).toBe(false);
-  expect(tell([different], { ...options, control: true }).passed).toBe(true);
+test("the control passes only if it finds differences", () => {
+  expect(runReport([equal], { ...options, control: true }).passed).toBe(false);
+  expect(runReport([different], { ...options, control: true }).passed).toBe(true);
 });
 
-function tell(outcomes: readonly Outcome[], about = options) {
+function runReport(outcomes: readonly Outcome[], reportOptions = options) {
   const lines: string[] = [];
-  const passed = report(outcomes, about, (line) => void lines.push(line));
+  const passed = report(outcomes, reportOptions, (line) => void lines.push(line));
   return { passed, lines };
 }

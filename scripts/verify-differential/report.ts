@@ -1,20 +1,20 @@
 import type { VerifyOptions } from "./options.ts";
 import type { Outcome } from "./run.ts";
 
-/** Prints what was compared and whether the check passed. @returns whether it did. */
-export function report(outcomes: readonly Outcome[], options: VerifyOptions, say: (line: string) => void): boolean {
-  say("");
+/** Prints the result of each case and of the check. @returns whether the check passed. */
+export function report(outcomes: readonly Outcome[], options: VerifyOptions, print: (line: string) => void): boolean {
+  print("");
   for (const { name, comparedCount, differences, tookMs } of outcomes) {
-    const found = differences.length > 0 ? `different: ${differences.map(({ what }) => what).join(", ")}` : "equal";
-    say(`${name.padEnd(28)}${toCount(comparedCount)} operations ${toSeconds(tookMs)}  ${found}`);
+    const result = differences.length > 0 ? `different: ${differences.map(({ what }) => what).join(", ")}` : "equal";
+    print(`${name.padEnd(28)}${toCount(comparedCount)} operations ${toSeconds(tookMs)}  ${result}`);
   }
   const comparedCount = sum(outcomes.map((outcome) => outcome.comparedCount));
   const differenceCount = sum(outcomes.map(({ differences }) => differences.length));
   const passed = comparedCount > 0 && (options.control ? differenceCount > 0 : differenceCount === 0);
-  const asked = options.control ? "stock" : "both lanes";
-  say("");
-  say(
-    `${passed ? "ok  " : "FAIL"}  ${outcomes.length} animals, ${comparedCount.toLocaleString("en")} operations through ${asked}, ` +
+  const target = options.control ? "Apollo Gateway" : "both paths";
+  print("");
+  print(
+    `${passed ? "ok  " : "FAIL"}  ${outcomes.length} cases, ${comparedCount.toLocaleString("en")} operations through ${target}, ` +
       `${differenceCount} differences, seed ${options.seed}, ${toSeconds(sum(outcomes.map(({ tookMs }) => tookMs))).trim()}`,
   );
   return passed;

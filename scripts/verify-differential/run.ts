@@ -10,25 +10,25 @@ import {
 import { startAnimal } from "../../gateway/test/differential/start-case.ts";
 import type { VerifyOptions } from "./options.ts";
 
-/** What came of one animal. */
+/** The result of one case. */
 export interface Outcome {
   readonly name: string;
-  /** Operations that were compared, those included that were tried to find a smaller one. */
+  /** The number of compared operations, including those that were tried to find a smaller one. */
   readonly comparedCount: number;
   readonly differences: readonly Difference[];
   readonly tookMs: number;
 }
 
-/** One animal after the other. Differences are said when they are found. */
-export async function runAnimals(options: VerifyOptions, say: (line: string) => void): Promise<readonly Outcome[]> {
-  const chosen = animals.filter(({ name }) => name.includes(options.animal));
-  const operationCount = Math.ceil(options.operations / chosen.length / 2);
+/** Runs the cases one after the other. Differences are printed when they are found. */
+export async function runAnimals(options: VerifyOptions, print: (line: string) => void): Promise<readonly Outcome[]> {
+  const selected = animals.filter(({ name }) => name.includes(options.animal));
+  const operationCount = Math.ceil(options.operations / selected.length / 2);
   const outcomes: Outcome[] = [];
-  for (const animal of chosen) {
+  for (const animal of selected) {
     const outcome = await runAnimal(animal, operationCount, options);
     outcomes.push(outcome);
-    for (const difference of outcome.differences) say(JSON.stringify({ animal: animal.name, ...difference }));
-    say(`${animal.name}: ${outcome.differences.length > 0 ? "DIFFERENT" : "equal"}`);
+    for (const difference of outcome.differences) print(JSON.stringify({ animal: animal.name, ...difference }));
+    print(`${animal.name}: ${outcome.differences.length > 0 ? "DIFFERENT" : "equal"}`);
   }
   return outcomes;
 }

@@ -1,17 +1,17 @@
-import type { Confirmed, Line } from "./buyers.ts";
+import type { ConfirmedOrder, Line } from "./buyers.ts";
 import type { Cluster } from "./cluster.ts";
 
 export interface Audit {
   readonly confirmed: number;
-  /** Confirmed orders that are not in the database. */
+  /** Confirmed orders that the database does not contain. */
   readonly lost: number;
-  /** Orders in the database that nobody was told of, though everybody was told of all they wanted; and confirmed ones that two were told of. */
-  readonly doubled: number;
-  /** Confirmed orders that are not what was ordered. */
+  /** Orders in the database that were never confirmed to a buyer, and orders that were confirmed more than once. */
+  readonly duplicated: number;
+  /** Confirmed orders whose stored customer or lines differ from the request. */
   readonly changed: number;
-  /** Products whose stock is not what it was less what was ordered. */
+  /** Products whose stock differs from the initial stock minus the ordered quantities. */
   readonly stockWrong: number;
-  /** Records of keys that belong to no order, or to one of somebody else; and orders without a record. */
+  /** Idempotency records without an order of the same customer, and orders without a record. */
   readonly recordsWrong: number;
 }
 
@@ -21,25 +21,25 @@ interface StoredOrder {
   readonly lines: readonly Line[];
 }
 
-/** Holds the database against what the buyers were told. Nobody may be at work on it. */
+/** Compares the database with the confirmed orders. No buyer may be ordering meanwhile. */
 export async function auditOrders(
   cluster: Cluster,
-  confirmed: readonly Confirmed[],
-  stockAtFirst: number,
+  confirmed: readonly ConfirmedOrder[],
+  initialStock: number,
 ): Promise<Audit> {
   const stored = await cluster.query<StoredOrder>(
     `select o.id, o.customer_id as "customerId", json_agg(json_build_object('sku', l.sku, 'qty', l.quantity) order by l.sku) as lines
       from orders o left join order_lines l on l.order_id = o.id group by o.id`,
   );
   const byId = new Map(stored.map((order) => [order.id, order]));
-  const told = new Set(confirmed.map(({ id }) => id));
-  const found = confirmed.filter(({ id }) => byId.has(id));
+  const confirmedIds = new Set(confirmed.map(({ id }) => id));
+  const stillStored = confirmed.filter(({ id }) => byId.has(id));
   return {
     confirmed: confirmed.length,
-    lost: confirmed.length - found.length,
-    doubled: stored.filter(({ id }) => !told.has(id)).length + (confirmed.length - told.size),
-    changed: found.filter((order) => describe(order) !== describe(byId.get(order.id))).length,
-    stockWrong: await countRows(cluster, wrongStock, [stockAtFirst]),
+    lost: confirmed.length - stillStored.length,
+    duplicated: stored.filter(({ id }) => !confirmedIds.has(id)).length + (confirmed.length - confirmedIds.size),
+    changed: stillStored.filter((order) => describe(order) !== describe(byId.get(order.id))).length,
+    stockWrong: await countRows(cluster, wrongStock, [initialStock]),
     recordsWrong: await countRows(cluster, wrongRecords),
   };
 }

@@ -7,30 +7,31 @@ export interface Line {
   readonly qty: number;
 }
 
-/** An order that a buyer was told of. */
-export interface Confirmed {
+/** An order whose creation the service confirmed to a buyer (201). */
+export interface ConfirmedOrder {
   readonly id: string;
   readonly customerId: string;
   readonly lines: readonly Line[];
 }
 
 export interface Buyers {
-  readonly confirmed: readonly Confirmed[];
-  /** Requests that were sent again, and those whose order had been placed by one that was never answered. */
-  readonly sentAgain: number;
+  readonly confirmed: readonly ConfirmedOrder[];
+  /** The number of retried requests. */
+  readonly retries: number;
+  /** The number of retries whose order an earlier request without a response had already placed. */
   readonly replayed: number;
-  /** Resolves when this many more orders have been confirmed. */
+  /** Resolves when `count` more orders have been confirmed. */
   confirmMore(count: number): Promise<void>;
-  /** Resolves when every buyer has been told of the last order they wanted. */
+  /** Resolves when the last order of every buyer has been confirmed. */
   stop(): Promise<void>;
-  /** Every buyer goes away at once, told or not. */
+  /** Stops every buyer at once, without waiting for confirmations. */
   abandon(): void;
 }
 
 export interface BuyersOptions {
-  /** The service's base address. */
+  /** The service's base URL. */
   readonly url: string;
-  /** One buyer each: token by user id. */
+  /** One buyer for each token, by user id. */
   readonly tokens: Readonly<Record<string, string>>;
   readonly skus: readonly string[];
 }
@@ -39,17 +40,17 @@ const linesMax = 3;
 const quantityMax = 4;
 const attemptTimeoutMs = 10_000;
 const pauseMs = 50;
-/** Longer than any restart takes: then something is wrong that trying again does not heal. */
+/** Longer than any restart takes, so a later order is an error that retries do not solve. */
 const orderDeadlineMs = 120_000;
 
 /**
- * Buyers who order one thing after another, each under a new key, and send each order again until it is confirmed. `stop` and
- * `confirmMore` throw when an order was refused, or not confirmed in two minutes.
+ * Starts buyers that place one order after the other, each with a new idempotency key, and retry each order until it is confirmed.
+ * `stop` and `confirmMore` throw if an order was rejected, or not confirmed within two minutes.
  */
 export function startBuyers(o: BuyersOptions): Buyers {
-  const confirmed: Confirmed[] = [];
+  const confirmed: ConfirmedOrder[] = [];
   const events = new EventEmitter();
-  const counts = { sentAgain: 0, replayed: 0 };
+  const counts = { retries: 0, replayed: 0 };
   const stopping = new AbortController();
   const abandoned = new AbortController();
 
@@ -59,19 +60,19 @@ export function startBuyers(o: BuyersOptions): Buyers {
       const order = await orderUntilConfirmed(o.url, token, lines, { counts, abandoned: abandoned.signal });
       confirmed.push({ ...order, lines });
       if (order.customerId !== customerId)
-        throw new Error(`User ${customerId} was given an order of ${order.customerId}.`);
+        throw new Error(`User ${customerId} received an order of ${order.customerId}.`);
       events.emit("confirmed");
     }
   }
 
   const done = Promise.all(Object.entries(o.tokens).map(([customerId, token]) => buy(customerId, token)));
-  // Whoever waits hears of it; until somebody does, it is no unhandled rejection.
+  // `stop` and `confirmMore` report the error; until one is called, it must not be an unhandled rejection.
   done.catch(() => {});
 
   return {
     confirmed,
-    get sentAgain() {
-      return counts.sentAgain;
+    get retries() {
+      return counts.retries;
     },
     get replayed() {
       return counts.replayed;
@@ -89,7 +90,7 @@ export function startBuyers(o: BuyersOptions): Buyers {
 }
 
 interface Attempts {
-  readonly counts: { sentAgain: number; replayed: number };
+  readonly counts: { retries: number; replayed: number };
   readonly abandoned: AbortSignal;
 }
 
@@ -98,7 +99,7 @@ async function orderUntilConfirmed(
   token: string,
   lines: readonly Line[],
   { counts, abandoned }: Attempts,
-): Promise<Pick<Confirmed, "id" | "customerId">> {
+): Promise<Pick<ConfirmedOrder, "id" | "customerId">> {
   const headers = {
     "content-type": "application/json",
     authorization: `Bearer ${token}`,
@@ -106,26 +107,27 @@ async function orderUntilConfirmed(
   };
   const deadline = performance.now() + orderDeadlineMs;
   while (performance.now() < deadline && !abandoned.aborted) {
-    const answer = await attempt(url, headers, JSON.stringify({ lines }));
-    if (answer?.status === 201) {
-      if (answer.replayed) counts.replayed++;
-      return answer.body as Pick<Confirmed, "id" | "customerId">;
+    const response = await attempt(url, headers, JSON.stringify({ lines }));
+    if (response?.status === 201) {
+      if (response.replayed) counts.replayed++;
+      return response.body as Pick<ConfirmedOrder, "id" | "customerId">;
     }
-    if (answer !== undefined && !isPassing(answer)) throw new Error(`Refused: ${JSON.stringify(answer.body)}`);
-    counts.sentAgain++;
+    if (response !== undefined && !isRetriable(response))
+      throw new Error(`The order was rejected: ${JSON.stringify(response.body)}`);
+    counts.retries++;
     await sleep(pauseMs);
   }
   throw new Error(`An order was not confirmed in ${orderDeadlineMs} ms.`);
 }
 
-interface Answer {
+interface OrderResponse {
   readonly status: number;
   readonly replayed: boolean;
   readonly body: unknown;
 }
 
-/** @returns undefined when no whole answer came. */
-async function attempt(url: string, headers: Record<string, string>, body: string): Promise<Answer | undefined> {
+/** @returns undefined without a complete response. */
+async function attempt(url: string, headers: Record<string, string>, body: string): Promise<OrderResponse | undefined> {
   try {
     const signal = AbortSignal.timeout(attemptTimeoutMs);
     const response = await fetch(`${url}/rest/v1/orders`, { method: "POST", headers, body, signal });
@@ -136,8 +138,8 @@ async function attempt(url: string, headers: Record<string, string>, body: strin
   }
 }
 
-/** What a client sends again: failures of the server, and its own key still under way. */
-function isPassing({ status, body }: Answer): boolean {
+/** A client retries after a server error, and while an earlier request with the same key is in flight. */
+function isRetriable({ status, body }: OrderResponse): boolean {
   return status >= 500 || (body as { type?: string }).type === "/problems/idempotency-key-in-flight";
 }
 

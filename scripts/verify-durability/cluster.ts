@@ -4,20 +4,20 @@ import pg from "pg";
 import { killTree } from "./process-tree.ts";
 
 export interface Cluster {
-  /** The orders database, as its own role opens it. */
+  /** The URL of the orders database, with the service's role. */
   readonly databaseUrl: string;
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** For every session, from its next statement on. */
+  /** Applies to every session from its next statement on. */
   setSynchronousCommit(value: "on" | "off"): Promise<void>;
-  /** kill -9 of the postmaster and its children, and a start on the same files. Resolves when it takes statements again. */
+  /** Ends the postmaster and its children with SIGKILL, and starts on the same files. Resolves when it accepts statements. */
   killAndRestart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of its own with an empty database for orders. */
+/** Starts a separate PostgreSQL with an empty database for orders. */
 export async function startCluster(directory: string): Promise<Cluster> {
   const port = await pickFreePort();
-  // The settings are PostgreSQL's own: fsync and synchronous_commit are on.
+  // PostgreSQL's default settings: fsync and synchronous_commit are on.
   const start = () => startLocalPostgres({ directory, port, log: () => {} });
   let postgres: LocalPostgres = await start();
   const { superuserUrl } = postgres;

@@ -4,7 +4,7 @@ import { identifyProcess } from "@tributary/kit/process/process-identity";
 import { expect, test } from "vitest";
 import { childrenOf, killTree } from "./process-tree.ts";
 
-test("a process dies together with its children", async () => {
+test("a process is killed together with its children", async () => {
   const text = `for (const n of [1, 2]) require("node:child_process").spawn("sleep", ["600"]); console.log("ready"); setInterval(() => {}, 1e6)`;
   const parent = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "pipe", "inherit"] });
   await once(parent.stdout, "data");
@@ -17,6 +17,6 @@ test("a process dies together with its children", async () => {
   await expect.poll(() => children.map(identifyProcess)).toEqual([undefined, undefined]);
 });
 
-test("who has no children has none", () => {
+test("an unknown pid has no children", () => {
   expect(childrenOf(2_147_483_646)).toEqual([]);
 });

@@ -2,23 +2,23 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Kills a process and all its children at once: it is stopped first, so that it can neither make another child nor notice that one died.
- * Throws when the process is not there.
+ * Kills a process and its children with SIGKILL. The process is stopped first, so that it can neither start another child nor react to the
+ * end of one. Throws if the process does not exist.
  */
 export function killTree(pid: number): void {
   process.kill(pid, "SIGSTOP");
-  for (const victim of [pid, ...childrenOf(pid)]) killOne(victim);
+  for (const target of [pid, ...childrenOf(pid)]) killIfRunning(target);
 }
 
-function killOne(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // It has already ended.
   }
 }
 
-/** The pids of a process's children, not of theirs: PostgreSQL's have none. */
+/** The pids of a process's direct children. PostgreSQL's children have no children. */
 export function childrenOf(parent: number): readonly number[] {
   return (process.platform === "linux" ? processesFromProc() : processesFromPs())
     .filter(([, ppid]) => ppid === parent)
@@ -27,7 +27,7 @@ export function childrenOf(parent: number): readonly number[] {
 
 type ProcessAndParent = readonly [pid: number, ppid: number];
 
-// proc_pid_stat(5): "pid (command) state ppid …"; the command may hold anything, so we count from the last parenthesis.
+// proc_pid_stat(5): "pid (command) state ppid …". The command may contain any characters, so fields are counted from the last parenthesis.
 function processesFromProc(): readonly ProcessAndParent[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -1,51 +1,58 @@
 import type { VerifyOptions } from "./options.ts";
-import type { Outcome } from "./run.ts";
+import type { DurabilityOutcome } from "./run.ts";
 
-/** Prints what happened and which checks passed. @returns whether all did. */
-export function report(outcome: Outcome, options: VerifyOptions, say: (line: string) => void): boolean {
-  const { serviceBackMs, postgresBackMs } = outcome;
+/** Prints the counts and the result of each check. @returns whether all checks passed. */
+export function report(outcome: DurabilityOutcome, options: VerifyOptions, print: (line: string) => void): boolean {
+  const { serviceRestartMs, postgresRestartMs } = outcome;
   const rows: readonly (readonly [string, number])[] = [
-    ["kills of the service", serviceBackMs.length],
-    ["kills of PostgreSQL", postgresBackMs.length],
-    ["service back again, median ms", median(serviceBackMs)],
-    ["PostgreSQL back again, median ms", median(postgresBackMs)],
-    ["requests sent again", outcome.sentAgain],
-    ["answers that were lost, and replayed", outcome.replayed],
+    ["kills of the service", serviceRestartMs.length],
+    ["kills of PostgreSQL", postgresRestartMs.length],
+    ["service restart until ready, median ms", median(serviceRestartMs)],
+    ["PostgreSQL restart until ready, median ms", median(postgresRestartMs)],
+    ["retried requests", outcome.retries],
+    ["replayed responses of lost ones", outcome.replayed],
     ["orders confirmed", outcome.confirmed],
     ["lost", outcome.lost],
-    ["doubled", outcome.doubled],
+    ["duplicated", outcome.duplicated],
     ["changed", outcome.changed],
     ["products with wrong stock", outcome.stockWrong],
-    ["keys without their order, orders without their key", outcome.recordsWrong],
+    ["keys without an order, orders without a key", outcome.recordsWrong],
   ];
-  say("");
-  for (const [what, count] of rows) say(`${what.padEnd(52)}${count.toLocaleString("en").padStart(9)}`);
-  say("");
-  const checks = options.control ? controlChecks(outcome) : usualChecks(outcome);
-  for (const [claim, holds] of checks) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
+  print("");
+  for (const [label, count] of rows) print(`${label.padEnd(52)}${count.toLocaleString("en").padStart(9)}`);
+  print("");
+  const checks = options.control ? controlChecks(outcome) : durabilityChecks(outcome);
+  for (const [claim, holds] of checks) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   const failed = checks.filter(([, holds]) => !holds).length;
-  say(`${checks.length - failed} passed, ${failed} failed`);
+  print(`${checks.length - failed} passed, ${failed} failed`);
   return failed === 0;
 }
 
 type Check = readonly [claim: string, holds: boolean];
 
-function usualChecks({ confirmed, lost, doubled, changed, stockWrong, recordsWrong }: Outcome): readonly Check[] {
+function durabilityChecks({
+  confirmed,
+  lost,
+  duplicated,
+  changed,
+  stockWrong,
+  recordsWrong,
+}: DurabilityOutcome): readonly Check[] {
   return [
     ["orders were confirmed", confirmed > 0],
     ["no confirmed order is lost", lost === 0],
-    ["no order is doubled", doubled === 0],
-    ["every order is what was ordered", changed === 0],
-    ["stock adds up", stockWrong === 0],
+    ["no order is duplicated", duplicated === 0],
+    ["every order contains what was ordered", changed === 0],
+    ["the stock matches the orders", stockWrong === 0],
     ["every key has its order, and every order its key", recordsWrong === 0],
   ];
 }
 
-/** A database that forgets loses whole transactions, never parts of them: so stock adds up there too. */
-function controlChecks({ lost, stockWrong, recordsWrong }: Outcome): readonly Check[] {
+/** Without synchronous commit PostgreSQL loses whole transactions, never parts, so the stock must match the orders here too. */
+function controlChecks({ lost, stockWrong, recordsWrong }: DurabilityOutcome): readonly Check[] {
   return [
     ["the control finds confirmed orders that are lost", lost > 0],
-    ["and what is left is whole", stockWrong === 0 && recordsWrong === 0],
+    ["the remaining data is consistent", stockWrong === 0 && recordsWrong === 0],
   ];
 }
 

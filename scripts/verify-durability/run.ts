@@ -12,92 +12,92 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import type { VerifyOptions } from "./options.ts";
 import { type Service, startService } from "../processes/service.ts";
 
-export interface Outcome extends Audit {
-  readonly sentAgain: number;
+export interface DurabilityOutcome extends Audit {
+  readonly retries: number;
   readonly replayed: number;
-  /** How long each restart took until it answered again. */
-  readonly serviceBackMs: readonly number[];
-  readonly postgresBackMs: readonly number[];
+  /** The durations of the restarts until the process was ready, in milliseconds. */
+  readonly serviceRestartMs: readonly number[];
+  readonly postgresRestartMs: readonly number[];
 }
 
 const buyersCount = 10;
 const skus = ["A", "B", "C", "D", "E"];
-const stockAtFirst = 1_000_000_000;
-/** Confirmed between two kills, so that each kill has something to lose. */
+const initialStock = 1_000_000_000;
+/** Orders that are confirmed between two kills, so that each kill can lose some. */
 const confirmedBetweenKills = 30;
-/** A kill comes at any moment, not just when somebody was told of an order. */
+/** A random delay before each kill, so that it does not always follow a confirmation. */
 const killDelayMsMax = 100;
 const tokenTtlSeconds = 6 * 3_600;
 
-/** Runs the rounds on a PostgreSQL and a service of their own, and ends both, whatever happens. */
-export async function runRounds(options: VerifyOptions, say: (line: string) => void): Promise<Outcome> {
-  const ends: (() => unknown)[] = [];
-  const interrupted = hearInterruption();
+/** Starts a PostgreSQL and a service, runs the rounds, and stops both. */
+export async function runRounds(options: VerifyOptions, print: (line: string) => void): Promise<DurabilityOutcome> {
+  const cleanups: (() => unknown)[] = [];
+  const interrupted = waitForInterruption();
   try {
     const folder = mkdtempSync(join(tmpdir(), "tributary-durability-"));
     const directory = join(folder, "postgres");
-    ends.push(
+    cleanups.push(
       () => rmSync(folder, { recursive: true, force: true }),
       () => removeLocalPostgres(directory),
     );
     const issuer = await startTestIssuer();
-    ends.push(() => issuer.stop());
+    cleanups.push(() => issuer.stop());
     const cluster = await startCluster(directory);
-    ends.push(() => cluster.stop());
+    cleanups.push(() => cluster.stop());
     const url = `http://127.0.0.1:${await pickFreePort()}`;
     const service = await startService("services/orders", url, environmentOf(url, cluster, issuer));
-    ends.push(() => service.stop());
+    cleanups.push(() => service.stop());
     await cluster.query(
       "insert into products (sku, title, price_minor, currency, stock) select sku, sku, 100, 'EUR', $2 from unnest($1::text[]) as sku",
-      [skus, stockAtFirst],
+      [skus, initialStock],
     );
-    const buyers = startBuyers({ url, skus, tokens: await makeTokens(issuer) });
-    ends.push(() => buyers.abandon());
-    return await killInRounds({ options, say, cluster, service, buyers, interrupted });
+    const buyers = startBuyers({ url, skus, tokens: await createTokens(issuer) });
+    cleanups.push(() => buyers.abandon());
+    return await killInRounds({ options, print, cluster, service, buyers, interrupted });
   } finally {
-    for (const end of ends.reverse()) await end();
+    for (const cleanUp of cleanups.reverse()) await cleanUp();
   }
 }
 
-interface Scene {
+interface RunContext {
   readonly options: VerifyOptions;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly cluster: Cluster;
   readonly service: Service;
   readonly buyers: Buyers;
-  /** Rejects when somebody wants an end. */
+  /** Rejects after SIGINT or SIGTERM. */
   readonly interrupted: Promise<never>;
 }
 
-async function killInRounds(scene: Scene): Promise<Outcome> {
-  const { options, say, cluster, service, buyers, interrupted } = scene;
-  const serviceBackMs: number[] = [];
-  const postgresBackMs: number[] = [];
-  // The service refuses to start on a database that forgets: in the control it forgets between starts.
-  const forget = async () => options.control && (await cluster.setSynchronousCommit("off"));
-  const remember = async () => void (options.control && (await cluster.setSynchronousCommit("on")));
+async function killInRounds(context: RunContext): Promise<DurabilityOutcome> {
+  const { options, print, cluster, service, buyers, interrupted } = context;
+  const serviceRestartMs: number[] = [];
+  const postgresRestartMs: number[] = [];
+  // The service does not start with synchronous_commit = off, so the control turns it off between starts.
+  const disableDurability = async () => options.control && (await cluster.setSynchronousCommit("off"));
+  const restoreDurability = async () => void (options.control && (await cluster.setSynchronousCommit("on")));
   const order = async () => {
-    await forget();
+    await disableDurability();
     await Promise.race([buyers.confirmMore(confirmedBetweenKills), interrupted]);
     await sleep(randomInt(killDelayMsMax));
   };
   for (let round = 1; round <= options.rounds; round++) {
     await order();
-    serviceBackMs.push(await timed(() => service.killAndRestart(remember)));
+    serviceRestartMs.push(await timed(() => service.killAndRestart(restoreDurability)));
     await order();
-    postgresBackMs.push(await timed(() => cluster.killAndRestart()));
-    const back = `service back in ${serviceBackMs.at(-1)} ms, PostgreSQL in ${postgresBackMs.at(-1)} ms`;
-    say(
-      `round ${round} of ${options.rounds}: ${buyers.confirmed.length.toLocaleString("en")} orders confirmed; ${back}`,
+    postgresRestartMs.push(await timed(() => cluster.killAndRestart()));
+    const restarts = `service ready after ${serviceRestartMs.at(-1)} ms, PostgreSQL after ${postgresRestartMs.at(-1)} ms`;
+    print(
+      `round ${round} of ${options.rounds}: ${buyers.confirmed.length.toLocaleString("en")} orders confirmed; ${restarts}`,
     );
   }
   await buyers.stop();
-  const audit = await auditOrders(cluster, buyers.confirmed, stockAtFirst);
-  return { ...audit, sentAgain: buyers.sentAgain, replayed: buyers.replayed, serviceBackMs, postgresBackMs };
+  const audit = await auditOrders(cluster, buyers.confirmed, initialStock);
+  return { ...audit, retries: buyers.retries, replayed: buyers.replayed, serviceRestartMs, postgresRestartMs };
 }
 
-/** Heard between two kills, never while something starts: so nothing is left behind. */
-function hearInterruption(): Promise<never> {
+/** The interruption is handled between two kills, never during a start, so that no process remains. */
+function waitForInterruption(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
   });
@@ -116,7 +116,7 @@ function environmentOf(url: string, cluster: Cluster, issuer: TestIssuer): Reado
   };
 }
 
-async function makeTokens(issuer: TestIssuer): Promise<Record<string, string>> {
+async function createTokens(issuer: TestIssuer): Promise<Record<string, string>> {
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   const ids = Array.from({ length: buyersCount }, (_, index) => String(index + 1));
   const tokens = ids.map(async (id) => [id, await issuer.token(id, ["orders:write"], { exp })] as const);

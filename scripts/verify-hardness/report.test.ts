@@ -6,8 +6,8 @@ const holds: Finding = { claim: "no request fails", holds: true, measured: "9 re
 const fails: Finding = { claim: "RSS stays", holds: false, measured: "40 %" };
 
 test("a finding is told with what was measured, as far as it can be read", () => {
-  expect(told((say) => reportFinding(holds, say))).toEqual(["  ok    no request fails: 9 requests"]);
-  expect(told((say) => reportFinding({ ...fails, measured: "x".repeat(9_999) }, say))[0]?.length).toBeLessThan(500);
+  expect(told((print) => reportFinding(holds, print))).toEqual(["  ok    no request fails: 9 requests"]);
+  expect(told((print) => reportFinding({ ...fails, measured: "x".repeat(9_999) }, print))[0]?.length).toBeLessThan(500);
 });
 
 test("one claim that does not hold fails its check, and all", () => {
@@ -31,11 +31,11 @@ function outcome(name: string, ...findings: Finding[]): CheckOutcome {
 
 function verdict(outcomes: readonly CheckOutcome[], control: boolean): readonly [boolean, string | undefined] {
   let passed = false;
-  const lines = told((say) => (passed = reportAll(outcomes, control, say)));
+  const lines = told((print) => (passed = reportAll(outcomes, control, print)));
   return [passed, lines.at(-1)];
 }
 
-function told(report: (say: (line: string) => void) => unknown): readonly string[] {
+function told(report: (print: (line: string) => void) => unknown): readonly string[] {
   const lines: string[] = [];
   report((line) => void lines.push(line));
   return lines;

@@ -10,17 +10,17 @@ type Say = (line: string) => void;
 /** Wrong answers can be long. */
 const measuredCharsMax = 400;
 
-export function reportFinding({ claim, holds, measured }: Finding, say: Say): void {
-  say(`  ${holds ? "ok  " : "FAIL"}  ${claim}: ${measured.slice(0, measuredCharsMax)}`);
+export function reportFinding({ claim, holds, measured }: Finding, print: Say): void {
+  print(`  ${holds ? "ok  " : "FAIL"}  ${claim}: ${measured.slice(0, measuredCharsMax)}`);
 }
 
 /** The last line. @returns whether all is as it should be: with `control`, that each check which can find something does. */
-export function reportAll(outcomes: readonly CheckOutcome[], control: boolean, say: Say): boolean {
+export function reportAll(outcomes: readonly CheckOutcome[], control: boolean, print: Say): boolean {
   const isGood = control ? controlIsGood : ({ findings }: CheckOutcome) => findings.every(({ holds }) => holds);
   const bad = outcomes.filter((outcome) => !isGood(outcome));
-  if (control) for (const outcome of outcomes) say(describeControl(outcome));
+  if (control) for (const outcome of outcomes) print(describeControl(outcome));
   const names = bad.map(({ check }) => check.name).join(", ");
-  say(`${outcomes.length - bad.length} passed, ${bad.length} failed${bad.length > 0 ? `: ${names}` : ""}`);
+  print(`${outcomes.length - bad.length} passed, ${bad.length} failed${bad.length > 0 ? `: ${names}` : ""}`);
   return bad.length === 0;
 }
 

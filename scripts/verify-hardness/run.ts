@@ -10,7 +10,7 @@ import { type CheckOutcome, reportFinding } from "./report.ts";
 export interface RunOptions {
   readonly options: VerifyOptions;
   readonly cores: Cores;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** Runs one check in a scene of its own, and ends all that was started, whatever happens. */
@@ -19,10 +19,10 @@ export async function runCheck(check: Check, o: RunOptions): Promise<CheckOutcom
   const findings: Finding[] = [];
   const find = (finding: Finding) => {
     findings.push(finding);
-    reportFinding(finding, o.say);
+    reportFinding(finding, o.print);
   };
   const interrupted = hearInterruption();
-  o.say(`${check.name}: ${check.claim}`);
+  o.print(`${check.name}: ${check.claim}`);
   try {
     await Promise.race([check.run(createScene({ ...o, find }, ends)), interrupted.happens]);
     return { check, findings };
@@ -33,12 +33,12 @@ export async function runCheck(check: Check, o: RunOptions): Promise<CheckOutcom
   } finally {
     for (const end of ends.reverse()) await end();
     interrupted.forget();
-    o.say("");
+    o.print("");
   }
 }
 
 function createScene(
-  { options, cores, say, find }: RunOptions & { find: (finding: Finding) => void },
+  { options, cores, print, find }: RunOptions & { find: (finding: Finding) => void },
   ends: (() => unknown)[],
 ): Scene {
   const folder = mkdtempSync(join(tmpdir(), "tributary-hardness-"));
@@ -46,7 +46,7 @@ function createScene(
   let count = 0;
   return {
     options,
-    note: (line) => say(`        ${line}`),
+    note: (line) => print(`        ${line}`),
     find,
     async startGateway(supergraphSdl, environment = {}) {
       const file = join(folder, `supergraph-${++count}.graphql`);

@@ -8,20 +8,20 @@ const posts = [
 
 test("a post has one writer at a time", () => {
   const ledger = createLedger(posts);
-  const [first, second] = [ledger.take(), ledger.take()];
+  const [first, second] = [ledger.reserve(), ledger.reserve()];
   expect(new Set([first?.id, second?.id])).toEqual(new Set(["1", "2"]));
-  expect(ledger.take()).toBeUndefined();
+  expect(ledger.reserve()).toBeUndefined();
   first?.release();
-  expect(ledger.take()?.id).toBe(first?.id);
+  expect(ledger.reserve()?.id).toBe(first?.id);
 });
 
-test("what is written is what readers have to see from then on, and not before", () => {
+test("a released write is required of reads that start later, not of earlier ones", () => {
   const ledger = createLedger(posts);
-  const post = ledger.take();
-  const before = ledger.floors();
-  post?.release({ etag: '"c"', floor: { title: 3, commentId: 8 } });
+  const post = ledger.reserve();
+  const before = ledger.confirmed();
+  post?.release({ etag: '"c"', confirmed: { title: 3, commentId: 8 } });
   expect(before.get(post?.id ?? "")).toEqual({ title: 0, commentId: 0 });
-  expect(ledger.floors().get(post?.id ?? "")).toEqual({ title: 3, commentId: 8 });
-  ledger.take()?.release();
-  expect(ledger.take()?.etag).toBe('"c"');
+  expect(ledger.confirmed().get(post?.id ?? "")).toEqual({ title: 3, commentId: 8 });
+  ledger.reserve()?.release();
+  expect(ledger.reserve()?.etag).toBe('"c"');
 });

@@ -1,49 +1,49 @@
-/** What writers were told is written, so that readers can be held against it. Numbers only grow. */
+/** The confirmed writes of each post, against which reads are checked. All numbers only grow. */
 export interface Ledger {
-  /** Takes a post that nobody else is writing to; undefined when all are being written to. */
-  take(): WritablePost | undefined;
-  /** The numbers that whoever asks from now on has to see, by post. */
-  floors(): ReadonlyMap<string, Floor>;
+  /** Reserves a post for one writer; undefined if all posts are reserved. */
+  reserve(): WritablePost | undefined;
+  /** The state that every read that starts now must return at least, by post. */
+  confirmed(): ReadonlyMap<string, ConfirmedState>;
 }
 
-export interface Floor {
-  /** In the title. */
+export interface ConfirmedState {
+  /** The number in the title. */
   readonly title: number;
-  /** Of the newest comment; 0 without one. */
+  /** The id of the newest comment; 0 without comments. */
   readonly commentId: number;
 }
 
 export interface WritablePost {
   readonly id: string;
-  /** Of what was last read or written. */
+  /** The ETag of the post's current version. */
   readonly etag: string;
-  readonly floor: Floor;
-  /** Says what was written, and lets others write. */
-  release(written?: { readonly etag?: string; readonly floor: Floor }): void;
+  readonly confirmed: ConfirmedState;
+  /** Records what was written, and ends the reservation. */
+  release(written?: { readonly etag?: string; readonly confirmed: ConfirmedState }): void;
 }
 
 export function createLedger(posts: readonly { readonly id: string; readonly etag: string }[]): Ledger {
-  const entries = posts.map(({ id, etag }) => ({ id, etag, floor: { title: 0, commentId: 0 }, taken: false }));
+  const entries = posts.map(({ id, etag }) => ({ id, etag, confirmed: { title: 0, commentId: 0 }, isReserved: false }));
   let next = 0;
 
   return {
-    take() {
+    reserve() {
       for (let tried = 0; tried < entries.length; tried++) {
         const entry = entries[next++ % entries.length];
-        if (!entry || entry.taken) continue;
-        entry.taken = true;
+        if (!entry || entry.isReserved) continue;
+        entry.isReserved = true;
         return {
           id: entry.id,
           etag: entry.etag,
-          floor: entry.floor,
+          confirmed: entry.confirmed,
           release(written) {
-            entry.taken = false;
+            entry.isReserved = false;
             if (written) Object.assign(entry, written);
           },
         };
       }
       return undefined;
     },
-    floors: () => new Map(entries.map(({ id, floor }) => [id, floor])),
+    confirmed: () => new Map(entries.map(({ id, confirmed }) => [id, confirmed])),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-test("ten thousand operations, unless said otherwise", () => {
+test("10,000 operations by default", () => {
   expect(readOptions([])).toEqual({ operations: 10_000, control: false });
   expect(readOptions(["--operations", "30", "--control"])).toEqual({ operations: 30, control: true });
 });
@@ -13,6 +13,6 @@ test.each([
   ["--operations", "x"],
   ["--faster"],
   ["3"],
-])("%s is not known", (...args) => {
+])("%s is rejected", (...args) => {
   expect(readOptions(args)).toBeUndefined();
 });

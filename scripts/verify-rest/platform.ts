@@ -7,7 +7,7 @@ import { ensureDatabase, removeLocalPostgres, startLocalPostgres } from "@tribut
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
 import { startProcess, startService } from "../processes/service.ts";
 
-/** Base addresses, and a token of the one who writes. */
+/** Base URLs, and the writer's token. */
 export interface Platform {
   readonly proxy: string;
   readonly posts: string;
@@ -18,36 +18,36 @@ export interface Platform {
 const routesFile = fileURLToPath(new URL("../../supergraph/routes.json", import.meta.url));
 const tokenTtlSeconds = 3_600;
 
-/** Each part in a process of its own. What has to be ended is put into `ends`, to be called last one first. */
-export async function startPlatform(ends: (() => unknown)[]): Promise<Platform> {
+/** Starts each service in a separate process. `cleanups` receives functions that stop them; call them in reverse order. */
+export async function startPlatform(cleanups: (() => unknown)[]): Promise<Platform> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rest-"));
   const directory = join(folder, "postgres");
-  ends.push(
+  cleanups.push(
     () => rmSync(folder, { recursive: true, force: true }),
     () => removeLocalPostgres(directory),
   );
   const issuer = await startTestIssuer();
-  ends.push(() => issuer.stop());
+  cleanups.push(() => issuer.stop());
   const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
-  ends.push(() => postgres.stop());
+  cleanups.push(() => postgres.stop());
 
   async function start(name: "posts" | "comments"): Promise<string> {
     const url = await pickUrl();
     const account = { name, role: name, password: name };
     const databaseUrl = await ensureDatabase(postgres.superuserUrl, account);
     const service = await startService(`services/${name}`, url, environmentOf(url, databaseUrl, issuer));
-    ends.push(() => service.stop());
+    cleanups.push(() => service.stop());
     return url;
   }
 
   const posts = await start("posts");
   const comments = await start("comments");
   const proxy = await pickUrl();
-  // Nothing is asked of the others; they only have to be named.
+  // The proxy requires a URL for each service; users and orders receive no requests.
   const addresses = { USERS_URL: posts, ORDERS_URL: posts, POSTS_URL: posts, COMMENTS_URL: comments };
   const environment = { ...addresses, PORT: new URL(proxy).port, ROUTES_FILE: routesFile, LOG_LEVEL: "warn" };
   const restProxy = await startProcess("rest-proxy", proxy, environment);
-  ends.push(() => restProxy.stop());
+  cleanups.push(() => restProxy.stop());
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return { proxy, posts, comments, token: await issuer.token("1", ["posts:write", "comments:write"], { exp }) };
 }

@@ -9,21 +9,21 @@ const run = (counts: Partial<Counts>, control = false) => {
   return { isGood, text: lines.join("\n") };
 };
 
-test("reads that are fresh, some of them kept, are what is wanted", () => {
+test("fresh reads, some of them from the cache, pass", () => {
   expect(run({}).isGood).toBe(true);
 });
 
 test.each([
   ["a stale read", { stale: ["GET /v1/posts/1: old"] }, "GET /v1/posts/1: old"],
-  ["a failure", { failures: ["GET /v1/posts was answered with 500"] }, "500"],
-  ["a cache that answers nothing", { hits: 0 }, "FAIL  some reads come from the cache"],
-])("%s is told and fails", (_, counts, told) => {
+  ["a failure", { failures: ["GET /v1/posts responded with 500"] }, "500"],
+  ["a cache without hits", { hits: 0 }, "FAIL  some reads come from the cache"],
+])("%s is reported and fails", (_, counts, line) => {
   const { isGood, text } = run(counts);
   expect(isGood).toBe(false);
-  expect(text).toContain(told);
+  expect(text).toContain(line);
 });
 
-test("the control has to find stale reads", () => {
+test("the control passes only if it finds stale reads", () => {
   expect(run({}, true).isGood).toBe(false);
   expect(run({ stale: ["old"] }, true).isGood).toBe(true);
 });

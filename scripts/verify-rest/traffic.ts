@@ -1,23 +1,23 @@
 import { randomInt } from "node:crypto";
-import type { Floor, Ledger, WritablePost } from "./ledger.ts";
+import type { ConfirmedState, Ledger, WritablePost } from "./ledger.ts";
 
 export interface Counts {
   reads: number;
   writes: number;
-  /** Reads that the proxy answered from what it keeps. */
+  /** Reads that the proxy served from its cache. */
   hits: number;
-  /** In words: what was asked, what was answered, what had to be there. */
+  /** Descriptions of stale reads: the request, the returned state, the required state. */
   readonly stale: string[];
-  /** Answers of another status than 2xx. */
+  /** Descriptions of responses with a status other than 2xx. */
   readonly failures: string[];
 }
 
 export interface TrafficOptions {
   readonly ledger: Ledger;
   readonly counts: Counts;
-  /** Base address of the proxy. */
+  /** The proxy's base URL. */
   readonly proxy: string;
-  /** Where writes to posts and comments go: the proxy's address with its version, or a service's. */
+  /** The URLs for writes to posts and comments: the proxy's with a version, or a service's. */
   readonly writeTo: { readonly posts: string; readonly comments: string };
   readonly token: string;
 }
@@ -25,9 +25,9 @@ export interface TrafficOptions {
 const examplesMax = 20;
 const titlePattern = /^Number (\d+)$/;
 
-/** A title or a comment, of a post that nobody else is writing to. Resolves when it was answered, and the ledger knows. */
+/** Changes the title of a reserved post or adds a comment. Resolves after the response, when the ledger is updated. */
 export async function write(o: TrafficOptions): Promise<void> {
-  const post = o.ledger.take();
+  const post = o.ledger.reserve();
   if (!post) return read(o);
   o.counts.writes += 1;
   try {
@@ -39,31 +39,31 @@ export async function write(o: TrafficOptions): Promise<void> {
 }
 
 async function writeTitle(post: WritablePost, { writeTo, token, counts }: TrafficOptions): Promise<void> {
-  const title = post.floor.title + 1;
-  const answer = await fetch(`${writeTo.posts}/posts/${post.id}`, {
+  const title = post.confirmed.title + 1;
+  const response = await fetch(`${writeTo.posts}/posts/${post.id}`, {
     method: "PATCH",
     headers: { ...authorization(token), "Content-Type": "application/merge-patch+json", "If-Match": post.etag },
     body: JSON.stringify({ title: `Number ${title}` }),
   });
-  const text = await answer.text();
-  if (!answer.ok) return fail(post, answer, text, counts);
-  post.release({ etag: answer.headers.get("etag") ?? "", floor: { ...post.floor, title } });
+  const text = await response.text();
+  if (!response.ok) return fail(post, response, text, counts);
+  post.release({ etag: response.headers.get("etag") ?? "", confirmed: { ...post.confirmed, title } });
 }
 
 async function writeComment(post: WritablePost, { writeTo, token, counts }: TrafficOptions): Promise<void> {
-  const answer = await fetch(`${writeTo.comments}/comments`, {
+  const response = await fetch(`${writeTo.comments}/comments`, {
     method: "POST",
     headers: { ...authorization(token), "Content-Type": "application/json" },
     body: JSON.stringify({ postId: post.id, text: "Read this." }),
   });
-  const text = await answer.text();
-  if (!answer.ok) return fail(post, answer, text, counts);
+  const text = await response.text();
+  if (!response.ok) return fail(post, response, text, counts);
   const { id } = JSON.parse(text) as { readonly id: string };
-  post.release({ floor: { ...post.floor, commentId: Number(id) } });
+  post.release({ confirmed: { ...post.confirmed, commentId: Number(id) } });
 }
 
 function fail(post: WritablePost, { status }: Response, text: string, { failures }: Counts): void {
-  if (failures.length < examplesMax) failures.push(`a write was answered with ${status}: ${text.slice(0, 200)}`);
+  if (failures.length < examplesMax) failures.push(`a write responded with ${status}: ${text.slice(0, 200)}`);
   post.release();
 }
 
@@ -71,59 +71,59 @@ function authorization(token: string): Readonly<Record<string, string>> {
   return { Authorization: `Bearer ${token}` };
 }
 
-interface Question {
+interface ReadRequest {
   readonly path: string;
   readonly accept: string;
-  /** What of the answer is too old, in words; undefined when nothing is. */
-  judge(body: unknown): string | undefined;
+  /** Describes what is older than the confirmed state; undefined if nothing is. */
+  findStaleness(body: unknown): string | undefined;
 }
 
-/** One of the ways to ask for what is being written. */
+/** Sends one of several requests for the data that is being written, and checks the response. */
 export async function read({ ledger, counts, proxy }: TrafficOptions): Promise<void> {
-  const floors = ledger.floors();
-  const { path, accept, judge } = chooseQuestion(floors);
+  const states = ledger.confirmed();
+  const { path, accept, findStaleness } = chooseReadRequest(states);
   counts.reads += 1;
-  const answer = await fetch(`${proxy}${path}`, { headers: { Accept: accept } });
-  const body: unknown = await answer.json();
-  if (/(?:^|;)\s*hit/.test(answer.headers.get("cache-status") ?? "")) counts.hits += 1;
-  if (!answer.ok) {
-    if (counts.failures.length < examplesMax) counts.failures.push(`GET ${path} was answered with ${answer.status}`);
+  const response = await fetch(`${proxy}${path}`, { headers: { Accept: accept } });
+  const body: unknown = await response.json();
+  if (/(?:^|;)\s*hit/.test(response.headers.get("cache-status") ?? "")) counts.hits += 1;
+  if (!response.ok) {
+    if (counts.failures.length < examplesMax) counts.failures.push(`GET ${path} responded with ${response.status}`);
     return;
   }
-  const problem = judge(body);
+  const problem = findStaleness(body);
   if (problem !== undefined) counts.stale.push(`GET ${path} (${accept}): ${problem}`);
 }
 
-function chooseQuestion(floors: ReadonlyMap<string, Floor>): Question {
-  const [id, floor] = [...floors][randomInt(floors.size)] ?? ["", { title: 0, commentId: 0 }];
-  const one = (body: unknown) => judgeTitle(body, floor);
-  const all = (body: unknown) => firstOf(listOf(body).map((post) => judgeTitle(post, floors.get(idOf(post)))));
-  const comments = (body: unknown) => judgeComments(listOf(body), floor);
-  const questions: readonly Question[] = [
-    { path: `/v1/posts/${id}`, accept: "*/*", judge: one },
-    { path: `/v2/posts/${id}`, accept: "application/json", judge: one },
-    { path: `/posts/${id}`, accept: "application/vnd.tributary.v2+json", judge: one },
-    { path: "/v1/posts?limit=100", accept: "*/*", judge: all },
-    { path: "/posts?limit=100", accept: "application/json;version=2", judge: all },
-    { path: `/v1/posts/${id}/comments?limit=1`, accept: "*/*", judge: comments },
-    { path: `/v2/comments?limit=1&postId=${id}`, accept: "*/*", judge: comments },
+function chooseReadRequest(states: ReadonlyMap<string, ConfirmedState>): ReadRequest {
+  const [id, confirmed] = [...states][randomInt(states.size)] ?? ["", { title: 0, commentId: 0 }];
+  const post = (body: unknown) => checkTitle(body, confirmed);
+  const posts = (body: unknown) => firstOf(listOf(body).map((post) => checkTitle(post, states.get(idOf(post)))));
+  const comments = (body: unknown) => checkComments(listOf(body), confirmed);
+  const requests: readonly ReadRequest[] = [
+    { path: `/v1/posts/${id}`, accept: "*/*", findStaleness: post },
+    { path: `/v2/posts/${id}`, accept: "application/json", findStaleness: post },
+    { path: `/posts/${id}`, accept: "application/vnd.tributary.v2+json", findStaleness: post },
+    { path: "/v1/posts?limit=100", accept: "*/*", findStaleness: posts },
+    { path: "/posts?limit=100", accept: "application/json;version=2", findStaleness: posts },
+    { path: `/v1/posts/${id}/comments?limit=1`, accept: "*/*", findStaleness: comments },
+    { path: `/v2/comments?limit=1&postId=${id}`, accept: "*/*", findStaleness: comments },
   ];
-  return questions[randomInt(questions.length)] as Question;
+  return requests[randomInt(requests.length)] as ReadRequest;
 }
 
-function judgeTitle(post: unknown, floor: Floor | undefined): string | undefined {
+function checkTitle(post: unknown, confirmed: ConfirmedState | undefined): string | undefined {
   const { title = "" } = post as { readonly title?: string };
   const number = Number(titlePattern.exec(title)?.[1]);
-  return floor && number < floor.title ? `number ${number}, after ${floor.title} was confirmed` : undefined;
+  return confirmed && number < confirmed.title ? `number ${number}, after ${confirmed.title} was confirmed` : undefined;
 }
 
-/** Newest first. */
-function judgeComments(comments: readonly unknown[], { commentId }: Floor): string | undefined {
+/** Comments are listed newest first. */
+function checkComments(comments: readonly unknown[], { commentId }: ConfirmedState): string | undefined {
   const newest = Number(idOf(comments[0] ?? { id: "0" }));
   return newest < commentId ? `comment ${newest}, after ${commentId} was confirmed` : undefined;
 }
 
-/** Version 1 answers with a list, version 2 with an object that has it. */
+/** Version 1 responds with an array, version 2 with an object that contains it. */
 function listOf(body: unknown): readonly unknown[] {
   return Array.isArray(body) ? body : (body as { readonly data: readonly unknown[] }).data;
 }

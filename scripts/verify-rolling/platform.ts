@@ -54,11 +54,11 @@ const tokenTtlSeconds = 3_600;
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
 
 export interface PlatformOptions extends StarterOptions {
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** Each process on a port of its own; the posts behind a name. */
-export async function startPlatform({ ends, say, logs }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({ ends, print, logs }: PlatformOptions): Promise<Platform> {
   const start = createStarter({ ends, logs });
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rolling-"));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -66,12 +66,12 @@ export async function startPlatform({ ends, say, logs }: PlatformOptions): Promi
   const issuer = await startTestIssuer();
   ends.push(() => issuer.stop());
   const urls = await startDatabases(join(folder, "postgres"), ends);
-  say("PostgreSQL runs");
+  print("PostgreSQL runs");
   const placed = await startServices(start, urls, issuer, names);
   await seed({ urls, scale: 1, progress: () => {} });
-  say("the services run, two processes each, over seeded databases");
+  print("the services run, two processes each, over seeded databases");
   const doors = await startDoors(start, placed, names, ends);
-  say("the doors run, two processes each, behind a balancer");
+  print("the doors run, two processes each, behind a balancer");
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return {
     services: serviceNames.flatMap((name) => nameAll(name, placed[name].processes, undefined)),

@@ -8,7 +8,7 @@ const failing: LoadReport = { ...none, failures: new Map([["a post: 502", 2]]) }
 const allRight = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
 const restarted: Step = { kind: "restarted", name: "posts 1", report: allRight, exitCode: 0, writesHeld: 0 };
 const killed: Step = { ...restarted, kind: "killed", exitCode: null, writesHeld: 2 };
-const audit = { found: 3, lost: [], doubled: [] };
+const audit = { stored: 3, lost: [], duplicated: [] };
 const good: Outcome = { steps: [restarted, killed], audit };
 
 const run = (outcome: Partial<Outcome>, control = false) => {
@@ -38,7 +38,7 @@ test.each<[string, Partial<Outcome>]>([
   ],
   ["no request at all", { steps: [] }],
   ["a write that is lost", { audit: { ...audit, lost: ["a"] } }],
-  ["a write that is there twice", { audit: { ...audit, doubled: ["a"] } }],
+  ["a write that is there twice", { audit: { ...audit, duplicated: ["a"] } }],
 ])("%s fails", (_, outcome) => {
   expect(run(outcome)).toMatchObject({ isGood: false, text: expect.stringContaining("FAIL") });
 });

@@ -8,11 +8,11 @@ const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 const writes: readonly Stream[] = ["graphql writes", "rest writes"];
 
 /** Prints which claims hold. @returns whether all do. */
-export function report(outcome: Outcome, { control }: VerifyOptions, say: (line: string) => void): boolean {
-  const { found, lost, doubled } = outcome.audit;
-  say(`\n${found.toLocaleString("en")} comments were written; ${lost.length} lost, ${doubled.length} doubled\n`);
+export function report(outcome: Outcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
+  const { stored, lost, duplicated } = outcome.audit;
+  print(`\n${stored.toLocaleString("en")} comments were written; ${lost.length} lost, ${duplicated.length} doubled\n`);
   const claims = control ? controlClaims(outcome) : usualClaims(outcome);
-  for (const [claim, holds] of claims) say(`${holds ? "ok  " : "FAIL"}  ${claim}`);
+  for (const [claim, holds] of claims) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
@@ -30,8 +30,8 @@ function usualClaims({ steps, audit }: Outcome): readonly Claim[] {
       killed.every(({ report }) => countFailures(report, reads) === 0),
     ],
     ["of the writes at most those fail then that were under way", killed.every(failsOnlyHeld)],
-    ["what was confirmed is there", audit.found > 0 && audit.lost.length === 0],
-    ["nothing is there twice", audit.doubled.length === 0],
+    ["what was confirmed is there", audit.stored > 0 && audit.lost.length === 0],
+    ["nothing is there twice", audit.duplicated.length === 0],
   ];
 }
 

@@ -20,27 +20,31 @@ const seenInMs = 20;
 const seenInTimeoutMs = 10_000;
 
 /** Runs on processes of its own, and ends them, whatever happens. */
-export async function runRolling(options: VerifyOptions, say: Say): Promise<Outcome> {
+export async function runRolling(options: VerifyOptions, print: Say): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
   const interrupted = hearInterruption();
   try {
-    return await Promise.race([roll(options, ends, say), interrupted]);
+    return await Promise.race([roll(options, ends, print), interrupted]);
   } finally {
     for (const end of ends.reverse()) await end();
   }
 }
 
-async function roll({ perSecond, control, logs }: VerifyOptions, ends: (() => unknown)[], say: Say): Promise<Outcome> {
-  const platform = await startPlatform({ ends, say, logs });
+async function roll(
+  { perSecond, control, logs }: VerifyOptions,
+  ends: (() => unknown)[],
+  print: Say,
+): Promise<Outcome> {
+  const platform = await startPlatform({ ends, print, logs });
   const run = `rolling-${Date.now()}`;
   const traffic = startTraffic({ ...platform, run, perSecond, timeoutMs: answerMsMax });
   const steps: Step[] = [];
-  say(`\n${stepsHead}`);
+  print(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
   const tell = (step: Step) => {
     steps.push(step);
-    say(describeStep(step));
+    print(describeStep(step));
   };
   tell(await keepCalm(traffic));
   for (const replica of inRollOutOrder(platform)) tell(await restart(replica, traffic, control));
@@ -67,7 +71,7 @@ async function restart(replica: Replica, traffic: Traffic, control: boolean): Pr
 
 async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step> {
   const exitCode = await process.end("SIGKILL");
-  const writesHeld = traffic.underWay("graphql writes") + traffic.underWay("rest writes");
+  const writesHeld = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   await sleep(deadMs);
   await process.start();
   await sleep(settleMs);

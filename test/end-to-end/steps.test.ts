@@ -25,7 +25,7 @@ afterAll(async () => {
 test("each step of the journey that is walked under load is right on a platform that stands still", async () => {
   for (const [client, step] of stepsOf(token)) {
     for (const number of numbers) {
-      expect(step.judge(await client.send(step.ask(number)), number)).toBeUndefined();
+      expect(step.findProblem(await client.send(step.createRequest(number)), number)).toBeUndefined();
     }
   }
   expect(confirmed.size).toBe(2 * numbers.length);
@@ -33,14 +33,14 @@ test("each step of the journey that is walked under load is right on a platform 
 
 test("each step knows an answer to another question", async () => {
   for (const [client, step] of stepsOf(token)) {
-    expect(step.judge(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(`${step.name}: `);
+    expect(step.findProblem(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(`${step.name}: `);
   }
 });
 
 test("what a run confirmed is found, what it did not is missed", async () => {
   const asked = new Set([...confirmed, "never written"]);
   const audit = await auditComments(clients.rest, "steps", asked);
-  expect(audit).toEqual({ found: 2 * numbers.length, lost: ["never written"], doubled: [] });
+  expect(audit).toEqual({ stored: 2 * numbers.length, lost: ["never written"], duplicated: [] });
 });
 
 function stepsOf(token: string): readonly (readonly [client: HttpClient, step: Step])[] {
