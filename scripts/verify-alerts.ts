@@ -1,4 +1,5 @@
-// `npm run verify:alerts`: real faults on the running platform, and what Prometheus and Alertmanager make of them by our rules.
+// `npm run verify:alerts`: injects real faults into a running platform, and checks the alerts that Prometheus and Alertmanager raise by the
+// repository's rules.
 import { readOptions, usage } from "./verify-alerts/options.ts";
 import { findPrograms } from "./verify-alerts/programs.ts";
 import { report } from "./verify-alerts/report.ts";
@@ -12,7 +13,7 @@ if (options === undefined) {
 } else {
   const programs = findPrograms(options.programs, print);
   if (typeof programs === "string") {
-    print(`Prometheus and Alertmanager are not there, so that no alert was verified: ${programs}`);
+    print(`Prometheus and Alertmanager are not installed, no alert was verified: ${programs}`);
     process.exitCode = 2;
   } else process.exitCode = report(await runAlerts(options, programs, print), options, print) ? 0 : 1;
 }

@@ -6,91 +6,91 @@ import { createHttpClient, type HttpClientRequest } from "../processes/http-clie
 import { startLoad } from "../processes/open-loop.ts";
 import { type Platform, supergraphSource, type UnitName } from "./platform.ts";
 
-/** An alert about a unit. */
-export type Expected = readonly [alert: string, unit: UnitName];
+/** An alert with the label `unit`. A unit is a service, the gateway or the REST proxy. */
+export type ExpectedAlert = readonly [alert: string, unit: UnitName];
 
 export interface Fault {
   readonly name: string;
-  readonly what: string;
-  /** Makes it. @returns what mends it. */
-  make(platform: Platform): Promise<Mend>;
-  /** Have to be told somebody. */
-  readonly told: readonly Expected[];
-  /** Have to fire and be told nobody: they follow from what is told. */
-  readonly silenced?: readonly Expected[];
-  /** May be told as well: they are true, and come or not as it happens. */
-  readonly follow?: readonly string[];
+  readonly description: string;
+  /** Causes the fault. @returns a function that undoes it. */
+  inject(platform: Platform): Promise<Undo>;
+  /** Alerts of which Alertmanager must notify a receiver. */
+  readonly notified: readonly ExpectedAlert[];
+  /** Alerts that must fire without a notification, because Alertmanager's inhibition rules suppress them. */
+  readonly inhibited?: readonly ExpectedAlert[];
+  /** Alerts that may be notified too: they are correct, but depend on timing. */
+  readonly possible?: readonly string[];
 }
 
-type Mend = () => Promise<unknown>;
+type Undo = () => Promise<unknown>;
 
-/** One more than is usual, each running for so long that Prometheus sees it. */
-const restartsPlayed = 3;
-const seenMs = 2_000;
+/** One restart more than the alert tolerates. Each process runs long enough for a scrape. */
+const restartCount = 3;
+const runningMs = 2_000;
 
-/** What many faults cost at the doors. */
-const promises = ["ServiceLevelBurnsFast"];
-const whatAServiceCosts = [...promises, "ServiceFails", "RetryBudgetEmpty", "RequestsShed"];
+/** Alerts that many faults cause at the gateway and the REST proxy. */
+const serviceLevelAlerts = ["ServiceLevelBurnsFast"];
+const alertsOfFailingService = [...serviceLevelAlerts, "ServiceFails", "RetryBudgetEmpty", "RequestsShed"];
 
 export const faults: readonly Fault[] = [
   {
-    name: "unit-gone",
-    what: "both processes of posts are killed",
-    told: [["UnitGone", "posts"]],
-    silenced: [
+    name: "unit-down",
+    description: "both processes of posts are killed",
+    notified: [["UnitGone", "posts"]],
+    inhibited: [
       ["ServiceFails", "posts"],
       ["ReplicaDown", "posts"],
       ["ServiceLevelBurnsFast", "gateway"],
       ["ServiceLevelBurnsFast", "rest-proxy"],
     ],
-    follow: [...whatAServiceCosts, "ReplicaEjected"],
-    make: ({ units }) => kill(units.posts),
+    possible: [...alertsOfFailingService, "ReplicaEjected"],
+    inject: ({ units }) => kill(units.posts),
   },
   {
     name: "replica-down",
-    what: "one of two processes of posts is killed",
-    told: [
+    description: "one of two processes of posts is killed",
+    notified: [
       ["ReplicaDown", "posts"],
       ["ReplicaEjected", "posts"],
     ],
-    // Its metrics are gone, and what the doors failed to send there.
-    follow: whatAServiceCosts,
-    make: ({ units }) => kill(units.posts.slice(0, 1)),
+    // The killed process has no metrics, and requests to it fail until it is ejected.
+    possible: alertsOfFailingService,
+    inject: ({ units }) => kill(units.posts.slice(0, 1)),
   },
   {
-    name: "door-gone",
-    what: "the REST proxy is killed",
-    told: [["UnitGone", "rest-proxy"]],
-    silenced: [["ReplicaDown", "rest-proxy"]],
-    make: ({ units }) => kill(units["rest-proxy"]),
+    name: "rest-proxy-down",
+    description: "the REST proxy is killed",
+    notified: [["UnitGone", "rest-proxy"]],
+    inhibited: [["ReplicaDown", "rest-proxy"]],
+    inject: ({ units }) => kill(units["rest-proxy"]),
   },
   {
-    name: "answers-500",
-    what: "comments answers everything with 500",
-    told: [
+    name: "responses-500",
+    description: "comments responds to every request with 500",
+    notified: [
       ["ServiceFails", "comments"],
       ["ServiceLevelBurnsFast", "gateway"],
       ["ServiceLevelBurnsFast", "rest-proxy"],
     ],
-    // What came with the 500 was no GraphQL answer either.
-    follow: [...whatAServiceCosts, "AnswersMisshapen"],
-    make: ({ relay }) => answer(relay, "500"),
+    // The body of the 500 is no GraphQL response.
+    possible: [...alertsOfFailingService, "AnswersMisshapen"],
+    inject: ({ faultProxy }) => setResponses(faultProxy, "500"),
   },
   {
-    name: "answers-nonsense",
-    what: "comments answers with a web page",
-    told: [
+    name: "responses-html",
+    description: "comments responds with an HTML page",
+    notified: [
       ["AnswersMisshapen", "comments"],
       ["ServiceFails", "comments"],
       ["ServiceLevelBurnsFast", "gateway"],
     ],
-    follow: whatAServiceCosts,
-    make: ({ relay }) => answer(relay, "nonsense"),
+    possible: alertsOfFailingService,
+    inject: ({ faultProxy }) => setResponses(faultProxy, "html"),
   },
   {
-    name: "database-gone",
-    what: "PostgreSQL is stopped",
-    told: [
+    name: "database-down",
+    description: "PostgreSQL is stopped",
+    notified: [
       ["StatementsFail", "users"],
       ["StatementsFail", "posts"],
       ["StatementsFail", "comments"],
@@ -99,83 +99,83 @@ export const faults: readonly Fault[] = [
       ["ServiceLevelBurnsFast", "gateway"],
       ["ServiceLevelBurnsFast", "rest-proxy"],
     ],
-    follow: [...whatAServiceCosts, "DatabasePoolExhausted", "StatementsSlow"],
-    async make({ postgres }) {
+    possible: [...alertsOfFailingService, "DatabasePoolExhausted", "StatementsSlow"],
+    async inject({ postgres }) {
       await postgres.stop();
       return () => postgres.start();
     },
   },
   {
     name: "table-locked",
-    what: "somebody keeps the table of comments locked",
-    told: [["DatabasePoolExhausted", "comments"]],
-    follow: [...whatAServiceCosts, "StatementsFail", "StatementsSlow"],
-    make: lockComments,
+    description: "a session holds a lock on the table comments",
+    notified: [["DatabasePoolExhausted", "comments"]],
+    possible: [...alertsOfFailingService, "StatementsFail", "StatementsSlow"],
+    inject: lockComments,
   },
   {
     name: "restarts",
-    what: "one of two processes of posts is restarted three times",
-    told: [["RestartsOften", "posts"]],
-    follow: [...whatAServiceCosts, "ReplicaDown", "ReplicaEjected"],
-    async make({ units: { posts } }) {
-      for (let count = 0; count < restartsPlayed; count++) {
+    description: "one of two processes of posts is restarted three times",
+    notified: [["RestartsOften", "posts"]],
+    possible: [...alertsOfFailingService, "ReplicaDown", "ReplicaEjected"],
+    async inject({ units: { posts } }) {
+      for (let count = 0; count < restartCount; count++) {
         await posts[0]?.killAndRestart();
-        await sleep(seenMs);
+        await sleep(runningMs);
       }
       return async () => {};
     },
   },
   {
     name: "tokens-refused",
-    what: "a client sends a token that nobody signed",
-    told: [["TokensRefused", "orders"]],
-    // What is refused is not answered by the cache.
-    follow: ["CacheHitsCollapsed"],
-    make: ({ restUrl }) =>
+    description: "a client sends an invalid token",
+    notified: [["TokensRefused", "orders"]],
+    // Rejected requests are not served from the cache.
+    possible: ["CacheHitsCollapsed"],
+    inject: ({ restUrl }) =>
       load(restUrl, () => ({ method: "GET", path: "/v2/orders", headers: { authorization: "Bearer a.b.c" } })),
   },
   {
     name: "literals",
-    what: "a client writes its values into its documents",
-    told: [["PlansMissed", "gateway"]],
-    make: ({ graphqlUrl, token }) =>
-      load(graphqlUrl, (count) => ask(token, `{ user(id: "${count}") { id a${count}: name } }`)),
+    description: "a client sends literals instead of variables in its documents",
+    notified: [["PlansMissed", "gateway"]],
+    inject: ({ graphqlUrl, token }) =>
+      load(graphqlUrl, (count) => createGraphqlRequest(token, `{ user(id: "${count}") { id a${count}: name } }`)),
   },
   {
     name: "supergraph-refused",
-    what: "a supergraph comes that cannot be used",
-    told: [
+    description: "the supergraph file is invalid",
+    notified: [
       ["SupergraphRefused", "gateway"],
       ["ErrorsInLog", "gateway"],
     ],
-    async make({ supergraphFile }) {
+    async inject({ supergraphFile }) {
       writeFileSync(supergraphFile, "type Query {");
-      return () => putSupergraphBack(supergraphFile);
+      return () => restoreSupergraph(supergraphFile);
     },
   },
   {
     name: "supergraph-unavailable",
-    what: "the supergraph's file is taken away",
-    told: [["SupergraphUnavailable", "gateway"]],
-    async make({ supergraphFile }) {
+    description: "the supergraph file is deleted",
+    notified: [["SupergraphUnavailable", "gateway"]],
+    async inject({ supergraphFile }) {
       rmSync(supergraphFile);
-      return () => putSupergraphBack(supergraphFile);
+      return () => restoreSupergraph(supergraphFile);
     },
   },
   {
     name: "supergraph-missing",
-    what: "the gateway starts without a supergraph: all its requests fail",
-    told: [
+    description: "the gateway starts without a supergraph, so all its requests fail",
+    notified: [
       ["SupergraphMissing", "gateway"],
       ["ServiceLevelBurnsFast", "gateway"],
     ],
-    follow: ["RequestsShed", "SupergraphUnavailable"],
-    async make({ units, supergraphFile }) {
+    possible: ["RequestsShed", "SupergraphUnavailable"],
+    async inject({ units, supergraphFile }) {
       rmSync(supergraphFile);
       await Promise.all(units.gateway.map((unit) => unit.end("SIGKILL")));
       const ready = Promise.all(units.gateway.map((unit) => unit.start()));
       return async () => {
-        await putSupergraphBack(supergraphFile);
+        await restoreSupergraph(supergraphFile);
         await ready;
       };
     },
@@ -184,24 +184,24 @@ export const faults: readonly Fault[] = [
 
 export const faultNames: readonly string[] = faults.map(({ name }) => name);
 
-async function kill(processes: Platform["units"][UnitName]): Promise<Mend> {
+async function kill(processes: Platform["units"][UnitName]): Promise<Undo> {
   await Promise.all(processes.map((process) => process.end("SIGKILL")));
   return () => Promise.all(processes.map((process) => process.start()));
 }
 
-async function answer(relay: Platform["relay"], what: "500" | "nonsense"): Promise<Mend> {
-  relay.answer(what);
-  return async () => relay.answer("truly");
+async function setResponses(faultProxy: Platform["faultProxy"], mode: "500" | "html"): Promise<Undo> {
+  faultProxy.respondWith(mode);
+  return async () => faultProxy.respondWith("service");
 }
 
 const loadPerSecond = 10;
 
-/** Beside what other clients ask; what comes of it does not matter. */
-async function load(url: string, toQuestion: (count: number) => HttpClientRequest): Promise<Mend> {
+/** Sends requests in addition to the regular traffic. Their responses are not checked. */
+async function load(url: string, createRequest: (count: number) => HttpClientRequest): Promise<Undo> {
   const client = createHttpClient(url);
   const running = startLoad({
     perSecond: loadPerSecond,
-    send: (count) => client.send(toQuestion(count)).then(() => undefined),
+    send: (count) => client.send(createRequest(count)).then(() => undefined),
   });
   return async () => {
     await running.stop();
@@ -211,23 +211,23 @@ async function load(url: string, toQuestion: (count: number) => HttpClientReques
 
 const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";
 
-/** More come than connections are, and none gets on. */
-async function lockComments({ databaseUrls, graphqlUrl, token }: Platform): Promise<Mend> {
+/** Locks the table, and sends more requests than the pool has connections, so that all of them wait. */
+async function lockComments({ databaseUrls, graphqlUrl, token }: Platform): Promise<Undo> {
   const locker = new pg.Client({ connectionString: databaseUrls.comments });
   await locker.connect();
   await locker.query("begin; lock table comments in access exclusive mode");
-  const endLoad = await load(graphqlUrl, (count) => ask(token, commentsOfPost, { id: postAt(count) }));
+  const endLoad = await load(graphqlUrl, (count) => createGraphqlRequest(token, commentsOfPost, { id: postAt(count) }));
   return async () => {
     await locker.end();
     await endLoad();
   };
 }
 
-function ask(token: string, query: string, variables: object = {}): HttpClientRequest {
+function createGraphqlRequest(token: string, query: string, variables: object = {}): HttpClientRequest {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   return { method: "POST", path: "/graphql", headers, body: JSON.stringify({ query, variables }) };
 }
 
-async function putSupergraphBack(file: string): Promise<void> {
+async function restoreSupergraph(file: string): Promise<void> {
   writeFileSync(file, readFileSync(supergraphSource));
 }

@@ -1,42 +1,43 @@
 import { parseArgs } from "node:util";
 import { faultNames } from "./faults.ts";
 
-/** Beside the faults: a short outage of fresh processes. */
+/** A check besides the faults: a short outage on newly started processes. */
 export const outageName = "short-outage";
 const partNames: readonly string[] = [outageName, ...faultNames];
 
 export interface VerifyOptions {
-  /** Requests through both doors together. */
+  /** The request rate through gateway and REST proxy together. */
   readonly perSecond: number;
   /** Names of faults, or `short-outage`. */
   readonly only: readonly string[];
-  /** A folder with programs that are to be used instead of those that are found. */
+  /** A folder with the programs to use, instead of those in PATH. */
   readonly programs: string | undefined;
-  /** Where what each program says is written, in a file of its own. */
+  /** A folder for the output of each program, one file each. */
   readonly logs: string | undefined;
-  /** Faults are not made, to see that a missing alert is found. */
+  /** Injects no fault, to prove that a missing alert is found. */
   readonly control: boolean;
 }
 
-const perSecondUsual = 16;
+const perSecondDefault = 16;
 const perSecondMax = 200;
 
 export const usage = `Usage: npm run verify:alerts -- [options]
 
-Checks our rules and settings by promtool and amtool, starts the platform, Prometheus and Alertmanager as processes, and makes one fault after
-the other: its alert has to be told, lead to its page, and be over after the mend. Nothing may be told of a healthy platform. Every query of
-every dashboard has to bring data. Before that, on a platform of its own, a subgraph fails for 4 s (short-outage): the recorded error ratios have
-to be what clients saw. Prometheus and Alertmanager are those of PATH, otherwise Debian's, which are installed (as root) and not
-started as services. Run it on a machine that has nothing else to do, for a quarter of an hour: one that makes the platform slow is told of.
+Checks the rules and settings with promtool and amtool, starts the platform, Prometheus and Alertmanager as processes, and injects one fault
+after the other. Each fault's alerts must be notified, link to their runbook, and resolve after the fault is undone. A healthy platform must
+cause no notification. Every query of every dashboard must return data. Before that, on a separate platform, a subgraph fails for 4 s
+(short-outage): the recorded error ratios must match what clients observed. Prometheus and Alertmanager are those in PATH, otherwise Debian's
+packages, which are installed (as root) and not started as services. It takes a quarter of an hour. Use an idle machine: on a busy one the
+platform is slow, and alerts report it.
 
-  --per-second N     8 to ${perSecondMax}, ${perSecondUsual} by default
-  --only A,B         of: ${partNames.join(", ")}
-  --programs FOLDER  uses prometheus, promtool, alertmanager (or prometheus-alertmanager) and amtool from there
-  --logs FOLDER      keeps what each program says, in a file of its own
-  --control          makes no fault: passes only when each alert is missed
+  --per-second N     8 to ${perSecondMax}, ${perSecondDefault} by default
+  --only A,B         checks to run, of: ${partNames.join(", ")}
+  --programs FOLDER  folder with prometheus, promtool, alertmanager (or prometheus-alertmanager) and amtool
+  --logs FOLDER      writes the output of each program into this folder, one file each
+  --control          injects no fault: passes only if each alert is missed
 `;
 
-/** @returns undefined for a command line that it does not know. */
+/** @returns undefined for an invalid command line. */
 export function readOptions(args: readonly string[]): VerifyOptions | undefined {
   try {
     const text = { type: "string" } as const;
@@ -50,7 +51,7 @@ export function readOptions(args: readonly string[]): VerifyOptions | undefined 
         control: { type: "boolean", default: false },
       },
     });
-    const { "per-second": number = String(perSecondUsual), programs, logs, control } = values;
+    const { "per-second": number = String(perSecondDefault), programs, logs, control } = values;
     const perSecond = /^\d{1,3}$/.test(number) ? Number(number) : Number.NaN;
     const only = values.only?.split(",") ?? partNames;
     if (!(perSecond >= 8 && perSecond <= perSecondMax)) return undefined;

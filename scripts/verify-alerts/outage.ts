@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
 import type { Platform } from "./platform.ts";
-import type { Watchers } from "./watchers.ts";
+import type { Monitoring } from "./monitoring.ts";
 
-/** What clients saw: requests, and those that failed. */
-export interface Seen {
+/** What clients observed: the number of requests, and of failed ones. */
+export interface ObservedRequests {
   readonly count: number;
   readonly failed: number;
 }
@@ -13,22 +13,24 @@ export interface OutageOptions {
   readonly graphqlUrl: string;
   readonly restUrl: string;
   readonly outageMs: number;
-  /** Before the outage, and after it. */
+  /** The duration of traffic before the outage, and after it. */
   readonly healthyMs: number;
-  /** From now on the subgraph of comments fails, or responds again. */
+  /** Makes the comments subgraph fail, or respond again. */
   setFailing(isFailing: boolean): void;
 }
 
-/** Of one client, one after the other; fewer where responses take long. */
+/** The maximum rate of one client, which sends one request at a time. */
 const perSecondMax = 60;
-/** To each endpoint in each phase, however long they take. */
+/** The minimum number of requests to each endpoint in each phase. */
 const requestsMin = 40;
 
 /**
- * Sends requests to both endpoints during a short outage of one subgraph. Each needs one fetch from it, and no two are equal, so that none is
- * answered from a cache: what fails is a failed request of the REST proxy, and a lost field and a failed fetch of the gateway.
+ * Sends requests to both endpoints before, during and after a short outage of one subgraph. Each request needs one fetch from it, and all
+ * are different, so that no cache serves one. A failure is a failed request of the REST proxy, or an incomplete result of the gateway.
  */
-export async function driveOutage(o: OutageOptions): Promise<{ readonly graphql: Seen; readonly rest: Seen }> {
+export async function driveOutage(
+  o: OutageOptions,
+): Promise<{ readonly graphql: ObservedRequests; readonly rest: ObservedRequests }> {
   const headers = { "content-type": "application/json" };
   const toQuery = (count: number) => JSON.stringify({ query: `{ comment(id: "${count}") { body } }` });
   const graphql = createCaller(o.graphqlUrl, (count) => {
@@ -49,7 +51,7 @@ export async function driveOutage(o: OutageOptions): Promise<{ readonly graphql:
   }
 }
 
-function createCaller(url: string, toQuestion: (count: number) => HttpClientRequest) {
+function createCaller(url: string, createRequest: (count: number) => HttpClientRequest) {
   const client = createHttpClient(url);
   let count = 0;
   let failed = 0;
@@ -58,49 +60,53 @@ function createCaller(url: string, toQuestion: (count: number) => HttpClientRequ
       const endMs = performance.now() + ms;
       const countMin = count + requestsMin;
       while (performance.now() < endMs || count < countMin) {
-        const { status, text } = await client.send(toQuestion(count++));
+        const { status, text } = await client.send(createRequest(count++));
         if (status >= 500 || (status === 200 && text.includes('"errors"'))) failed++;
         await sleep(1_000 / perSecondMax);
       }
     },
-    seen: (): Seen => ({ count, failed }),
+    seen: (): ObservedRequests => ({ count, failed }),
     close: client.close,
   };
 }
 
-/** Whether clients saw failures, and a recorded ratio is theirs within a tenth of it. */
-export function isRatioOf(ratio: number | undefined, { count, failed }: Seen): boolean {
+/** Whether clients observed failures, and the recorded ratio differs from theirs by at most 10 %. */
+export function isRatioOf(ratio: number | undefined, { count, failed }: ObservedRequests): boolean {
   return ratio !== undefined && failed > 0 && Math.abs(ratio - failed / count) <= (0.1 * failed) / count;
 }
 
-/** An error ratio as Prometheus recorded it, and what clients saw. */
+/** An error ratio that Prometheus recorded, and what clients observed. */
 export interface RecordedRatio {
   readonly level: string;
-  /** Undefined when there is none. */
+  /** Undefined if none was recorded. */
   readonly ratio: number | undefined;
-  readonly seen: Seen;
+  readonly observed: ObservedRequests;
 }
 
 const outageMs = 4_000;
 const healthyMs = 4_000;
-/** Longer than all of it takes. */
-const record = "tributary:service_level_error:ratio_rate5m";
+/** Its window of 5 minutes is longer than the whole check. */
+const recordedSeries = "tributary:service_level_error:ratio_rate5m";
 const pollMs = 100;
-/** Two scrapes and an evaluation. */
+/** The time for two scrapes and an evaluation. */
 const recordedMs = 45_000;
 
-/** An outage of 4 s on a platform that has had no request yet. All its targets are scraped once before. */
-export async function playOutage(platform: Platform, watchers: Watchers): Promise<readonly RecordedRatio[]> {
+/** Runs an outage of 4 s on a platform without earlier requests, after Prometheus has scraped every target once. */
+export async function runOutage(platform: Platform, monitoring: Monitoring): Promise<readonly RecordedRatio[]> {
   const targets = Object.values(platform.units).flat().length;
-  while ((await watchers.targetsUp()) < targets) await sleep(pollMs);
-  const setFailing = (isFailing: boolean) => platform.relay.answer(isFailing ? "500" : "truly");
+  while ((await monitoring.targetsUp()) < targets) await sleep(pollMs);
+  const setFailing = (isFailing: boolean) => platform.faultProxy.respondWith(isFailing ? "500" : "service");
   const { graphql, rest } = await driveOutage({ ...platform, outageMs, healthyMs, setFailing });
   await sleep(recordedMs);
-  const read = async (door: string, level: string, seen: Seen): Promise<RecordedRatio> => {
+  const read = async (unit: string, level: string, observed: ObservedRequests): Promise<RecordedRatio> => {
     const nowSeconds = Date.now() / 1_000;
-    const [series] = await watchers.query(`${record}{door="${door}", level="${level}"}`, nowSeconds, nowSeconds);
+    const [series] = await monitoring.query(
+      `${recordedSeries}{door="${unit}", level="${level}"}`,
+      nowSeconds,
+      nowSeconds,
+    );
     const value = series?.values.at(-1)?.[1];
-    return { level: `${door} ${level}`, ratio: value === undefined ? undefined : Number(value), seen };
+    return { level: `${unit} ${level}`, ratio: value === undefined ? undefined : Number(value), observed };
   };
   return [await read("gateway", "completeness", graphql), await read("rest-proxy", "availability", rest)];
 }

@@ -8,52 +8,52 @@ import { journeyScopes } from "../journey/journey.ts";
 import { writerId } from "../journey/seeded.ts";
 import { migrateService, type Service, type ServiceFolder, startProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
-import { type Relay, startRelay } from "./relay.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 const serviceNames = ["users", "posts", "comments", "orders"] as const;
 type ServiceName = (typeof serviceNames)[number];
 export type UnitName = ServiceName | "gateway" | "rest-proxy";
 type Environment = Readonly<Record<string, string>>;
 
-/** A process of a unit. */
+/** A process of a unit (a service, the gateway or the REST proxy). */
 interface Unit extends Service {
-  /** Where its metrics are, without http://. */
+  /** Host and port of its metrics. */
   readonly admin: string;
 }
 
 export interface Platform {
   /** Two processes of posts, one of each other unit. */
   readonly units: Readonly<Record<UnitName, readonly Unit[]>>;
-  /** Stands before comments; its metrics are its own. */
-  readonly relay: Relay;
+  /** The proxy in front of comments. Prometheus scrapes comments directly. */
+  readonly faultProxy: FaultProxy;
   readonly postgres: { stop(): Promise<void>; start(): Promise<void> };
   readonly databaseUrls: Readonly<Record<ServiceName, string>>;
-  /** What the gateway reads; the platform's own is `supergraphSource`. */
+  /** The file that the gateway reads, a copy of `supergraphSource`. */
   readonly supergraphFile: string;
   readonly graphqlUrl: string;
   readonly restUrl: string;
-  /** Of the one who writes. */
+  /** The writer's token. */
   readonly token: string;
 }
 
 export interface PlatformOptions {
   readonly folder: string;
   readonly logs: string | undefined;
-  /** What has to be ended, to be called last one first. */
-  readonly ends: (() => unknown)[];
+  /** Receives functions that stop what was started; call them in reverse order. */
+  readonly cleanups: (() => unknown)[];
 }
 
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
 export const supergraphSource = join(supergraphFolder, "supergraph.graphql");
 const tokenTtlSeconds = 7_200;
 
-/** Processes over seeded databases, with metrics on as in production. */
-export async function startPlatform({ folder, logs, ends }: PlatformOptions): Promise<Platform> {
-  const startUnit = createStarter(logs, ends);
+/** Starts the platform's processes with seeded databases, and with metrics as in production. */
+export async function startPlatform({ folder, logs, cleanups }: PlatformOptions): Promise<Platform> {
+  const startUnit = createUnitStarter(logs, cleanups);
   const issuer = await startTestIssuer();
-  ends.push(() => issuer.stop());
-  const { postgres, databaseUrls } = await startDatabases(join(folder, "postgres"), ends);
-  const { services, relay, addresses } = await startServices(startUnit, databaseUrls, issuer, ends);
+  cleanups.push(() => issuer.stop());
+  const { postgres, databaseUrls } = await startDatabases(join(folder, "postgres"), cleanups);
+  const { services, faultProxy, addresses } = await startServices(startUnit, databaseUrls, issuer, cleanups);
   await seed({ urls: databaseUrls, scale: 1, progress: () => {} });
   const supergraphFile = join(folder, "supergraph.graphql");
   copyFileSync(supergraphSource, supergraphFile);
@@ -70,7 +70,7 @@ export async function startPlatform({ folder, logs, ends }: PlatformOptions): Pr
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return {
     units: { ...services, gateway: [gateway], "rest-proxy": [restProxy] },
-    relay,
+    faultProxy,
     postgres,
     databaseUrls,
     supergraphFile,
@@ -82,7 +82,7 @@ export async function startPlatform({ folder, logs, ends }: PlatformOptions): Pr
 
 type StartUnit = (folder: ServiceFolder, environment: Environment) => Promise<Unit>;
 
-function createStarter(logs: string | undefined, ends: (() => unknown)[]): StartUnit {
+function createUnitStarter(logs: string | undefined, cleanups: (() => unknown)[]): StartUnit {
   if (logs !== undefined) mkdirSync(logs, { recursive: true });
   let count = 0;
   return async (folder, environment) => {
@@ -92,16 +92,16 @@ function createStarter(logs: string | undefined, ends: (() => unknown)[]): Start
     const service = await startProcess(folder, `http://127.0.0.1:${port}`, { ...environment, ...ports }, (text) => {
       if (file !== undefined) appendFileSync(file, text);
     });
-    ends.push(() => service.end("SIGKILL"));
+    cleanups.push(() => service.end("SIGKILL"));
     return { ...service, admin: `127.0.0.1:${adminPort}` };
   };
 }
 
-async function startDatabases(directory: string, ends: (() => unknown)[]) {
-  ends.push(() => removeLocalPostgres(directory));
+async function startDatabases(directory: string, cleanups: (() => unknown)[]) {
+  cleanups.push(() => removeLocalPostgres(directory));
   const options = { directory, port: await pickFreePort(), log: () => {} };
   let server = await startLocalPostgres(options);
-  ends.push(() => server.stop());
+  cleanups.push(() => server.stop());
   const urls: Partial<Record<ServiceName, string>> = {};
   for (const name of serviceNames) {
     urls[name] = await ensureDatabase(server.superuserUrl, { name, role: name, password: name });
@@ -115,7 +115,7 @@ async function startServices(
   startUnit: StartUnit,
   databaseUrls: Readonly<Record<ServiceName, string>>,
   { issuer, audience, jwksUrl }: TestIssuer,
-  ends: (() => unknown)[],
+  cleanups: (() => unknown)[],
 ) {
   const start = async (name: ServiceName, count: number): Promise<readonly Unit[]> => {
     const identity = { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
@@ -125,13 +125,13 @@ async function startServices(
   };
   const [users, posts] = [await start("users", 1), await start("posts", 2)];
   const [comments, orders] = [await start("comments", 1), await start("orders", 1)];
-  const relayPort = await pickFreePort();
-  const relay = await startRelay(relayPort, comments[0]?.url ?? "");
-  ends.push(() => relay.stop());
+  const faultProxyPort = await pickFreePort();
+  const faultProxy = await startFaultProxy(faultProxyPort, comments[0]?.url ?? "");
+  cleanups.push(() => faultProxy.stop());
   const urlsOf = (units: readonly Unit[]) => units.map(({ url }) => url);
-  const behindRelay = [`http://127.0.0.1:${relayPort}`];
-  const addresses = { USERS: urlsOf(users), POSTS: urlsOf(posts), COMMENTS: behindRelay, ORDERS: urlsOf(orders) };
-  return { services: { users, posts, comments, orders }, relay, addresses };
+  const commentsUrls = [`http://127.0.0.1:${faultProxyPort}`];
+  const addresses = { USERS: urlsOf(users), POSTS: urlsOf(posts), COMMENTS: commentsUrls, ORDERS: urlsOf(orders) };
+  return { services: { users, posts, comments, orders }, faultProxy, addresses };
 }
 
 function variables(

@@ -4,8 +4,8 @@ import { delimiter, join } from "node:path";
 
 const packages = ["prometheus", "prometheus-alertmanager"];
 
-/** Paths of programs that others wrote. */
-export interface Programs {
+/** Paths of the monitoring programs. */
+export interface MonitoringPrograms {
   readonly prometheus: string;
   readonly promtool: string;
   readonly alertmanager: string;
@@ -13,21 +13,20 @@ export interface Programs {
 }
 
 /**
- * Those of a folder, of PATH, or of Debian's packages, which are installed when they are missing; as services of the system they are never
- * started.
- * @returns why they cannot be had, in words.
+ * Finds the programs in a folder, in PATH, or in Debian's packages, which are installed if missing, but never started as system services.
+ * @returns the reason as a text if they are not available.
  */
-export function findPrograms(folder: string | undefined, print: (line: string) => void): Programs | string {
-  if (folder !== undefined) return findIn([folder]) ?? `not all of them are in ${folder}`;
+export function findPrograms(folder: string | undefined, print: (line: string) => void): MonitoringPrograms | string {
+  if (folder !== undefined) return findIn([folder]) ?? `${folder} does not contain all of them`;
   const path = (process.env["PATH"] ?? "").split(delimiter);
-  const found = findIn(path);
-  if (found) return found;
-  if (process.getuid?.() !== 0) return `install ${packages.join(" and ")}, or say --programs FOLDER`;
+  const installed = findIn(path);
+  if (installed) return installed;
+  if (process.getuid?.() !== 0) return `install ${packages.join(" and ")}, or use --programs FOLDER`;
   print(`Installing Debian's ${packages.join(" and ")}, without starting them as services.`);
-  return install() ?? findIn(path) ?? "Debian's packages do not have them";
+  return install() ?? findIn(path) ?? "Debian's packages do not contain them";
 }
 
-function findIn(folders: readonly string[]): Programs | undefined {
+function findIn(folders: readonly string[]): MonitoringPrograms | undefined {
   const find = (...names: readonly string[]) =>
     folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
   const [prometheus, promtool, amtool] = [find("prometheus"), find("promtool"), find("amtool")];
@@ -45,7 +44,7 @@ function isProgram(file: string): boolean {
 }
 
 function install(): string | undefined {
-  // Masked before they come, for systemd; in runlevel 1 the older way of starting services starts none.
+  // Prevents that the packages start services: systemd units are masked before the installation, and in runlevel 1 SysV init starts none.
   spawnSync("systemctl", ["mask", ...packages.map((name) => `${name}.service`)]);
   const env = { ...process.env, RUNLEVEL: "1", DEBIAN_FRONTEND: "noninteractive" };
   const args = ["install", "--quiet", "--yes", "--no-install-recommends", ...packages];

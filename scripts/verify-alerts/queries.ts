@@ -3,15 +3,15 @@ import { basename, join } from "node:path";
 import { readRules } from "./rule-files.ts";
 import { observabilityFolder } from "./settings.ts";
 import { shorten, shortenQuery } from "./shorten.ts";
-import type { Watchers } from "./watchers.ts";
+import type { Monitoring } from "./monitoring.ts";
 
-/** A query, and whether Prometheus had anything to say to it. */
-export interface Answered {
-  readonly where: string;
+/** A query, and whether Prometheus returned data. */
+export interface QueryResult {
+  readonly source: string;
   readonly expr: string;
-  /** On the healthy platform under load; while there were faults; never. */
-  readonly found: "healthy" | "faults" | "never";
-  /** What Prometheus said against it. */
+  /** When the query first had data: on the healthy platform under load, during the faults, or never. */
+  readonly dataFrom: "healthy" | "faults" | "never";
+  /** Prometheus' error message, if it rejected the query. */
   readonly error: string | undefined;
 }
 
@@ -26,32 +26,32 @@ interface Dashboard {
   readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
 }
 
-/** Asks Prometheus each query of each dashboard, with "All" chosen, and for each recorded series. */
-export async function askAll(watchers: Watchers, times: Times): Promise<readonly Answered[]> {
-  const answered: Answered[] = [];
-  for (const { where, expr } of [...ofDashboards(), ...ofRecordings()]) {
-    answered.push({ where, expr, ...(await askOne(watchers, expr, times)) });
+/** Runs each query of each dashboard, with the variables set to "All", and one query for each recorded series. */
+export async function runQueries(monitoring: Monitoring, times: Times): Promise<readonly QueryResult[]> {
+  const queryResults: QueryResult[] = [];
+  for (const { source, expr } of [...dashboardQueries(), ...recordedSeriesQueries()]) {
+    queryResults.push({ source, expr, ...(await runQuery(monitoring, expr, times)) });
   }
-  return answered;
+  return queryResults;
 }
 
-async function askOne(watchers: Watchers, expr: string, { beginSeconds, faultsSeconds, endSeconds }: Times) {
+async function runQuery(monitoring: Monitoring, expr: string, { beginSeconds, faultsSeconds, endSeconds }: Times) {
   try {
-    const series = await watchers.query(expr, beginSeconds, endSeconds);
-    // 0/0 is no number, and no panel shows it.
+    const series = await monitoring.query(expr, beginSeconds, endSeconds);
+    // 0/0 gives NaN, which no panel shows.
     const times = series.flatMap(({ values }) => values.filter(([, value]) => value !== "NaN").map(([time]) => time));
     const first = Math.min(...times);
-    const found = first < faultsSeconds ? "healthy" : first <= endSeconds ? "faults" : "never";
-    return { found, error: undefined } as const;
+    const dataFrom = first < faultsSeconds ? "healthy" : first <= endSeconds ? "faults" : "never";
+    return { dataFrom, error: undefined } as const;
   } catch (error) {
-    return { found: "never", error: String(error) } as const;
+    return { dataFrom: "never", error: String(error) } as const;
   }
 }
 
-/** As Grafana works it out: four times the scrape interval, which is 15 s. */
+/** Grafana's $__rate_interval: four times the scrape interval of 15 s. */
 const rateInterval = "1m";
 
-function ofDashboards() {
+function dashboardQueries() {
   return globSync(join(observabilityFolder, "grafana/dashboards/*.json")).flatMap((file) => {
     const { templating, panels } = JSON.parse(readFileSync(file, "utf8")) as Dashboard;
     const fill = (expr: string) =>
@@ -59,16 +59,16 @@ function ofDashboards() {
         .reduce((text, { name, allValue = "" }) => text.replaceAll(`$${name}`, allValue), shortenQuery(expr))
         .replaceAll("$__rate_interval", shorten(rateInterval));
     return panels.flatMap(({ title, targets = [] }) =>
-      targets.map(({ expr }) => ({ where: `${basename(file, ".json")}, ${title}`, expr: fill(expr) })),
+      targets.map(({ expr }) => ({ source: `${basename(file, ".json")}, ${title}`, expr: fill(expr) })),
     );
   });
 }
 
-function ofRecordings() {
+function recordedSeriesQueries() {
   return readRules().flatMap(({ record, labels = {} }) => {
     if (record === undefined) return [];
     const matchers = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
     const expr = `${record}{${matchers.join()}}`;
-    return [{ where: "recorded", expr }];
+    return [{ source: "recorded", expr }];
   });
 }

@@ -1,83 +1,91 @@
 import { expect, test } from "vitest";
 import { faultNames } from "./faults.ts";
-import type { Played } from "./play.ts";
-import type { Answered } from "./queries.ts";
-import { describeOutcome, report, type Verified } from "./report.ts";
+import type { AlertOutcome } from "./fault-run.ts";
+import type { QueryResult } from "./queries.ts";
+import { describeOutcome, report, type VerifiedAlerts } from "./report.ts";
 
-const told: Played = {
+const notified: AlertOutcome = {
   alert: "UnitGone",
   unit: "posts",
-  expectation: "told",
+  expectation: "notified",
   receiver: "page",
   afterMs: 4_000,
-  pageFault: undefined,
-  overAfterMs: 1_000,
+  runbookProblem: undefined,
+  resolvedAfterMs: 1_000,
 };
-const missed: Played = { ...told, receiver: undefined, afterMs: undefined, overAfterMs: undefined };
-const silenced: Played = { ...missed, alert: "ServiceFails", expectation: "silenced", afterMs: 9_000 };
-const asked: Answered = { where: "gateway, CPU", expr: "up", found: "healthy", error: undefined };
-const fault = { name: "unit-gone", what: "posts is killed" };
-const good: Verified = {
-  checks: [{ what: "promtool takes it", isGood: true, words: "" }],
-  ratios: [{ level: "gateway completeness", ratio: 0.31, seen: { count: 300, failed: 100 } }],
+const missed: AlertOutcome = { ...notified, receiver: undefined, afterMs: undefined, resolvedAfterMs: undefined };
+const inhibited: AlertOutcome = { ...missed, alert: "ServiceFails", expectation: "inhibited", afterMs: 9_000 };
+const asked: QueryResult = { source: "gateway, CPU", expr: "up", dataFrom: "healthy", error: undefined };
+const fault = { name: "unit-down", description: "posts is killed" };
+const good: VerifiedAlerts = {
+  checks: [{ name: "promtool takes it", passed: true, output: "" }],
+  ratios: [{ level: "gateway completeness", ratio: 0.31, observed: { count: 300, failed: 100 } }],
   falseAlarms: [],
-  outcomes: [{ fault, alerts: [told, silenced] }],
-  answered: [asked],
+  outcomes: [{ fault, alerts: [notified, inhibited] }],
+  queryResults: [asked],
 };
-const played = (alert: Played): Partial<Verified> => ({ outcomes: [{ fault, alerts: [alert] }] });
+const withOutcome = (alert: AlertOutcome): Partial<VerifiedAlerts> => ({ outcomes: [{ fault, alerts: [alert] }] });
 
-const run = (verified: Partial<Verified>, control = false, only = faultNames) => {
+const run = (verified: Partial<VerifiedAlerts>, control = false, only = faultNames) => {
   const lines: string[] = [];
   const options = { perSecond: 8, only, programs: undefined, logs: undefined, control };
-  const isGood = report({ ...good, ...verified }, options, (line) => void lines.push(line));
-  return { isGood, text: lines.join("\n") };
+  const passed = report({ ...good, ...verified }, options, (line) => void lines.push(line));
+  return { passed, text: lines.join("\n") };
 };
 
-test("alerts that are told or silenced, lead to their pages and end, are what is wanted", () => {
-  expect(run({})).toMatchObject({ isGood: true, text: expect.stringContaining("missed: none") });
+test("expected and inhibited alerts that link to their runbooks and resolve pass", () => {
+  expect(run({})).toMatchObject({ passed: true, text: expect.stringContaining("missed: none") });
 });
 
-test.each<[string, Partial<Verified>]>([
-  ["a file that promtool refuses", { checks: [{ what: "promtool takes it", isGood: false, words: "no" }] }],
-  ["a ratio that misses failures", { ratios: [{ level: "a", ratio: 0, seen: { count: 300, failed: 100 } }] }],
-  ["a ratio that is not recorded", { ratios: [{ level: "a", ratio: undefined, seen: { count: 300, failed: 100 } }] }],
+test.each<[string, Partial<VerifiedAlerts>]>([
+  ["a file that promtool rejects", { checks: [{ name: "promtool takes it", passed: false, output: "no" }] }],
+  ["a ratio that misses failures", { ratios: [{ level: "a", ratio: 0, observed: { count: 300, failed: 100 } }] }],
   [
-    "a ratio of an outage that clients did not see",
-    { ratios: [{ level: "a", ratio: 0, seen: { count: 300, failed: 0 } }] },
+    "a ratio that is not recorded",
+    { ratios: [{ level: "a", ratio: undefined, observed: { count: 300, failed: 100 } }] },
+  ],
+  [
+    "a ratio of an outage that clients did not observe",
+    { ratios: [{ level: "a", ratio: 0, observed: { count: 300, failed: 0 } }] },
   ],
   ["an alert of a healthy platform", { falseAlarms: ["EventLoopLate posts"] }],
-  ["an alert that is not told", played(missed)],
-  ["an alert that is not silenced", played({ ...silenced, afterMs: undefined })],
-  ["an alert that nobody expects", played({ ...told, expectation: "unexpected" })],
-  ["an alert that leads nowhere", played({ ...told, pageFault: "404" })],
-  ["an alert that does not end", played({ ...told, overAfterMs: undefined })],
-  ["a query without data", { answered: [{ ...asked, found: "never" }] }],
-  ["a query that Prometheus refuses", { answered: [{ ...asked, found: "never", error: "parse error" }] }],
-  ["no query at all", { answered: [] }],
+  ["an alert that is not notified", withOutcome(missed)],
+  ["an alert that is not inhibited", withOutcome({ ...inhibited, afterMs: undefined })],
+  ["an unexpected alert", withOutcome({ ...notified, expectation: "unexpected" })],
+  ["an alert without a runbook page", withOutcome({ ...notified, runbookProblem: "404" })],
+  ["an alert that does not resolve", withOutcome({ ...notified, resolvedAfterMs: undefined })],
+  ["a query without data", { queryResults: [{ ...asked, dataFrom: "never" }] }],
+  ["a query that Prometheus rejects", { queryResults: [{ ...asked, dataFrom: "never", error: "parse error" }] }],
+  ["no queries", { queryResults: [] }],
 ])("%s fails", (_, verified) => {
-  expect(run(verified)).toMatchObject({ isGood: false, text: expect.stringContaining("FAIL") });
+  expect(run(verified)).toMatchObject({ passed: false, text: expect.stringContaining("FAIL") });
 });
 
-test("the alert whose windows are hours need not end, nor be", () => {
-  const slow: Played = { ...told, alert: "ServiceLevelBurnsSlowly", expectation: "follows", overAfterMs: undefined };
-  expect(run(played(slow)).isGood).toBe(true);
+test("the slow burn alert, whose windows are hours, need neither fire nor resolve", () => {
+  const slow: AlertOutcome = {
+    ...notified,
+    alert: "ServiceLevelBurnsSlowly",
+    expectation: "possible",
+    resolvedAfterMs: undefined,
+  };
+  expect(run(withOutcome(slow)).passed).toBe(true);
 });
 
-test("where not all faults are made a query has to be understood, and need not bring data", () => {
-  const silent: Answered = { ...asked, found: "never" };
-  expect(run({ answered: [silent] }, false, ["unit-gone"]).isGood).toBe(true);
-  expect(run({ answered: [{ ...silent, error: "parse error" }] }, false, ["unit-gone"]).isGood).toBe(false);
+test("if not all faults run, a query must be valid, but need not return data", () => {
+  const silent: QueryResult = { ...asked, dataFrom: "never" };
+  expect(run({ queryResults: [silent] }, false, ["unit-down"]).passed).toBe(true);
+  expect(run({ queryResults: [{ ...silent, error: "parse error" }] }, false, ["unit-down"]).passed).toBe(false);
 });
 
-test("the control has to miss what no fault brings", () => {
-  expect(run({}, true).isGood).toBe(false);
-  expect(run(played(missed), true).isGood).toBe(true);
+test("the control passes only if the alerts are missed", () => {
+  expect(run({}, true).passed).toBe(false);
+  expect(run(withOutcome(missed), true).passed).toBe(true);
 });
 
-test("an alert is told with its times, which are also said as they would be in full", () => {
-  expect(describeOutcome({ fault, alerts: [told, missed] }).split("\n")).toEqual([
-    "unit-gone: posts is killed",
-    expect.stringMatching(/^ +UnitGone +posts +told +page +4\.0 s +2\.0 min +1\.0 s$/),
-    expect.stringMatching(/^ +UnitGone +posts +MISSED +nobody$/),
+test("an alert is listed with its times, shortened and unshortened", () => {
+  expect(describeOutcome({ fault, alerts: [notified, missed] }).split("\n")).toEqual([
+    "unit-down: posts is killed",
+    expect.stringMatching(/^ +UnitGone +posts +notified +page +4\.0 s +2\.0 min +1\.0 s$/),
+    expect.stringMatching(/^ +UnitGone +posts +MISSED +none$/),
   ]);
 });

@@ -1,94 +1,95 @@
 import { faultNames } from "./faults.ts";
 import type { VerifyOptions } from "./options.ts";
-import { lasting, type Outcome, type Played } from "./play.ts";
+import { slowBurnAlert, type FaultOutcome, type AlertOutcome } from "./fault-run.ts";
 import { isRatioOf, type RecordedRatio } from "./outage.ts";
-import type { Answered } from "./queries.ts";
+import type { QueryResult } from "./queries.ts";
 import { shorteningFactor } from "./shorten.ts";
 
-export interface Verified {
-  /** What promtool and amtool said, and whether it was good. */
-  readonly checks: readonly { readonly what: string; readonly isGood: boolean; readonly words: string }[];
-  /** After a short outage of fresh processes; empty when it was not played. */
+export interface VerifiedAlerts {
+  /** The checks by promtool and amtool, with their output. */
+  readonly checks: readonly { readonly name: string; readonly passed: boolean; readonly output: string }[];
+  /** The recorded error ratios of the short outage; empty if it did not run. */
   readonly ratios: readonly RecordedRatio[];
-  /** What was told of the healthy platform. */
+  /** Alerts that were notified while the platform was healthy. */
   readonly falseAlarms: readonly string[];
-  readonly outcomes: readonly Outcome[];
-  readonly answered: readonly Answered[];
+  readonly outcomes: readonly FaultOutcome[];
+  readonly queryResults: readonly QueryResult[];
 }
 
 type Claim = readonly [claim: string, holds: boolean];
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-/** Prints which claims hold. @returns whether all do. */
-export function report(verified: Verified, { control, only }: VerifyOptions, print: Say): boolean {
-  const isWhole = faultNames.every((name) => only.includes(name));
-  const isPlayed = only.some((name) => faultNames.includes(name));
-  const queryClaims = isPlayed ? [queryClaim(verified, isWhole, print)] : [];
-  const claims = control ? controlClaims(verified) : [...usualClaims(verified), ...queryClaims];
+/** Prints the result of each check. @returns whether all checks passed. */
+export function report(verified: VerifiedAlerts, { control, only }: VerifyOptions, print: Print): boolean {
+  const hasAllFaults = faultNames.every((name) => only.includes(name));
+  const hasFaults = only.some((name) => faultNames.includes(name));
+  const queryClaims = hasFaults ? [queryClaim(verified, hasAllFaults, print)] : [];
+  const claims = control ? controlClaims(verified) : [...alertClaims(verified), ...queryClaims];
   print("");
   for (const [claim, holds] of claims) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
-function usualClaims({ checks, ratios, falseAlarms, outcomes }: Verified): readonly Claim[] {
+function alertClaims({ checks, ratios, falseAlarms, outcomes }: VerifiedAlerts): readonly Claim[] {
   const alerts = outcomes.flatMap((outcome) => outcome.alerts);
   const missed = alerts.filter(isMissed);
   const unexpected = alerts.filter(({ expectation }) => expectation === "unexpected");
-  const leadNowhere = alerts.flatMap(({ pageFault }) => pageFault ?? []);
-  const notOver = alerts.filter(isNotOver);
-  const names = (list: readonly Played[]) => list.map(({ alert, unit }) => `${alert} ${unit}`).join(", ") || "none";
+  const runbookProblems = alerts.flatMap(({ runbookProblem }) => runbookProblem ?? []);
+  const unresolved = alerts.filter(isUnresolved);
+  const names = (list: readonly AlertOutcome[]) =>
+    list.map(({ alert, unit }) => `${alert} ${unit}`).join(", ") || "none";
   return [
-    ...checks.map(({ what, isGood }): Claim => [what, isGood]),
-    ...ratios.map(({ level, ratio, seen }): Claim => {
-      const inClients = `${seen.failed} of ${seen.count} requests, ${(seen.failed / seen.count).toFixed(4)}`;
+    ...checks.map(({ name, passed }): Claim => [name, passed]),
+    ...ratios.map(({ level, ratio, observed }): Claim => {
+      const byClients = `${observed.failed} of ${observed.count} requests, ${(observed.failed / observed.count).toFixed(4)}`;
       return [
-        `the error ratio of ${level} after 4 s is ${ratio?.toFixed(4)}, of clients ${inClients}`,
-        isRatioOf(ratio, seen),
+        `the recorded error ratio of ${level} is ${ratio?.toFixed(4)} after an outage of 4 s; clients observed ${byClients}`,
+        isRatioOf(ratio, observed),
       ];
     }),
-    [`nothing is told of the healthy platform: ${falseAlarms.join(", ") || "nothing"}`, falseAlarms.length === 0],
-    [`each fault's alerts are told, or silenced by a greater one; missed: ${names(missed)}`, missed.length === 0],
-    [`nothing else is told: ${names(unexpected)}`, unexpected.length === 0],
-    [`each alert leads to its page: ${leadNowhere.join("; ") || "all"}`, leadNowhere.length === 0],
-    [`each is over after the mend; left: ${names(notOver)}`, notOver.length === 0],
+    [`the healthy platform causes no alerts: ${falseAlarms.join(", ") || "none"}`, falseAlarms.length === 0],
+    [`each fault's alerts are notified or inhibited as expected; missed: ${names(missed)}`, missed.length === 0],
+    [`no other alerts are notified: ${names(unexpected)}`, unexpected.length === 0],
+    [`each alert links to its runbook: ${runbookProblems.join("; ") || "all"}`, runbookProblems.length === 0],
+    [`each alert resolves after its fault is undone; unresolved: ${names(unresolved)}`, unresolved.length === 0],
   ];
 }
 
-/** @param isWhole whether every fault was played: without it what only a fault brings is not there, and Prometheus has to understand it alone. */
-function queryClaim({ answered }: Verified, isWhole: boolean, print: Say): Claim {
-  const silent = answered.filter(({ found }) => found === "never");
-  for (const { where, expr, error } of silent) print(`no data: ${where}: ${expr}\n  ${error ?? "no reason is known"}`);
-  const inFaultsOnly = answered.filter(({ found }) => found === "faults").length;
+/** @param isWhole whether every fault ran. Otherwise some queries have no data, and only their syntax is checked. */
+function queryClaim({ queryResults }: VerifiedAlerts, isWhole: boolean, print: Print): Claim {
+  const silent = queryResults.filter(({ dataFrom }) => dataFrom === "never");
+  for (const { source, expr, error } of silent) print(`no data: ${source}: ${expr}\n  ${error ?? "no error message"}`);
+  const inFaultsOnly = queryResults.filter(({ dataFrom }) => dataFrom === "faults").length;
   const holds = silent.every(({ error }) => error === undefined && !isWhole);
   const claim = isWhole
-    ? `each of ${answered.length} queries brings data (${inFaultsOnly} only when something fails)`
-    : `each of ${answered.length} queries is understood; which bring data is not judged, since not all faults were made`;
-  return [claim, answered.length > 0 && holds];
+    ? `each of ${queryResults.length} queries returns data (${inFaultsOnly} only during faults)`
+    : `each of ${queryResults.length} queries is valid; data is not checked, because not all faults ran`;
+  return [claim, queryResults.length > 0 && holds];
 }
 
-function controlClaims({ outcomes }: Verified): readonly Claim[] {
+function controlClaims({ outcomes }: VerifiedAlerts): readonly Claim[] {
   return outcomes.map(({ fault, alerts }) => [
     `without the fault ${fault.name} its alerts are missed`,
-    alerts.filter(({ expectation }) => expectation === "told").every(isMissed),
+    alerts.filter(({ expectation }) => expectation === "notified").every(isMissed),
   ]);
 }
 
-const isMissed = ({ expectation, afterMs }: Played) =>
-  (expectation === "told" || expectation === "silenced") && afterMs === undefined;
-const isNotOver = ({ alert, receiver, overAfterMs }: Played) =>
-  alert !== lasting && receiver !== undefined && overAfterMs === undefined;
+const isMissed = ({ expectation, afterMs }: AlertOutcome) =>
+  (expectation === "notified" || expectation === "inhibited") && afterMs === undefined;
+const isUnresolved = ({ alert, receiver, resolvedAfterMs }: AlertOutcome) =>
+  alert !== slowBurnAlert && receiver !== undefined && resolvedAfterMs === undefined;
 
-export const tableHead = toLine(["alert", "unit", "", "receiver", "told after", "unshortened", "over after"]);
+export const tableHead = toLine(["alert", "unit", "", "receiver", "after", "unshortened", "resolved"]);
 
-/** A fault, and a line for each alert that came of it. */
-export function describeOutcome({ fault, alerts }: Outcome): string {
-  const lines = alerts.map((played) => {
-    const { alert, unit, expectation, receiver = "nobody", afterMs, pageFault, overAfterMs } = played;
-    const cells = [alert, unit, isMissed(played) ? "MISSED" : expectation, receiver];
+/** Formats a fault, with one line for each alert. */
+export function describeOutcome({ fault, alerts }: FaultOutcome): string {
+  const lines = alerts.map((outcome) => {
+    const { alert, unit, expectation, receiver = "none", afterMs, runbookProblem, resolvedAfterMs } = outcome;
+    const cells = [alert, unit, isMissed(outcome) ? "MISSED" : expectation, receiver];
     const inFull = afterMs === undefined ? "" : `${((afterMs * shorteningFactor) / 60_000).toFixed(1)} min`;
-    return toLine([...cells, seconds(afterMs), inFull, seconds(overAfterMs), pageFault ?? ""]);
+    return toLine([...cells, seconds(afterMs), inFull, seconds(resolvedAfterMs), runbookProblem ?? ""]);
   });
-  return [`${fault.name}: ${fault.what}`, ...lines].join("\n");
+  return [`${fault.name}: ${fault.description}`, ...lines].join("\n");
 }
 
 function seconds(ms: number | undefined): string {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 
-/** What Prometheus computes, or tells of. */
+/** A recording rule or an alerting rule of Prometheus. */
 export interface Rule {
   readonly record?: string;
   readonly alert?: string;
@@ -17,7 +17,7 @@ export interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-/** All of `infra/observability/rules`, by name. */
+/** Reads all rule files of `infra/observability/rules`, sorted by name. */
 export function readRuleFiles(): readonly RuleFile[] {
   const folder = fileURLToPath(new URL("../../infra/observability/rules", import.meta.url));
   const paths = globSync(`${folder}/*.yml`).toSorted();

@@ -3,107 +3,128 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic } from "../journey/traffic.ts";
-import { checkFiles } from "./checks.ts";
+import { checkFiles } from "./file-checks.ts";
 import { faults } from "./faults.ts";
 import { outageName, type VerifyOptions } from "./options.ts";
-import { playOutage, type RecordedRatio } from "./outage.ts";
+import { runOutage, type RecordedRatio } from "./outage.ts";
 import { startPlatform } from "./platform.ts";
-import { type Outcome, play, type Stage } from "./play.ts";
-import type { Programs } from "./programs.ts";
-import { askAll } from "./queries.ts";
-import { startReceiver } from "./receiver.ts";
-import { describeOutcome, tableHead, type Verified } from "./report.ts";
+import { type FaultOutcome, runFault, type AlertSetup } from "./fault-run.ts";
+import type { MonitoringPrograms } from "./programs.ts";
+import { runQueries } from "./queries.ts";
+import { startNotificationReceiver } from "./notification-receiver.ts";
+import { describeOutcome, tableHead, type VerifiedAlerts } from "./report.ts";
 import { shorteningFactor } from "./shorten.ts";
-import { startWatchers } from "./watchers.ts";
+import { startMonitoring } from "./monitoring.ts";
 
-type Say = (line: string) => void;
-type Ends = (() => unknown)[];
+type Print = (line: string) => void;
+type Cleanups = (() => unknown)[];
 
-/** Longer than any `for` and the windows below it: what would be told of a healthy platform is told in that time. */
-const calmMs = 60_000;
-const answerMsMax = 30_000;
+/** Longer than any shortened `for` and the windows of its query, so that a false alarm of the healthy platform fires in this time. */
+const healthyMs = 60_000;
+const requestTimeoutMs = 30_000;
 
-/** Runs on processes of its own, and ends them, whatever happens. */
-export async function runAlerts(options: VerifyOptions, programs: Programs, print: Say): Promise<Verified> {
-  const ends: Ends = [];
-  const interrupted = hearInterruption();
+/** Starts the processes, runs all checks, and stops the processes. */
+export async function runAlerts(
+  options: VerifyOptions,
+  programs: MonitoringPrograms,
+  print: Print,
+): Promise<VerifiedAlerts> {
+  const cleanups: Cleanups = [];
+  const interrupted = waitForInterruption();
   try {
-    return await Promise.race([verify(options, programs, ends, print), interrupted]);
+    return await Promise.race([verifyAlerts(options, programs, cleanups, print), interrupted]);
   } finally {
-    await endAll(ends);
+    await runCleanups(cleanups);
   }
 }
 
-async function verify(options: VerifyOptions, programs: Programs, ends: Ends, print: Say): Promise<Verified> {
+async function verifyAlerts(
+  options: VerifyOptions,
+  programs: MonitoringPrograms,
+  cleanups: Cleanups,
+  print: Print,
+): Promise<VerifiedAlerts> {
   const { only, control } = options;
   const checks = checkFiles(programs);
-  for (const { words } of checks.filter(({ isGood }) => !isGood)) print(words);
-  const ratios = only.includes(outageName) && !control ? await verifyOutage(options, programs, ends) : [];
+  for (const { output } of checks.filter(({ passed }) => !passed)) print(output);
+  const ratios = only.includes(outageName) && !control ? await verifyOutage(options, programs, cleanups) : [];
   const isOnlyOutage = only.every((name) => name === outageName);
-  const played = isOnlyOutage ? nothingPlayed : await playFaults(options, programs, ends, print);
-  return { checks, ratios, ...played };
+  const faultResults = isOnlyOutage ? noFaults : await runFaults(options, programs, cleanups, print);
+  return { checks, ratios, ...faultResults };
 }
 
-const nothingPlayed = { falseAlarms: [], outcomes: [], answered: [] };
+const noFaults = { falseAlarms: [], outcomes: [], queryResults: [] };
 
-/** On a platform of its own, in full time: between two scrapes the whole outage begins and ends. */
-async function verifyOutage(options: VerifyOptions, programs: Programs, ends: Ends): Promise<readonly RecordedRatio[]> {
-  const ownEnds: Ends = [];
-  // For an interruption.
-  ends.push(() => endAll(ownEnds));
-  const { platform, watchers } = await setUp(options, programs, ownEnds, 1);
-  const ratios = await playOutage(platform, watchers);
-  await endAll(ownEnds);
+/** Runs on a separate platform with unshortened intervals, so that the whole outage lies between two scrapes. */
+async function verifyOutage(
+  options: VerifyOptions,
+  programs: MonitoringPrograms,
+  cleanups: Cleanups,
+): Promise<readonly RecordedRatio[]> {
+  const outageCleanups: Cleanups = [];
+  // Stops the platform also after an interruption.
+  cleanups.push(() => runCleanups(outageCleanups));
+  const { platform, monitoring } = await setUp(options, programs, outageCleanups, 1);
+  const ratios = await runOutage(platform, monitoring);
+  await runCleanups(outageCleanups);
   return ratios;
 }
 
-async function endAll(ends: Ends): Promise<void> {
-  for (let end = ends.pop(); end; end = ends.pop()) await end();
+async function runCleanups(cleanups: Cleanups): Promise<void> {
+  for (let cleanUp = cleanups.pop(); cleanUp; cleanUp = cleanups.pop()) await cleanUp();
 }
 
-async function playFaults(options: VerifyOptions, programs: Programs, ends: Ends, print: Say) {
+async function runFaults(options: VerifyOptions, programs: MonitoringPrograms, cleanups: Cleanups, print: Print) {
   const { perSecond, only, control } = options;
-  const stage = await setUp(options, programs, ends);
-  const { platform, receiver, watchers } = stage;
-  print(`the platform runs, and Prometheus with our rules, ${shorteningFactor} times as fast`);
+  const setup = await setUp(options, programs, cleanups);
+  const { platform, receiver, monitoring } = setup;
+  print(`the platform and Prometheus run; all intervals of the rules are divided by ${shorteningFactor}`);
   const beginSeconds = Date.now() / 1_000;
-  const traffic = startTraffic({ ...platform, run: `alerts-${Date.now()}`, perSecond, timeoutMs: answerMsMax });
-  await sleep(control ? 0 : calmMs);
+  const traffic = startTraffic({ ...platform, run: `alerts-${Date.now()}`, perSecond, timeoutMs: requestTimeoutMs });
+  await sleep(control ? 0 : healthyMs);
   const falseAlarms = receiver.since(0).map(({ alert, unit }) => `${alert} ${unit}`);
   print(`\n${tableHead}`);
   const faultsSeconds = Date.now() / 1_000;
-  const outcomes: Outcome[] = [];
+  const outcomes: FaultOutcome[] = [];
   for (const fault of faults.filter(({ name }) => only.includes(name))) {
-    const outcome = await play(fault, stage);
+    const outcome = await runFault(fault, setup);
     outcomes.push(outcome);
     print(describeOutcome(outcome));
   }
-  const answered = await askAll(watchers, { beginSeconds, faultsSeconds, endSeconds: Date.now() / 1_000 });
+  const queryResults = await runQueries(monitoring, { beginSeconds, faultsSeconds, endSeconds: Date.now() / 1_000 });
   await traffic.stop();
   await traffic.audit();
-  return { falseAlarms, outcomes, answered };
+  return { falseAlarms, outcomes, queryResults };
 }
 
 async function setUp(
   { logs, control }: VerifyOptions,
-  programs: Programs,
-  ends: Ends,
+  programs: MonitoringPrograms,
+  cleanups: Cleanups,
   factor?: number,
-): Promise<Stage> {
+): Promise<AlertSetup> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-alerts-"));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
-  const platform = await startPlatform({ folder, logs, ends });
-  const receiver = await startReceiver();
-  ends.push(() => receiver.stop());
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const platform = await startPlatform({ folder, logs, cleanups });
+  const receiver = await startNotificationReceiver();
+  cleanups.push(() => receiver.stop());
   const targets = Object.fromEntries(
     Object.entries(platform.units).map(([name, units]) => [name, units.map(({ admin }) => admin)]),
   );
-  const watchers = await startWatchers({ programs, folder, logs, targets, receiverUrl: receiver.url, factor, ends });
-  return { platform, watchers, receiver, isControl: control };
+  const monitoring = await startMonitoring({
+    programs,
+    folder,
+    logs,
+    targets,
+    receiverUrl: receiver.url,
+    factor,
+    cleanups,
+  });
+  return { platform, monitoring, receiver, isControl: control };
 }
 
-/** So that nothing is left behind when somebody wants an end. */
-function hearInterruption(): Promise<never> {
+/** Rejects after SIGINT or SIGTERM, so that the processes are stopped before this one ends. */
+function waitForInterruption(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
   });

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "tributary-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const read = (file: string) => parse(readFileSync(join(folder, file), "utf8"));
 
-test("Prometheus' settings are our own, but for their addresses and times", () => {
+test("Prometheus' settings are those of the repository, except for addresses and times", () => {
   const addresses = { targets: { posts: ["127.0.0.1:1", "127.0.0.1:2"] }, alertmanager: "127.0.0.1:3" };
   const { flags } = writePrometheusSettings(folder, addresses);
   const settings = read("prometheus.yml");
@@ -26,14 +26,14 @@ test("Prometheus' settings are our own, but for their addresses and times", () =
   expect(flags.join()).not.toMatch(/=\//);
 });
 
-test("every rule is there, and waits a thirtieth", () => {
+test("every rule is included, with its `for` divided by 30", () => {
   const groups = ["rules/alerts.yml", "rules/databases.yml"].flatMap((file) => read(file).groups);
   const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
   expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
   expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitGone")).toMatchObject({ for: "2000ms" });
 });
 
-test("Alertmanager's routes are our own, and each receiver has an address", () => {
+test("Alertmanager's routes are those of the repository, and each receiver has a local URL", () => {
   writeAlertmanagerSettings(folder, (name) => `http://127.0.0.1:4/${name}`);
   expect(read("alertmanager.yml")).toMatchObject({
     route: {

@@ -15,16 +15,16 @@ interface PrometheusSettings {
 }
 
 const readYaml = (file: string): unknown => parse(readFileSync(file, "utf8"), { merge: true });
-const readObserved = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
+const readObservabilityFile = (name: string) => readFileSync(join(observabilityFolder, name), "utf8");
 
-/** Routes and receivers as one file, as `start.sh` makes it. */
+/** Joins routes and receivers into one file, as `start.sh` does. */
 export function joinAlertmanagerSettings(receivers: string): string {
-  return readObserved("alertmanager/routes.yml") + receivers;
+  return readObservabilityFile("alertmanager/routes.yml") + receivers;
 }
 
-export const defaultReceivers = () => readObserved("alertmanager/receivers/receivers.yml");
+export const defaultReceivers = () => readObservabilityFile("alertmanager/receivers/receivers.yml");
 
-/** @returns the file. Both receivers are told at an address of ours, and everything is waited for as much shorter as the rules wait. */
+/** Writes Alertmanager's settings with local webhook URLs, and with intervals shortened like those of the rules. @returns the file. */
 export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver: string) => string): string {
   const receivers = ["page", "ticket"].map((name) => ({ name, webhook_configs: [{ url: receiverUrl(name) }] }));
   const settings = parse(joinAlertmanagerSettings(stringify({ receivers }))) as unknown;
@@ -34,28 +34,28 @@ export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver
 }
 
 export interface Addresses {
-  /** Of each unit's metrics, without http://. */
+  /** Hosts and ports of each unit's metrics. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly alertmanager: string;
-  /** By which all times are divided. Default: `shorteningFactor`. */
+  /** All intervals are divided by it. Default: `shorteningFactor`. */
   readonly factor?: number | undefined;
 }
 
 /**
- * Our own settings and rules, with local addresses. A scrape may take as long as the shortened interval is: a thirtieth of its usual time would
- * judge this machine.
- * @returns the file, and the flags of compose that name no place.
+ * Writes Prometheus' settings and rules with local addresses and shortened intervals. The scrape timeout is the shortened interval: a
+ * thirtieth of the regular timeout would test the speed of this machine.
+ * @returns the file, and compose's flags without those for files.
  */
 export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: Addresses) {
-  const written = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
+  const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
   const settings = {
-    ...written,
+    ...original,
     global: {
-      ...(shortenSettings(written.global, ["scrape_interval", "evaluation_interval"], factor) as object),
-      scrape_timeout: shorten(written.global.scrape_interval, factor),
+      ...(shortenSettings(original.global, ["scrape_interval", "evaluation_interval"], factor) as object),
+      scrape_timeout: shorten(original.global.scrape_interval, factor),
     },
     alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] },
-    scrape_configs: written.scrape_configs.map(({ job_name: name }) => ({
+    scrape_configs: original.scrape_configs.map(({ job_name: name }) => ({
       job_name: name,
       static_configs: [{ targets: targets[name] ?? [] }],
     })),
@@ -74,11 +74,11 @@ export function writePrometheusSettings(folder: string, { targets, alertmanager,
 }
 
 function shortenRule(rule: Rule, factor: number | undefined): Rule {
-  const { for: waits } = rule;
+  const { for: duration } = rule;
   return {
     ...rule,
     expr: shortenQuery(rule.expr, factor),
-    ...(waits === undefined ? {} : { for: shorten(waits, factor) }),
+    ...(duration === undefined ? {} : { for: shorten(duration, factor) }),
   };
 }
 
@@ -86,6 +86,6 @@ function flagsOfCompose(): readonly string[] {
   const { services } = readYaml(join(root, "docker-compose.observability.yml")) as {
     readonly services: { readonly prometheus: { readonly command: readonly string[] } };
   };
-  const places = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
-  return services.prometheus.command.filter((flag) => !places.test(flag));
+  const localFlags = /^--(config\.file|storage\.tsdb\.path|web\.user-assets)=/;
+  return services.prometheus.command.filter((flag) => !localFlags.test(flag));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { shorten, shortenQuery, shortenSettings, toMs } from "./shorten.ts";
 
-test("a duration becomes thirty times as short", () => {
+test("a duration is divided by 30", () => {
   expect(["500ms", "15s", "5m", "6h", "3d"].map((duration) => shorten(duration))).toEqual([
     "17ms",
     "500ms",
@@ -12,13 +12,13 @@ test("a duration becomes thirty times as short", () => {
   expect(() => toMs("1h30m")).toThrow("not a duration");
 });
 
-test("windows and offsets of a query become so, and nothing else of it", () => {
+test("only windows and offsets of a query are shortened", () => {
   expect(shortenQuery('a:rate5m < 0.5 * avg_over_time(a:rate15m[1d] offset 1h) > 5 and b{le="0.5"}[5m]')).toBe(
     'a:rate5m < 0.5 * avg_over_time(a:rate15m[2880000ms] offset 120000ms) > 5 and b{le="0.5"}[10000ms]',
   );
 });
 
-test("settings become so by their names, wherever they stand", () => {
+test("settings are shortened by name, at any depth", () => {
   const settings = { for: "1m", name: "1m", routes: [{ for: "30s", matchers: ["for"] }] };
   expect(shortenSettings(settings, ["for"])).toEqual({
     for: "2000ms",

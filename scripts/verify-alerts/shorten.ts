@@ -1,4 +1,4 @@
-/** Everything that Prometheus and Alertmanager wait for is this many times as short, so that a fault is played in seconds. */
+/** All intervals of Prometheus and Alertmanager are divided by this, so that a fault takes seconds instead of minutes. */
 export const shorteningFactor = 30;
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** @throws Error for what is no duration of Prometheus' with one unit. */
+/** @throws Error for a text that is not a Prometheus duration with one unit. */
 export function toMs(duration: string): number {
   const [, number, unit = ""] = /^(\d+)(ms|[smhdw])$/.exec(duration) ?? [];
   const ms = unitMs[unit];
@@ -23,7 +23,7 @@ export function shorten(duration: string, factor: number = shorteningFactor): st
   return `${Math.round(toMs(duration) / factor)}ms`;
 }
 
-/** Windows and offsets of a query. */
+/** Shortens the windows and offsets of a query. */
 export function shortenQuery(query: string, factor?: number): string {
   return query.replaceAll(
     /(\[|\boffset\s+)(\d+(?:ms|[smhdw]))\b/g,
@@ -31,9 +31,9 @@ export function shortenQuery(query: string, factor?: number): string {
   );
 }
 
-/** The settings of that name wherever they stand, at any depth. */
+/** Shortens the settings with these names, at any depth. */
 export function shortenSettings(settings: unknown, names: readonly string[], factor?: number): unknown {
-  if (Array.isArray(settings)) return settings.map((one) => shortenSettings(one, names, factor));
+  if (Array.isArray(settings)) return settings.map((item) => shortenSettings(item, names, factor));
   if (typeof settings !== "object" || settings === null) return settings;
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {

@@ -1,13 +1,14 @@
 export interface KnownFailure {
-  /** Why it is right that these fail, or left so, with the section that says it. */
+  /** Why these failures are correct or accepted, with the RFC section. Begins with the suite's kind of test. */
   readonly reason: string;
   readonly ids: readonly string[];
 }
 
-/** What of the suite fails, so that everything else has to pass. What hangs on one of these is not counted against the cache by the suite either. */
+/** The suite's tests that fail; all others must pass. Tests that depend on one of these are not counted, as in the suite. */
 export const knownFailures: readonly KnownFailure[] = [
   {
-    reason: "required, against RFC 9111, 5.1: of several ages the first counts, and an invalid one is ignored",
+    reason:
+      "required, contradicts RFC 9111, 5.1: the first of several Age values is used, and an invalid one is ignored",
     ids: [
       "age-parse-nonnumeric",
       "age-parse-negative",
@@ -22,27 +23,26 @@ export const knownFailures: readonly KnownFailure[] = [
   },
   {
     reason:
-      "required, against RFC 9111, 4.3.4: a 304 with another strong tag is about something else, so it freshens nothing",
+      "required, contradicts RFC 9111, 4.3.4: a 304 with another strong ETag selects no stored response, so it freshens none",
     ids: ["304-etag-update-response-ETag"],
   },
   {
     reason:
-      "required and optimal, of Surrogate-Control: `;CAPABILITY_TARGET` is no parameter of a structured field (RFC 9651, 3.1.2), so the field is ignored",
+      "required and optimal, for Surrogate-Control: `;CAPABILITY_TARGET` is not a valid parameter of a structured field (RFC 9651, 3.1.2), so the field is ignored",
     ids: ["surrogate-fresh-cc-nostore", "surrogate-max-age-me-target"],
   },
   {
-    reason:
-      "optimal, of Surrogate-Control: names in structured fields are in lower case (RFC 9651, 3.1.2; RFC 9213, 2.1)",
+    reason: "optimal, for Surrogate-Control: keys of structured fields are lowercase (RFC 9651, 3.1.2; RFC 9213, 2.1)",
     ids: ["surrogate-max-age-case-insensitive"],
   },
   {
     reason:
-      "optimal, against RFC 9111, 4.3.2: without Last-Modified the condition is held against Date, which is later",
+      "optimal, contradicts RFC 9111, 4.3.2: without Last-Modified, If-Modified-Since is compared with Date, which is later",
     ids: ["conditional-lm-fresh-no-lm"],
   },
   {
     reason:
-      "optimal, left: a Range is the origin's business here, and parts are never kept (RFC 9111, 3.3 and 3.4 leave it free)",
+      "optimal, not implemented: Range requests are forwarded to the origin, and partial responses are never cached (optional in RFC 9111, 3.3 and 3.4)",
     ids: [
       "partial-store-partial-reuse-partial",
       "partial-store-complete-reuse-partial",
@@ -55,20 +55,22 @@ export const knownFailures: readonly KnownFailure[] = [
     ],
   },
   {
-    reason: "optimal, left: only answers to GET are kept (RFC 9111, 3: a cache need not understand more)",
+    reason:
+      "optimal, not implemented: only responses to GET are cached (RFC 9111, 3: a cache need not support other methods)",
     ids: ["method-POST"],
   },
   {
     reason:
-      "optimal, left: of languages only case and spaces are normalised (RFC 9111, 4.1); their order can say what is liked better",
+      "optimal, not implemented: only case and spaces of Accept-Language are normalized (RFC 9111, 4.1), because the order can express a preference",
     ids: ["vary-normalise-lang-order", "vary-normalise-lang-select"],
   },
   {
-    reason: "check: nothing is used stale unless the origin allows it in so many words (RFC 9111, 4.2.4; RFC 5861, 4)",
+    reason: "check: a stale response is served only if the origin allows it explicitly (RFC 9111, 4.2.4; RFC 5861, 4)",
     ids: ["stale-close", "stale-503"],
   },
   {
-    reason: "check: a number that is none is stale, and of two the first counts (RFC 9111, 4.2.1)",
+    reason:
+      "check: a max-age that is not an integer makes the response stale, and the first of two is used (RFC 9111, 4.2.1)",
     ids: [
       "freshness-max-age-decimal-zero",
       "freshness-max-age-decimal-five",
@@ -80,7 +82,7 @@ export const knownFailures: readonly KnownFailure[] = [
   },
   {
     reason:
-      "check: what is no HTTP-date is past (RFC 9111, 5.3), another zone than GMT too (4.2); the first two lack the comma",
+      "check: an invalid HTTP-date is in the past (RFC 9111, 5.3), also one with a zone other than GMT (4.2); the first two lack the comma",
     ids: [
       "freshness-expires-32bit",
       "freshness-expires-far-future",
@@ -96,15 +98,16 @@ export const knownFailures: readonly KnownFailure[] = [
     ],
   },
   {
-    reason: "check: a tenth of so short a time is over before the second request (RFC 9111, 4.2.2)",
+    reason:
+      "check: the heuristic freshness lifetime, 10 % of this age, ends before the second request (RFC 9111, 4.2.2)",
     ids: ["heuristic-delta-5", "heuristic-delta-10", "heuristic-delta-30"],
   },
   {
-    reason: "check: a client's no-store forbids to keep what comes, not to use what is kept (RFC 9111, 5.2.1.5)",
+    reason: "check: no-store in a request forbids storing the response, not using a stored one (RFC 9111, 5.2.1.5)",
     ids: ["ccreq-no-store"],
   },
   {
-    reason: "check: tags are compared as they are, with their quotes, and sent on so (RFC 9110, 8.8.3)",
+    reason: "check: ETags are compared and forwarded unchanged, with their quotes (RFC 9110, 8.8.3)",
     ids: [
       "conditional-etag-quoted-respond-unquoted",
       "conditional-etag-unquoted-respond-quoted",
@@ -112,29 +115,30 @@ export const knownFailures: readonly KnownFailure[] = [
     ],
   },
   {
-    reason:
-      "check: the suite's origin writes the tag in UTF-8 and its client in Latin-1, so the two are not the same bytes",
+    reason: "check: the suite's origin sends the ETag in UTF-8 and its client in Latin-1, so the bytes differ",
     ids: ["conditional-etag-strong-respond-obs-text"],
   },
   {
-    reason: "check: a miss is asked for everybody who waits, so without one client's condition (RFC 9111, 4.3.1)",
+    reason:
+      "check: the origin request of a miss serves all waiting clients, so it omits one client's condition (RFC 9111, 4.3.1)",
     ids: ["conditional-etag-forward"],
   },
   {
-    reason: "check, left: a variant that does not fit is not asked about (RFC 9111, 4.3.1 leaves it free)",
+    reason:
+      "check, not implemented: a stored variant that does not match is not validated (optional in RFC 9111, 4.3.1)",
     ids: ["conditional-etag-vary-headers-mismatch"],
   },
   {
-    reason: "check: a HEAD is answered as the origin does, with nothing of the store added (RFC 9111, 4.3.5)",
+    reason: "check: the response to HEAD is the origin's, without headers of the stored response (RFC 9111, 4.3.5)",
     ids: ["head-200-retain"],
   },
   {
     reason:
-      "check: a HEAD that tells of neither validator nor length ends what is stored (RFC 9111, 4.3.5: update or invalidate)",
+      "check: a response to HEAD with neither validator nor length invalidates the stored response (RFC 9111, 4.3.5: update or invalidate)",
     ids: ["head-200-freshness-update"],
   },
   {
-    reason: "check: Surrogate-Capability is not said; RFC 9213 has nothing like it",
+    reason: "check: Surrogate-Capability is not sent; RFC 9213 has no equivalent",
     ids: ["surrogate-append-capabilities"],
   },
 ];

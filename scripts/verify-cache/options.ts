@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 export interface VerifyOptions {
-  /** Past the cache, to see that its absence is found. */
+  /** Bypasses the cache, to prove that the tests fail without it. */
   readonly control: boolean;
   /** The id of the one test to run. */
   readonly only: string | undefined;
@@ -9,14 +9,14 @@ export interface VerifyOptions {
 
 export const usage = `Usage: npm run verify:cache -- [options]
 
-Runs the public tests of HTTP caches (http-cache-tests, installed aside in tools/cache-suite) against the shared cache of the REST proxy, alone in
-front of the tests' own origin, and holds what fails against scripts/verify-cache/known-failures.ts.
+Runs the public HTTP cache tests (http-cache-tests, installed separately in tools/cache-suite) against the shared cache of the REST proxy,
+which runs alone in front of the suite's origin. Compares the failures with scripts/verify-cache/known-failures.ts.
 
-  --only ID   one test, with every request and answer
-  --control   asks the origin itself: passes only when it is found that nothing is cached
+  --only ID   runs one test, and prints every request and response
+  --control   sends the requests to the origin: passes only if the tests find that nothing is cached
 `;
 
-/** @returns undefined for a command line that it does not know. */
+/** @returns undefined for an invalid command line. */
 export function readOptions(args: readonly string[]): VerifyOptions | undefined {
   try {
     const options = { only: { type: "string" }, control: { type: "boolean", default: false } } as const;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { toOutcomes } from "./outcomes.ts";
 
-test("a test whose ground is gone says nothing, whatever came of it", () => {
-  const outcomes = toOutcomes([one("a"), one("b", "a"), one("c", "b"), one("d")], {
+test("the result of a test whose dependency failed is not counted", () => {
+  const outcomes = toOutcomes([suiteTest("a"), suiteTest("b", "a"), suiteTest("c", "b"), suiteTest("d")], {
     a: ["Assertion", "Response 2 comes from cache"],
     b: true,
     c: ["Setup", "Response 1 status is 500, not 200"],
@@ -11,13 +11,13 @@ test("a test whose ground is gone says nothing, whatever came of it", () => {
   expect([...outcomes.values()]).toEqual(["fail", "dependency", "dependency", "setup"]);
 });
 
-test("what breaks the suite itself is a failure, and what was not run is none", () => {
-  expect([...toOutcomes([one("a"), one("b")], { a: ["FetchError", "socket hang up"] }).values()]).toEqual([
+test("a network error is a failure, and a test without a result was not run", () => {
+  expect([...toOutcomes([suiteTest("a"), suiteTest("b")], { a: ["FetchError", "socket hang up"] }).values()]).toEqual([
     "fail",
     "not-run",
   ]);
 });
 
-function one(id: string, ...dependsOn: string[]) {
+function suiteTest(id: string, ...dependsOn: string[]) {
   return { id, name: id, kind: "required" as const, dependsOn };
 }

@@ -1,12 +1,12 @@
 import type { SuiteResults, SuiteTest } from "./suite.ts";
 
 /**
- * `setup`: the test could not be made to ask its question. `dependency`: another test that it builds on did not pass, so whatever came of it says
- * nothing. `not-run`: it is for browsers.
+ * `setup`: the requests that prepare the test did not succeed. `dependency`: a test on which it depends did not pass, so its result has no
+ * meaning. `not-run`: the test is for browsers.
  */
 export type Outcome = "pass" | "fail" | "setup" | "dependency" | "not-run";
 
-/** What each test comes to, by id: as the suite itself tells it. */
+/** The outcome of each test by id, as the suite defines it. */
 export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): ReadonlyMap<string, Outcome> {
   const byId = new Map(tests.map((test) => [test.id, test]));
   const outcomes = new Map<string, Outcome>();
@@ -14,12 +14,12 @@ export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): 
   function outcomeOf(id: string): Outcome {
     const known = outcomes.get(id);
     if (known) return known;
-    const outcome = settle(byId.get(id), results[id]);
+    const outcome = determine(byId.get(id), results[id]);
     outcomes.set(id, outcome);
     return outcome;
   }
 
-  function settle(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): Outcome {
+  function determine(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): Outcome {
     if (!test || result === undefined) return "not-run";
     if (test.dependsOn.some((id) => outcomeOf(id) !== "pass")) return "dependency";
     if (result === true) return "pass";

@@ -6,8 +6,8 @@ const kinds = ["required", "optimal", "check"] as const;
 const counted = ["pass", "fail", "setup", "dependency"] as const;
 
 /**
- * Prints the counts, what is known to fail and why, and what has changed.
- * @returns whether nothing has: each failure is known, and all that is known to fail still does.
+ * Prints the counts, the known failures with their reasons, and the differences from them.
+ * @returns whether there are no differences: each failure is known, and every known failure still fails.
  */
 export function report(
   tests: readonly SuiteTest[],
@@ -18,8 +18,8 @@ export function report(
   const outcomes = toOutcomes(tests, results);
   print(["", ...counted].map((word) => word.padStart(11)).join(""));
   for (const kind of kinds) {
-    const own = tests.filter((test) => test.kind === kind).map(({ id }) => outcomes.get(id));
-    const counts = counted.map((outcome) => own.filter((one) => one === outcome).length);
+    const outcomesOfKind = tests.filter((test) => test.kind === kind).map(({ id }) => outcomes.get(id));
+    const counts = counted.map((outcome) => outcomesOfKind.filter((one) => one === outcome).length);
     print([kind, ...counts].map((cell) => String(cell).padStart(11)).join(""));
   }
   print("");
@@ -27,34 +27,36 @@ export function report(
   const faults = findChanges(tests, outcomes, known, results);
   print("");
   for (const fault of faults) print(`FAIL  ${fault}`);
-  if (faults.length === 0) print("ok    nothing fails but what is known, and all of that still does");
+  if (faults.length === 0) print("ok    only known failures fail, and all of them still fail");
   return faults.length === 0;
 }
 
-/** What fails without being known to, and what is known to fail and does not. What hangs on another failure follows from that. */
+/** Unknown failures, and known failures that do not fail. Tests that were not counted because of a dependency are ignored. */
 function findChanges(
   tests: readonly SuiteTest[],
   outcomes: ReadonlyMap<string, Outcome>,
   known: readonly KnownFailure[],
   results: SuiteResults,
 ): readonly string[] {
-  const ids = known.flatMap((one) => one.ids);
+  const ids = known.flatMap((failure) => failure.ids);
   const isBad = (id: string) => outcomes.get(id) === "fail" || outcomes.get(id) === "setup";
-  const surprises = tests.filter(({ id }) => isBad(id) && !ids.includes(id));
+  const unknownFailures = tests.filter(({ id }) => isBad(id) && !ids.includes(id));
   return [
-    ...surprises.map(({ id, name }) => `${id} fails: ${wordsOf(results[id])} (${name})`),
-    ...ids.filter((id) => !isBad(id)).map((id) => `${id} is known to fail and comes to ${outcomes.get(id)}`),
-    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} is known to fail twice`),
+    ...unknownFailures.map(({ id, name }) => `${id} fails: ${describeResult(results[id])} (${name})`),
+    ...ids
+      .filter((id) => !isBad(id))
+      .map((id) => `${id} is listed as a known failure, but its outcome is ${outcomes.get(id)}`),
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => `${id} is listed twice as a known failure`),
   ];
 }
 
 /** @returns whether it passed. */
 export function reportOne(results: SuiteResults, id: string, print: (line: string) => void): boolean {
   const result = results[id];
-  print(result === undefined ? `There is no test ${id}.` : `${id}: ${wordsOf(result)}`);
+  print(result === undefined ? `The suite has no test ${id}.` : `${id}: ${describeResult(result)}`);
   return result === true;
 }
 
-function wordsOf(result: SuiteResults[string] | undefined): string {
+function describeResult(result: SuiteResults[string] | undefined): string {
   return result === true || result === undefined ? "passes" : `${result[0]}: ${result[1]}`;
 }

@@ -6,16 +6,16 @@ import { suiteFolder } from "./suite.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
-/** The suite's origin, and the cache in front of it, a process each. */
-export interface Stage {
+/** The suite's origin and the cache in front of it, in two processes. */
+export interface CacheProcesses {
   readonly originUrl: string;
   readonly cacheUrl: string;
   stop(): Promise<void>;
 }
 
-/** @throws Error when one of the two does not listen. */
-export async function startStage(): Promise<Stage> {
-  // The suite reads its settings as npm hands them to scripts.
+/** @throws Error if one of the two does not listen. */
+export async function startCacheProcesses(): Promise<CacheProcesses> {
+  // The suite reads its settings from the variables that npm sets for scripts.
   const settings = { npm_config_protocol: "http", npm_config_port: "0", npm_config_pidfile: devNull };
   const origin = await start(suiteFolder, "server/server.mjs", settings);
   const settingsOfCache = { PORT: "0", ORIGIN: origin.url };
@@ -38,16 +38,16 @@ async function start(cwd: string, file: string, settings: Readonly<Record<string
   return { child, url: `http://127.0.0.1:${await portOf(child, file)}` };
 }
 
-/** Both end the line in which they say that they listen with the port; what they say later is let go. */
+/** Both print a line that ends with the port once they listen. Later output is discarded. */
 function portOf(child: ChildProcess, file: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = "";
+    let output = "";
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-1_000);
-      const [, port] = /(\d+)\/?\n/.exec(said) ?? [];
+      output = (output + text).slice(-1_000);
+      const [, port] = /(\d+)\/?\n/.exec(output) ?? [];
       if (port !== undefined) resolve(port);
     });
-    child.once("exit", (code) => reject(new Error(`${file} ended with exit code ${code}: ${said}`)));
+    child.once("exit", (code) => reject(new Error(`${file} ended with exit code ${code}: ${output}`)));
   });
 }
 

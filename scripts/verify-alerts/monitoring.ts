@@ -3,57 +3,58 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pickFreePort } from "@tributary/kit/process/free-port";
-import type { Programs } from "./programs.ts";
+import { pickFreePort } from "@tributary/kit/free-port";
+import type { MonitoringPrograms } from "./programs.ts";
 import { docsFolder, writeAlertmanagerSettings, writePrometheusSettings } from "./settings.ts";
 
-/** An alert as Alertmanager shows it: one that is kept silent stands here and is told nobody. */
-interface ShownAlert {
+/** An alert in Alertmanager's API, which also contains suppressed (inhibited) alerts. */
+interface AlertmanagerAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly status: { readonly state: "active" | "suppressed" | "unprocessed" };
 }
 
-/** Labels and points in time of each series that a query found. */
-interface FoundSeries {
+/** Labels and samples of one series in a query's result. */
+interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [number, string])[];
 }
 
-export interface Watchers {
-  /** What Alertmanager has now. */
-  shown(): Promise<readonly ShownAlert[]>;
-  /** Names of the alerts that Prometheus says fire now. */
+/** The running Prometheus and Alertmanager. */
+export interface Monitoring {
+  /** The alerts that Alertmanager has now. */
+  alerts(): Promise<readonly AlertmanagerAlert[]>;
+  /** Names of the alerts that fire now, by Prometheus. */
   firing(): Promise<readonly string[]>;
-  /** Over a stretch of time, in seconds since 1970. @throws Error with Prometheus' words when it is no query. */
-  query(expr: string, fromSeconds: number, toSeconds: number): Promise<readonly FoundSeries[]>;
-  /** How many of the targets answer. */
+  /** Runs a range query; times are in seconds since 1970. @throws Error with Prometheus' message for an invalid query. */
+  query(expr: string, fromSeconds: number, toSeconds: number): Promise<readonly Series[]>;
+  /** The number of targets that Prometheus can scrape. */
   targetsUp(): Promise<number>;
 }
 
-export interface WatchersOptions {
-  readonly programs: Programs;
+export interface MonitoringOptions {
+  readonly programs: MonitoringPrograms;
   readonly folder: string;
   readonly logs: string | undefined;
-  /** Addresses of each unit's metrics, without http://. */
+  /** Hosts and ports of each unit's metrics. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
-  /** Where the receiver of that name is told. */
+  /** The webhook URL of a receiver. */
   readonly receiverUrl: (receiver: string) => string;
-  /** By which the times of Prometheus are divided. Default: `shorteningFactor`. */
+  /** Prometheus' intervals are divided by it. Default: `shorteningFactor`. */
   readonly factor?: number | undefined;
-  readonly ends: (() => unknown)[];
+  readonly cleanups: (() => unknown)[];
 }
 
 const startTimeoutMs = 30_000;
 const pollMs = 100;
 
-/** Prometheus and Alertmanager with our own files, put to local addresses and made shorter. */
-export async function startWatchers(o: WatchersOptions) {
-  const { programs, folder, logs, targets, receiverUrl, factor, ends } = o;
+/** Starts Prometheus and Alertmanager with the repository's files, with local addresses and shortened intervals. */
+export async function startMonitoring(o: MonitoringOptions) {
+  const { programs, folder, logs, targets, receiverUrl, factor, cleanups } = o;
   const [port, alertPort] = [await pickFreePort(), await pickFreePort()];
   const [url, alertUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${alertPort}`];
   const run = (name: string, program: string, args: readonly string[], environment: Record<string, string>) => {
     const child = spawn(program, args, { env: environment, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
-    ends.push(() => end(child));
+    cleanups.push(() => end(child));
     keepOutput(child, logs === undefined ? undefined : join(logs, `${name}.log`));
   };
   const alertSettings = writeAlertmanagerSettings(folder, receiverUrl);
@@ -61,34 +62,39 @@ export async function startWatchers(o: WatchersOptions) {
   const alertArgs = [`--config.file=${alertSettings}`, alertStorage, "--cluster.listen-address="];
   run("alertmanager", programs.alertmanager, [...alertArgs, `--web.listen-address=127.0.0.1:${alertPort}`], {});
   const { file, flags } = writePrometheusSettings(folder, { targets, alertmanager: `127.0.0.1:${alertPort}`, factor });
-  const places = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, "prometheus-data")}`];
-  const shows = [`--web.user-assets=${docsFolder}`, `--web.listen-address=127.0.0.1:${port}`];
+  const fileFlags = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, "prometheus-data")}`];
+  const webFlags = [`--web.user-assets=${docsFolder}`, `--web.listen-address=127.0.0.1:${port}`];
   const runbooks = { RUNBOOKS_URL: `${url}/user/runbooks` };
-  run("prometheus", programs.prometheus, [...flags, ...places, ...shows], runbooks);
+  run("prometheus", programs.prometheus, [...flags, ...fileFlags, ...webFlags], runbooks);
   await Promise.all([waitUntilReady(`${alertUrl}/-/ready`), waitUntilReady(`${url}/-/ready`)]);
-  return createWatchers(url, alertUrl);
+  return createMonitoring(url, alertUrl);
 }
 
-function createWatchers(url: string, alertUrl: string): Watchers {
-  async function ask<Data>(path: string): Promise<Data> {
+function createMonitoring(url: string, alertUrl: string): Monitoring {
+  async function get<Data>(path: string): Promise<Data> {
     const response = await fetch(`${url}/api/v1/${path}`);
     const { status, data, error } = (await response.json()) as { status: string; data: Data; error?: string };
     if (status !== "success") throw new Error(`${path}: ${error}`);
     return data;
   }
   return {
-    shown: async () => (await (await fetch(`${alertUrl}/api/v2/alerts`)).json()) as readonly ShownAlert[],
+    alerts: async () => (await (await fetch(`${alertUrl}/api/v2/alerts`)).json()) as readonly AlertmanagerAlert[],
     async firing() {
-      const { alerts } = await ask<{ alerts: { state: string; labels: Record<string, string> }[] }>("alerts");
+      const { alerts } = await get<{ alerts: { state: string; labels: Record<string, string> }[] }>("alerts");
       return alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels["alertname"] ?? "");
     },
     async query(query, start, end) {
       const stepSeconds = Math.max(1, Math.ceil((end - start) / 10_000));
-      const asked = new URLSearchParams({ query, start: String(start), end: String(end), step: String(stepSeconds) });
-      return (await ask<{ result: readonly FoundSeries[] }>(`query_range?${asked.toString()}`)).result;
+      const parameters = new URLSearchParams({
+        query,
+        start: String(start),
+        end: String(end),
+        step: String(stepSeconds),
+      });
+      return (await get<{ result: readonly Series[] }>(`query_range?${parameters.toString()}`)).result;
     },
     async targetsUp() {
-      const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>("targets?state=active");
+      const { activeTargets } = await get<{ activeTargets: { health: string }[] }>("targets?state=active");
       return activeTargets.filter(({ health }) => health === "up").length;
     },
   };
@@ -104,7 +110,9 @@ async function waitUntilReady(url: string): Promise<void> {
     if (isReady) return;
     await sleep(pollMs);
   }
-  throw new Error(`${url} does not answer in ${startTimeoutMs} ms: --logs FOLDER keeps what its program says.`);
+  throw new Error(
+    `${url} is not ready within ${startTimeoutMs} ms. --logs FOLDER writes the program's output to a file.`,
+  );
 }
 
 function keepOutput(child: ChildProcess, file: string | undefined): void {

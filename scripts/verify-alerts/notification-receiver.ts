@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One alert of which Alertmanager has notified a receiver. */
+export interface Notification {
+  readonly alert: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The receiver's name: page or ticket. */
+  readonly receiver: string;
+  /** Times of `performance.now()`: the first notification, and the notification that the alert is resolved, if any. */
+  readonly notifiedMs: number;
+  resolvedMs: number | undefined;
+}
+
+/** Receives Alertmanager's webhooks, with one URL for each receiver. */
+export interface NotificationReceiver {
+  url(receiver: string): string;
+  /** All alerts that were first notified from this time on. An alert that fires again after it was resolved is a second entry. */
+  since(fromMs: number): readonly Notification[];
+  stop(): Promise<void>;
+}
+
+interface WebhookMessage {
+  readonly receiver: string;
+  readonly alerts: readonly {
+    readonly status: "firing" | "resolved";
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly fingerprint: string;
+  }[];
+}
+
+export async function startNotificationReceiver(): Promise<NotificationReceiver> {
+  const notifications: Notification[] = [];
+  const firing = new Map<string, Notification>();
+
+  function accept({ receiver, alerts }: WebhookMessage): void {
+    for (const { status, labels, annotations, fingerprint } of alerts) {
+      const known = firing.get(fingerprint);
+      if (status === "firing" && !known) {
+        const { alertname: alert = "", unit = "" } = labels;
+        const notification = {
+          alert,
+          unit,
+          labels,
+          annotations,
+          receiver,
+          notifiedMs: performance.now(),
+          resolvedMs: undefined,
+        };
+        notifications.push(notification);
+        firing.set(fingerprint, notification);
+      }
+      if (status === "resolved" && known) {
+        known.resolvedMs = performance.now();
+        firing.delete(fingerprint);
+      }
+    }
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      accept(JSON.parse(Buffer.concat(chunks).toString("utf8")) as WebhookMessage);
+      response.end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: (receiver) => `http://127.0.0.1:${port}/${receiver}`,
+    since: (fromMs) => notifications.filter(({ notifiedMs }) => notifiedMs >= fromMs),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
