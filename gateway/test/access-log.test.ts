@@ -3,7 +3,7 @@ import type { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarat
 import { createNoMetrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createRequestObserver } from "../src/telemetry/request-observer.ts";
+import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { answerJson } from "./helpers/subgraphs.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const log = { info: (fields: (typeof lines)[number]) => lines.push(fields) } as unknown as Log;
   const metrics = createNoMetrics<typeof metricsOf.gateway>();
   const known = { knownClients: [], knownOperations: [] };
-  const requests = createRequestObserver({ log, metrics, trace: noTrace, accessLog: "sampled", ...known });
+  const requests = createGatewayRequestObserver({ log, metrics, trace: noTrace, accessLog: "sampled", ...known });
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     watchers: { requests, fetches: undefined },

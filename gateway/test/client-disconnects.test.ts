@@ -6,7 +6,7 @@ import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createFetchObserver } from "../src/telemetry/fetch-observer.ts";
-import { createRequestObserver } from "../src/telemetry/request-observer.ts";
+import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 
@@ -27,7 +27,7 @@ async function start(environment: Record<string, string> = {}) {
   gateway = await startGateway({
     supergraphSdl: library.supergraphSdl,
     environment,
-    watchers: { requests: createRequestObserver(about), fetches: createFetchObserver(metrics, trace) },
+    watchers: { requests: createGatewayRequestObserver(about), fetches: createFetchObserver(metrics, trace) },
   });
   return { collector, write: () => metrics.write() };
 }

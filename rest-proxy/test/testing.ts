@@ -11,7 +11,10 @@ import type { Route } from "../src/route/routes.ts";
 import type { RestProxyOptions } from "../src/pipeline.ts";
 import { createRestProxy, type RestProxy } from "../src/server.ts";
 import type { Observation } from "../src/telemetry/observations.ts";
-import type { FinishedRequest } from "../src/telemetry/request-record.ts";
+import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import { createRequestObserver } from "@tributary/kit/telemetry/request-observer";
+import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
+import { createRequestRecord, type FinishedProxyRequest } from "../src/telemetry/request-record.ts";
 
 /** A small table of two services, of the shape of supergraph/routes.json. */
 export const routes: readonly Route[] = [
@@ -71,7 +74,7 @@ export interface Running {
   readonly port: number;
   readonly observed: Observation[];
   /** Requests whose answers are over. */
-  readonly settled: FinishedRequest[];
+  readonly settled: FinishedProxyRequest[];
   /** The node:http server, to count its listeners. */
   readonly server: Server;
   readonly usage: RestProxy["usage"];
@@ -97,7 +100,14 @@ export const noAdmissionLimits: AdmissionLimits = {
 /** Our proxy as main.ts runs it, in front of one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
   const observed: Observation[] = [];
-  const settled: FinishedRequest[] = [];
+  const settled: FinishedProxyRequest[] = [];
+  const requests = createRequestObserver({
+    trace: noTrace,
+    methodOf: createKnownValues(["GET"]),
+    createRecord: (span, { headers }) => createRequestRecord(span, headers),
+    onFinished: (finished) => void settled.push(finished),
+    onScrape: () => {},
+  });
   const table = createRouteTable(settings.routes ?? routes);
   const proxy = createRestProxy({
     table,
@@ -115,7 +125,7 @@ export async function startProxy(service: { readonly url: string }, settings: Pr
     upstreamTimeoutMs: 10_000,
     responseTimeoutMs: 30_000,
     observe: (observation) => observed.push(observation),
-    observers: { requests: { begin: () => undefined, end: (one) => void settled.push(one) } },
+    observers: { requests },
     ...settings,
   });
   let server: Server | undefined;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pickFreePort } from "@tributary/kit/free-port";
+import { pickFreePort } from "@tributary/kit/process/free-port";
 import type { MonitoringPrograms } from "./programs.ts";
 import { docsFolder, writeAlertmanagerSettings, writePrometheusSettings } from "./settings.ts";
 

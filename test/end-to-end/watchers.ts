@@ -3,11 +3,11 @@ import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.t
 import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
-import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
-import { createRequestObserver as createGatewayObserver } from "../../gateway/src/telemetry/request-observer.ts";
+import type { ProxyObservers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
+import { createGatewayRequestObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
 import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
-import { createRequestObserver as createProxyObserver } from "../../rest-proxy/src/telemetry/request-observer.ts";
+import { createProxyRequestObserver } from "../../rest-proxy/src/telemetry/request-observer.ts";
 import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-observer.ts";
 
 const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
@@ -15,7 +15,7 @@ const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 /** Whoever watches the gateway in a test; its spans go to the collector. */
 export async function watchGateway(collector: SpanCollector): Promise<GatewayWatchers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
-  const requests = createGatewayObserver({ ...about, metrics, trace, knownOperations: ["Feed"] });
+  const requests = createGatewayRequestObserver({ ...about, metrics, trace, knownOperations: ["Feed"] });
   return { requests, fetches: createFetchObserver(metrics, trace) };
 }
 
@@ -23,7 +23,7 @@ export async function watchGateway(collector: SpanCollector): Promise<GatewayWat
 export async function watchProxy(collector: SpanCollector): Promise<ProxyWatchers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.rest), collector.createTrace("rest-proxy")]);
   return {
-    requests: createProxyObserver({ ...about, metrics, trace, newestVersion: 2 }),
+    requests: createProxyRequestObserver({ ...about, metrics, trace, newestVersion: 2 }),
     services: createServiceObservers(metrics),
     cache: createCacheObserver(metrics),
   };

@@ -4,7 +4,7 @@ import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
-import type { RequestObserver } from "../telemetry/request-observer.ts";
+import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 
 export interface Exchange {
@@ -23,7 +23,7 @@ export interface Exchange {
 /** Names the request for everybody: its id and its trace are in the answer's headers, and in what subgraphs get. */
 export function createIntroduction(
   cors: Cors,
-  watch?: RequestObserver,
+  watch?: RequestObserver<RequestRecord>,
 ): (request: IncomingMessage, response: ServerResponse) => Exchange {
   const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
   return (request, response) => {

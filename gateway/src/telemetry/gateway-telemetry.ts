@@ -11,11 +11,13 @@ import { createFetchObserver, type FetchObserver } from "./fetch-observer.ts";
 import { type Kept, showKept } from "./cache-metrics.ts";
 import { createObservationCounts } from "./observation-counts.ts";
 import { createObserver, type Observe } from "./observation-log.ts";
-import { createRequestObserver, type RequestObserver } from "./request-observer.ts";
+import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
+import { createGatewayRequestObserver } from "./request-observer.ts";
+import type { RequestRecord } from "./request-record.ts";
 
 /** Who watches requests and fetches; undefined: nobody, and nothing is noted for them. */
 export interface Watchers {
-  readonly requests: RequestObserver | undefined;
+  readonly requests: RequestObserver<RequestRecord> | undefined;
   readonly fetches: FetchObserver | undefined;
 }
 
@@ -43,7 +45,7 @@ export async function createGatewayTelemetry(
   return {
     log,
     observe: combine(telemetry, failures),
-    requests: createRequestObserver({ ...config, ...telemetry }),
+    requests: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetches: createFetchObserver(metrics, trace),
     watch: (kept) => showKept(metrics, kept),
     startAdmin: (isReady) => showMetrics(config, telemetry, isReady),

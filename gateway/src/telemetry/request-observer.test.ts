@@ -7,7 +7,7 @@ import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { Kind, type OperationDefinitionNode } from "graphql";
 import { expect, test } from "vitest";
-import { createRequestObserver } from "./request-observer.ts";
+import { createGatewayRequestObserver } from "./request-observer.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 type Asked = Partial<Pick<RequestRecord, "lane" | "requestedName" | "outcome" | "codes" | "traceId">> & {
@@ -22,7 +22,7 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metri
   const log = { info: (fields: unknown) => lines.push(fields) } as unknown as Log;
   const metrics = given ?? (await createPrometheus(metricsOf.gateway));
   const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
-  const observer = createRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
+  const observer = createGatewayRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
   const ask = ({ client, status = 200, operationName, ...noted }: Asked) => {
     const headers = client === undefined ? {} : { "apollographql-client-name": client };
     const response = Object.assign(new EventEmitter(), { statusCode: status, writableFinished: true });
@@ -118,6 +118,6 @@ test("a line of the access log names the trace, whether or not somebody records 
 test("where nobody asks for anything nothing is noted", () => {
   const metrics = createNoMetrics<typeof metricsOf.gateway>();
   const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], knownOperations: [] };
-  expect(createRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();
-  expect(createRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
+  expect(createGatewayRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();
+  expect(createGatewayRequestObserver({ ...about, accessLog: "all" })).toBeDefined();
 });

@@ -1,23 +1,22 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "@tributary/kit/process/log";
-import {
-  createKnownValues,
-  createLearnedValues,
-  type KnownValues,
-} from "@tributary/kit/telemetry/metrics/known-values";
+import { createKnownValues, createLearnedValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import type { Span, Trace } from "@tributary/kit/telemetry/tracing/trace";
+import { recordFields } from "@tributary/kit/telemetry/request-record";
+import {
+  createRequestObserver,
+  type FinishedRequest,
+  isAccessLogged,
+  readClientName,
+  type RequestObserver,
+  roundMilliseconds,
+} from "@tributary/kit/telemetry/request-observer";
 import { operationLabelsMax } from "../config.ts";
 import { RequestRecord } from "./request-record.ts";
 
-/** Counts, traces and logs requests; there is none where nobody asks for any of it. */
-export interface RequestObserver {
-  begin(request: IncomingMessage, response: ServerResponse, requestId: string): RequestRecord;
-}
-
-export interface RequestObserverOptions {
+export interface GatewayObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics<typeof gatewayMetrics>;
   readonly trace: Trace;
@@ -27,46 +26,26 @@ export interface RequestObserverOptions {
   readonly knownOperations: readonly string[];
 }
 
-/** Of a request whose client left before its answer; nginx' number for it. */
-const clientGone = 499;
 /** Codes in an answer that are our fault, and not the client's. */
 const ourFault = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
 
-export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
+/** @returns undefined if all telemetry of requests is off. */
+export function createGatewayRequestObserver(o: GatewayObserverOptions): RequestObserver<RequestRecord> | undefined {
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
-  const settle = createSettling(o);
-  let underWay = 0;
-  metrics.gauge("tributary_gateway_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
-
-  return {
-    begin(request, response, requestId) {
-      const begunMs = performance.now();
-      const record = new RequestRecord(trace.isOn ? beginSpan(trace, request, requestId) : undefined);
+  const gauge = metrics.gauge("tributary_gateway_requests_in_flight");
+  return createRequestObserver({
+    trace,
+    methodOf,
+    createRecord(span) {
+      const record = new RequestRecord(span);
       record.enter("admit");
-      underWay++;
-      // It comes once; `once` would make three objects for it.
-      response.on("close", () => {
-        underWay--;
-        settle({ record, request, response, requestId, milliseconds: performance.now() - begunMs });
-      });
       return record;
     },
-  };
-}
-
-function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string) {
-  const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
-  return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
-}
-
-interface Settled {
-  readonly record: RequestRecord;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly milliseconds: number;
+    onFinished: createReport(o),
+    onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
+  });
 }
 
 /** What is known of a request at its end, in words of ours. */
@@ -78,33 +57,31 @@ interface Summary {
   readonly outcome: RequestRecord["outcome"];
 }
 
-function createSettling(o: RequestObserverOptions): (settled: Settled) => void {
+function createReport(o: GatewayObserverOptions): (finished: FinishedRequest<RequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);
 
-  return ({ record, request, response, requestId, milliseconds }) => {
+  return ({ record, request, requestId, status, milliseconds }) => {
     const { lane, span, outcome = lane && "aborted" } = record;
-    const status = response.writableFinished ? response.statusCode : clientGone;
-    const isOurFault =
+    const hasFailed =
       status >= 500 || record.failures !== undefined || record.codes.some((code) => ourFault.test(code));
-    const isLogged = o.accessLog === "all" || (o.accessLog === "sampled" && (span !== undefined || isOurFault));
+    const isLogged = isAccessLogged(o.accessLog, { span, hasFailed });
     // Where only failures are written most requests end here.
     if (!isLogged && !o.metrics.isOn && span === undefined) return;
-    const client = readClient(request, clientOf);
+    const client = clientOf(readClientName(request.headers));
     const summary: Summary = { lane, client, operation: operationOf(record, outcome), status, outcome };
     count(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
     const reasons = record.failures && { failures: record.failures };
-    const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
     o.log.info(
       {
-        ...ids,
+        ...recordFields({ requestId, traceId: record.traceId, span }),
         ...summary,
         ...record.admitted?.identity,
         ...reasons,
-        milliseconds: Math.round(milliseconds * 10) / 10,
+        milliseconds: roundMilliseconds(milliseconds),
       },
       "answered",
     );
@@ -123,12 +100,7 @@ function createOperationLabels(known: readonly string[]) {
   };
 }
 
-function readClient({ headers }: IncomingMessage, clientOf: KnownValues): string {
-  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
-  return clientOf(Array.isArray(name) ? name.join() : name);
-}
-
-function createCounting(metrics: RequestObserverOptions["metrics"]) {
+function createCounting(metrics: GatewayObserverOptions["metrics"]) {
   const requests = metrics.counter("tributary_gateway_requests_total");
   const requestSeconds = metrics.histogram("tributary_gateway_request_duration_seconds");
   const operations = metrics.counter("tributary_gateway_operations_total");

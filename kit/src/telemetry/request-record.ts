@@ -29,7 +29,7 @@ export function createRequestRecords(): RequestRecords {
  * The fields by which log lines of one request are found, here and in other processes; with the names that OpenTelemetry gives them in logs
  * of other formats (Trace Context in non-OTLP Log Formats).
  */
-export function recordFields(record: RequestRecord | undefined): object {
+export function recordFields(record: Pick<RequestRecord, "requestId" | "traceId" | "span"> | undefined): object {
   if (record === undefined) return {};
   const { requestId, traceId, span } = record;
   return {

@@ -8,7 +8,8 @@ import type { serviceMetrics } from "./metrics/metric-declarations.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { recordFields, type RequestRecord, type RequestRecords } from "./request-record.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
-import type { Trace } from "./tracing/trace.ts";
+import { createRequestObserver, type FinishedRequest, isAccessLogged, roundMilliseconds } from "./request-observer.ts";
+import type { Span, Trace } from "./tracing/trace.ts";
 
 /** What the doors of a service tell of the requests that they answer. */
 export interface ServiceObserver {
@@ -37,24 +38,24 @@ const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILE
 /** Codes that are our fault, and not the caller's. */
 const failures = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
 /** Of a request whose caller left before its answer; nginx' number for it. */
-const clientGone = 499;
-
 export function createServiceObserver(o: ServiceObserverOptions): ServiceObserver {
   const { metrics, records } = o;
   const errors = metrics.counter("tributary_service_graphql_errors_total");
-  const settle = createSettling(o);
-  let underWay = 0;
-  metrics.gauge("tributary_service_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
+  const requestsInFlight = metrics.gauge("tributary_service_requests_in_flight");
+  const observer = createRequestObserver({
+    trace: o.trace,
+    methodOf,
+    createRecord: createServiceRecord,
+    onFinished: createReport(o),
+    onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
+  });
 
   return {
     observe(request, response, answer) {
-      const begunMs = performance.now();
-      const record = begin(request, o.trace);
-      underWay++;
-      response.once("close", () => {
-        underWay--;
-        settle(record, request, response, performance.now() - begunMs);
-      });
+      const requestId = readRequestId(request.headers["x-request-id"]);
+      // Later readers of the header, such as the problem document, get the same id.
+      request.headers["x-request-id"] = requestId;
+      const record = observer.begin(request, response, requestId);
       records.run(record, () => o.trace.run(record.span, answer));
     },
     nameRoute(door, route) {
@@ -81,34 +82,25 @@ function fail(record: RequestRecord, code: string): void {
   record.span?.fail(code);
 }
 
-function begin(request: IncomingMessage, trace: Trace): RequestRecord {
-  const { headers } = request;
-  const requestId = readRequestId(headers["x-request-id"]);
-  // Whoever reads it further in, such as a problem document, says the same one.
-  headers["x-request-id"] = requestId;
-  const attributes = { "http.request.method": methodOf(request.method), "tributary.request_id": requestId };
-  const span = trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+function createServiceRecord(span: Span | undefined, { headers }: IncomingMessage, requestId: string): RequestRecord {
   const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
   return { requestId, traceId, span, door: "other", route: "other", failureCode: undefined };
 }
 
-function createSettling({ log, metrics, accessLog }: ServiceObserverOptions) {
+function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
   const requests = metrics.counter("tributary_service_requests_total");
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 
-  return (record: RequestRecord, request: IncomingMessage, response: ServerResponse, milliseconds: number): void => {
+  return ({ record, request, status, milliseconds }: FinishedRequest<RequestRecord>): void => {
     const { door, route, span, failureCode } = record;
-    const status = response.writableFinished ? response.statusCode : clientGone;
     const method = methodOf(request.method);
     const hasFailed = failureCode !== undefined || status >= 500;
     requests.add({ door, route, method, status });
     durations.observe({ door, route }, milliseconds / 1_000);
     if (span) endSpan(record, method, status);
-    if (accessLog === "all" || (accessLog === "sampled" && (span !== undefined || hasFailed))) {
-      const rounded = Math.round(milliseconds * 10) / 10;
-      const about = { door, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
-      log.info({ ...recordFields(record), ...about, milliseconds: rounded }, "answered");
-    }
+    if (!isAccessLogged(accessLog, { span, hasFailed })) return;
+    const about = { door, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
+    log.info({ ...recordFields(record), ...about, milliseconds: roundMilliseconds(milliseconds) }, "answered");
   };
 }
 

@@ -1,9 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { readRequestId } from "@tributary/kit/http/request-id";
-import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
+import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import type { ObservedRequest } from "../telemetry/observations.ts";
-import type { RequestObserver } from "../telemetry/request-observer.ts";
-import { RequestRecord } from "../telemetry/request-record.ts";
+import { createRequestRecord, type RequestRecord } from "../telemetry/request-record.ts";
 
 /** One request and its response. */
 export interface Exchange {
@@ -33,31 +32,19 @@ export function createProxyHeaders(): ProxyHeaders {
   return { onEvery: [], onResource: [], vary: [], mediaType: undefined };
 }
 
-/** Logged and counted as the status if the client disconnected before it had its response; nginx uses the same number. */
-const clientClosedRequest = 499;
-
 /** Gives the request its id and its trace, which every response repeats, and reports the end of the response to the observer. */
-export function openExchange(request: IncomingMessage, response: ServerResponse, observer?: RequestObserver): Exchange {
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  observer?: RequestObserver<RequestRecord>,
+): Exchange {
   const { method = "", url = "", headers } = request;
   const proxyHeaders = createProxyHeaders();
   const requestId = readRequestId(headers["x-request-id"]);
-  const span = observer?.begin(request, requestId);
-  const record = new RequestRecord(span, span?.traceParent ?? traceParentOf(headers));
+  const record = observer?.begin(request, response, requestId) ?? createRequestRecord(undefined, headers);
   proxyHeaders.onEvery.push("X-Request-Id", requestId, "traceparent", record.traceParent);
   proxyHeaders.onEvery.push("X-Content-Type-Options", "nosniff");
-  const exchange = { request, response, method, url, requestId, proxyHeaders, record };
-  if (!observer) return exchange;
-  const startedAt = performance.now();
-  response.on("close", () => {
-    const status = response.writableFinished ? response.statusCode : clientClosedRequest;
-    observer.end({ record, request, status, requestId, milliseconds: performance.now() - startedAt });
-  });
-  return exchange;
-}
-
-/** The client's trace; a new one if the client sent none or an invalid one. */
-function traceParentOf({ traceparent }: IncomingHttpHeaders): string {
-  return isTraceParent(traceparent) ? traceparent : createTraceParent(readTraceContext(undefined));
+  return { request, response, method, url, requestId, proxyHeaders, record };
 }
 
 /** The request as observations and logs describe it. */

@@ -10,12 +10,14 @@ import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
 import { createObserver, type Observe } from "./observations.ts";
 import { type CacheObserver, createCacheObserver } from "./cache-counts.ts";
 import { createObservationCounts } from "./observation-counts.ts";
-import { createRequestObserver, methods, type RequestObserver } from "./request-observer.ts";
+import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
+import { createProxyRequestObserver, methods } from "./request-observer.ts";
+import type { RequestRecord } from "./request-record.ts";
 import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
 
 /** Who watches; undefined: nobody, and it costs nothing. */
 export interface ProxyObservers {
-  readonly requests?: RequestObserver | undefined;
+  readonly requests?: RequestObserver<RequestRecord> | undefined;
   readonly services?: ((service: string) => ServiceObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
 }
@@ -59,7 +61,7 @@ export async function createProxyTelemetry(
     log,
     observe: combine(telemetry, failures),
     observers: {
-      requests: createRequestObserver({ ...config, ...telemetry, newestVersion }),
+      requests: createProxyRequestObserver({ ...config, ...telemetry, newestVersion }),
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
     },

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { createKnownValues, type KnownValues } from "@tributary/kit/telemetry/metrics/known-values";
+import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { FinishedRequest } from "./request-record.ts";
+import { readClientName } from "@tributary/kit/telemetry/request-observer";
+import type { FinishedProxyRequest } from "./request-record.ts";
 
 export interface RequestCountsOptions {
   readonly metrics: Metrics<typeof restMetrics>;
@@ -20,7 +20,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const secondsOf = keepSeries(metrics);
   const clientOf = createKnownValues(knownClients);
 
-  return ({ record, request, status, milliseconds }: FinishedRequest, method: string): void => {
+  return ({ record, request, status, milliseconds }: FinishedProxyRequest, method: string): void => {
     const { code } = record;
     const route = record.route?.path ?? "other";
     const version = record.version ?? "none";
@@ -28,7 +28,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
     secondsOf(route, version).observe(milliseconds / 1_000);
     if (code !== undefined) refused.add({ code });
     if (record.version === undefined) return;
-    const client = readClient(request.headers, clientOf);
+    const client = clientOf(readClientName(request.headers));
     clients.add({ client, version });
     if (record.version < newestVersion) oldVersions.add({ client, version, route });
   };
@@ -48,9 +48,4 @@ function keepSeries(
     byRoute.set(route, ofRoute.set(version, made));
     return made;
   };
-}
-
-function readClient(headers: IncomingHttpHeaders, clientOf: KnownValues): string {
-  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
-  return clientOf(Array.isArray(name) ? name.join() : name);
 }

@@ -1,21 +1,20 @@
-import type { IncomingMessage } from "node:http";
 import type { Log } from "@tributary/kit/process/log";
 import { createKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { TelemetryConfig } from "@tributary/kit/process/telemetry-config";
-import type { Span, Trace } from "@tributary/kit/telemetry/tracing/trace";
+import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
+import { recordFields } from "@tributary/kit/telemetry/request-record";
+import {
+  createRequestObserver,
+  isAccessLogged,
+  type RequestObserver,
+  roundMilliseconds,
+} from "@tributary/kit/telemetry/request-observer";
 import { createRequestCounts } from "./request-counts.ts";
-import type { RequestRecord, FinishedRequest } from "./request-record.ts";
+import { createRequestRecord, type FinishedProxyRequest, type RequestRecord } from "./request-record.ts";
 
-/** Counts, traces and logs requests; there is none where nobody asks for any of it. */
-export interface RequestObserver {
-  /** Undefined when the request is not traced. */
-  begin(request: IncomingMessage, requestId: string): Span | undefined;
-  end(settled: FinishedRequest): void;
-}
-
-export interface RequestObserverOptions {
+export interface ProxyObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics<typeof restMetrics>;
   readonly trace: Trace;
@@ -29,32 +28,25 @@ export interface RequestObserverOptions {
 export const methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"] as const;
 const methodOf = createKnownValues(methods);
 
-export function createRequestObserver(o: RequestObserverOptions): RequestObserver | undefined {
+/** @returns undefined if all telemetry of requests is off. */
+export function createProxyRequestObserver(o: ProxyObserverOptions): RequestObserver<RequestRecord> | undefined {
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const count = createRequestCounts(o);
-  let underWay = 0;
-  metrics.gauge("tributary_rest_requests_in_flight").onScrape((gauge) => gauge.set({}, underWay));
-
-  return {
-    begin(request, requestId) {
-      underWay++;
-      return trace.isOn ? beginSpan(trace, request, requestId) : undefined;
-    },
-    end(settled) {
-      underWay--;
-      const { record, request, status } = settled;
+  const gauge = metrics.gauge("tributary_rest_requests_in_flight");
+  return createRequestObserver({
+    trace,
+    methodOf,
+    createRecord: (span, { headers }) => createRequestRecord(span, headers),
+    onFinished(finished) {
+      const { record, request, status } = finished;
       const method = methodOf(request.method);
-      count(settled, method);
+      count(finished, method);
       if (record.span) endSpan(record, method, status);
-      tell(o, settled, method);
+      logRequest(o, finished, method);
     },
-  };
-}
-
-function beginSpan(trace: Trace, { method, headers }: IncomingMessage, requestId: string): Span | undefined {
-  const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
-  return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+    onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
+  });
 }
 
 function endSpan({ span, route, version, code }: RequestRecord, method: string, status: number): void {
@@ -69,13 +61,12 @@ function endSpan({ span, route, version, code }: RequestRecord, method: string, 
   span.end();
 }
 
-function tell({ log, accessLog }: RequestObserverOptions, settled: FinishedRequest, method: string): void {
-  const { record, status, requestId, milliseconds } = settled;
-  const { route, version, span, code, failedReplica } = record;
-  const isSampled = accessLog === "sampled" && (span !== undefined || status >= 500);
-  if (accessLog !== "all" && !isSampled) return;
-  const ids = { requestId, trace_id: record.traceId, ...(span ? { span_id: span.spanId } : {}) };
+function logRequest({ log, accessLog }: ProxyObserverOptions, finished: FinishedProxyRequest, method: string): void {
+  const { record, status, requestId, milliseconds } = finished;
+  const { route, version, span, code, failedReplica, traceId } = record;
+  if (!isAccessLogged(accessLog, { span, hasFailed: status >= 500 })) return;
+  const ids = recordFields({ requestId, traceId, span });
   const about = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
-  log.info({ ...ids, ...about, ...failed, milliseconds: Math.round(milliseconds * 10) / 10 }, "answered");
+  log.info({ ...ids, ...about, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "answered");
 }

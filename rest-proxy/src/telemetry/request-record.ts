@@ -1,4 +1,6 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { createTraceParent, isTraceParent, readTraceContext } from "@tributary/kit/http/trace-context";
+import type { FinishedRequest } from "@tributary/kit/telemetry/request-observer";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
 
 export interface RecordedRoute {
@@ -31,14 +33,12 @@ export class RequestRecord {
   }
 }
 
-/** A request whose answer is over. */
-export interface FinishedRequest {
-  readonly record: RequestRecord;
-  readonly request: IncomingMessage;
-  /** Of the answer; 499, nginx' number for it, when the client left before. */
-  readonly status: number;
-  readonly requestId: string;
-  readonly milliseconds: number;
+export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
+
+/** Every response names its trace: the span's, else the client's, else a new one. */
+export function createRequestRecord(span: Span | undefined, { traceparent }: IncomingHttpHeaders): RequestRecord {
+  const incoming = isTraceParent(traceparent) ? traceparent : undefined;
+  return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readTraceContext(undefined)));
 }
 
 /** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */

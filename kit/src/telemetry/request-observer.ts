@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { TelemetryConfig } from "../process/telemetry-config.ts";
+import type { KnownValues } from "./metrics/known-values.ts";
+import type { Span, Trace } from "./tracing/trace.ts";
+
+/** Counts, traces and logs the requests of one server. `Record` is what the server notes about a request while it is in flight. */
+export interface RequestObserver<Record> {
+  /** Starts the observation of a request. It ends when the response is closed. */
+  begin(request: IncomingMessage, response: ServerResponse, requestId: string): Record;
+}
+
+export interface FinishedRequest<Record> {
+  readonly record: Record;
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  /** Of the response; 499, as in nginx, if the client disconnected before it was complete. */
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+export interface RequestObserverOptions<Record> {
+  readonly trace: Trace;
+  /** The label of a request method. */
+  readonly methodOf: KnownValues;
+  /** @param span undefined if the request is not traced. */
+  readonly createRecord: (span: Span | undefined, request: IncomingMessage, requestId: string) => Record;
+  /** Counts, traces and logs the request. */
+  readonly onFinished: (finished: FinishedRequest<Record>) => void;
+  /** Sets the gauge of requests in flight at each scrape. */
+  readonly onScrape: (readInFlight: () => number) => void;
+}
+
+const clientDisconnectedStatus = 499;
+
+export function createRequestObserver<Record>(o: RequestObserverOptions<Record>): RequestObserver<Record> {
+  const { trace, methodOf, createRecord, onFinished } = o;
+  let inFlight = 0;
+  o.onScrape(() => inFlight);
+
+  return {
+    begin(request, response, requestId) {
+      const startedMs = performance.now();
+      const span = trace.isOn ? beginSpan(trace, request, methodOf, requestId) : undefined;
+      const record = createRecord(span, request, requestId);
+      inFlight++;
+      // The event occurs once. `once` would allocate three objects per request.
+      response.on("close", () => {
+        inFlight--;
+        const status = response.writableFinished ? response.statusCode : clientDisconnectedStatus;
+        onFinished({ record, request, requestId, status, milliseconds: performance.now() - startedMs });
+      });
+      return record;
+    },
+  };
+}
+
+function beginSpan(trace: Trace, { method, headers }: IncomingMessage, methodOf: KnownValues, requestId: string) {
+  const attributes = { "http.request.method": methodOf(method), "tributary.request_id": requestId };
+  return trace.begin("request", headers["traceparent"], { kind: "server", attributes });
+}
+
+/** Whether the access log gets a line. With `sampled` it gets the traced requests and those that failed because of a server. */
+export function isAccessLogged(
+  accessLog: TelemetryConfig["accessLog"],
+  { span, hasFailed }: { readonly span: Span | undefined; readonly hasFailed: boolean },
+): boolean {
+  return accessLog === "all" || (accessLog === "sampled" && (span !== undefined || hasFailed));
+}
+
+/** The duration as the access log has it, with one decimal. */
+export function roundMilliseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}
+
+/** The name that the calling program sends (`apollographql-client-name`, else `x-client-name`). */
+export function readClientName(headers: IncomingHttpHeaders): string | undefined {
+  const name = headers["apollographql-client-name"] ?? headers["x-client-name"];
+  return Array.isArray(name) ? name.join() : name;
+}
