@@ -22,10 +22,12 @@ import type { OriginFetch } from "./cache/origin.ts";
 import type { CacheLookup, SharedCache } from "./cache/shared-cache.ts";
 import { createDocuments, type Documents } from "./documents/documents.ts";
 import { ClientDisconnected, ServiceFailure, toServiceError } from "./errors/errors.ts";
+import type { ServiceRequest } from "./forward/client.ts";
 import { requireFittingHeaders, toServiceHeaders } from "./forward/headers.ts";
 import { createServices, type Services } from "./forward/services.ts";
 import { createCodingChooser, createCompression } from "./resource-cache/compression.ts";
 import { type CacheLimits, createLookup, createResourceCache } from "./resource-cache/resource-cache.ts";
+import { createInformationForwarder } from "./respond/information.ts";
 import { isUnstarted, respondWithProblem } from "./respond/problems.ts";
 import { addProxyHeaders } from "./respond/proxy-headers.ts";
 import {
@@ -213,9 +215,15 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
   requireFittingHeaders(target, headers);
   if (response.destroyed || response.closed) return;
   try {
-    const fetch = createOriginFetch(admitted, { target, body }, stages);
+    const forClient = createOriginFetch(
+      admitted,
+      { target, body, onInformation: createInformationForwarder(response) },
+      stages,
+    );
+    // A request in the background may have several clients, or none: its informational responses are dropped.
+    const background = createOriginFetch(admitted, { target, body }, stages);
     // A read has no body, so it may outlive its client, and others may join it. The cache never uses a write for other clients.
-    await stages.cache.respond(lookup, response, { headers, forClient: fetch, background: fetch }, (head) => {
+    await stages.cache.respond(lookup, response, { headers, forClient, background }, (head) => {
       recordCacheStatus(record, head);
       return addProxyHeaders(head, proxyHeaders);
     });
@@ -226,19 +234,23 @@ async function fetchResponse(admitted: AdmittedRequest, stages: Stages): Promise
   stages.responseTimeout.watch(admitted);
 }
 
+/** The parts of a request to a service that the cache does not choose. */
+type ForwardedRequest = Pick<ServiceRequest, "target" | "body" | "onInformation">;
+
 /** Sends this request to its service, for the cache: the cache chooses the conditions, and everything else is fixed. */
 function createOriginFetch(
   admitted: AdmittedRequest,
-  { target, body }: { readonly target: string; readonly body: Buffer | undefined },
+  { target, body, onInformation }: ForwardedRequest,
   { services, compress, observe }: Stages,
 ): OriginFetch {
   const { request, route, version, coding, record } = admitted;
   const { span } = record;
   const client = services.get(route.service);
-  const send = isRead(request) ? client.aside : client.passThrough;
+  const send = isRead(request) ? client.sendByUndici : client.sendByMiddleware;
   const takesIdempotencyKey = acceptsIdempotencyKey(route, version);
   const fetch = compress(
-    ({ method, headers, signal }) => send({ method, target, headers, body, signal, takesIdempotencyKey, span }),
+    ({ method, headers, signal }) =>
+      send({ method, target, headers, body, signal, takesIdempotencyKey, span, onInformation }),
     coding,
   );
   return async (originRequest) => {

@@ -3,7 +3,7 @@ import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.t
 import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
-import type { ProxyObservers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
+import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
 import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { createTraceParent } from "@tributary/kit/http/trace-context";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
 import type { Sharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";

@@ -1,6 +1,6 @@
 // Stage 4 of 5: fetch it. What belongs to one client request while its fetches run.
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { TraceContext } from "@tributary/kit/http/trace-context";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { OperationIdentity } from "../parse/validated-operation.ts";
 import type { RequestRecord } from "../telemetry/request-record.ts";
 

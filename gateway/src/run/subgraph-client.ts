@@ -1,6 +1,12 @@
-// Stage 4 of 5: fetch it. One subgraph over HTTP.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import { createUpstream, type TracedRequest, type UpstreamResult } from "@tributary/kit/upstream";
+// Stage 4 of 5: fetch it. One subgraph over HTTP.
+import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
+import {
+  createUpstream,
+  type TracedRequest,
+  type UpstreamFailure,
+  type UpstreamResult,
+} from "@tributary/kit/upstream/upstream";
 import type { Observe } from "../telemetry/observation-log.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
@@ -64,8 +70,9 @@ export interface SubgraphClientOptions {
   readonly observe: Observe;
 }
 
-/** Fetches under way from one subgraph; more are refused at once, so that no queue grows without end. */
+/** Fetches in flight to one subgraph; further ones are rejected at once, so that no queue grows without limit. */
 const fetchesMax = 1_024;
+const connectTimeoutMs = 1_000;
 
 /** One subgraph over all its replicas. Redirects are not followed; compressed responses are not requested. */
 export function createSubgraphClient(options: SubgraphClientOptions): SubgraphClient {
@@ -73,14 +80,16 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
   if (urls.length === 0) return createAbsentClient(name, writes);
   const upstream = createUpstream({
     urls,
-    bodyBytesMax,
     requestsMax: fetchesMax,
+    open: (address) => openPool(address, { connectionsMax: fetchesMax, connectTimeoutMs }),
+    close: (pool) => pool.close(),
     observe: (observation) => observe({ ...observation, service: name }),
   });
+  const transport = createBufferedTransport(bodyBytesMax);
 
   async function post(body: string, o: PostOptions): Promise<SubgraphReply> {
     try {
-      const result = await upstream.send({ method: "POST", body, timeoutMs, ...o });
+      const result = await upstream.send({ method: "POST", body, timeoutMs, ...o }, transport);
       if (!o.isIdempotent && mayHaveBeenSent(result)) writes.settled++;
       return toReply(result);
     } catch (error) {
@@ -88,7 +97,7 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
     }
   }
 
-  return { name, writes, post, close: upstream.close };
+  return { name, writes, post, close: () => upstream.close() };
 }
 
 function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
@@ -97,11 +106,11 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
 }
 
 /** Under overload, mutations rejected here must not end the coalescing of queries: that would add load. */
-function mayHaveBeenSent(result: UpstreamResult): boolean {
-  return result.kind === "answered" || result.reason !== "overloaded";
+function mayHaveBeenSent(result: UpstreamResult<Buffer>): boolean {
+  return result.kind === "response" || result.reason !== "overloaded";
 }
 
-function toReply(result: UpstreamResult): SubgraphReply {
+function toReply(result: UpstreamResult<Buffer>): SubgraphReply {
   if (result.kind === "failed") return toFailure(result);
   const { replica, status, headers, body } = result;
   const encoding = headers["content-encoding"];
@@ -112,7 +121,7 @@ function toReply(result: UpstreamResult): SubgraphReply {
   return { kind: "answered", replica, status, contentType: type, body };
 }
 
-function toFailure({ reason, cause, replica }: Extract<UpstreamResult, { kind: "failed" }>): FailedReply {
+function toFailure({ reason, cause, replica }: UpstreamFailure): FailedReply {
   switch (reason) {
     case "timeout":
       return failed("SUBGRAPH_TIMEOUT", cause, replica);

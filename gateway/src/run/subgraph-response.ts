@@ -46,7 +46,7 @@ export type AskedAnswer = (FailedReply | SubgraphAnswer) & Source;
 /** More steps than an answer has levels; the rest of a longer path is left out. */
 const pathStepsMax = 200;
 
-/** Often sent by a proxy in place of the subgraph. After 502 to 504 a read has been retried, if it could be (`kit/src/upstream.ts`). */
+/** Often sent by a proxy in place of the subgraph. After 502 to 504 a read has been retried, if it could be (`kit/src/upstream/upstream.ts`). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Leaves a byte order mark out. */

@@ -1,6 +1,6 @@
 import type { Log } from "@tributary/kit/process/log";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
-import type { UpstreamObservation } from "@tributary/kit/upstream";
+import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { OperationIdentity } from "../parse/validated-operation.ts";
 import type { CacheName } from "./cache-metrics.ts";
 

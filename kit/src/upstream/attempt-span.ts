@@ -1,30 +1,30 @@
 import type { Span, SpanOptions } from "../telemetry/tracing/trace.ts";
 import type { Replica } from "./replica-set.ts";
 
-/** What the spans of a request's attempts hang on and are called. */
+/** How the attempts of a request are traced. */
 export interface TracedRequest {
-  /** Of the whole request, retries included. */
+  /** The span of the whole request, retries included. */
   readonly parent: Span;
-  /** Of each attempt's. */
+  /** Of each attempt's span. */
   readonly name: string;
-  /** Of each attempt's, beside those of HTTP. */
+  /** Of each attempt's span, beside those of HTTP. */
   readonly attributes: NonNullable<SpanOptions["attributes"]>;
 }
 
-interface AttemptAbout {
+interface AttemptDescription {
   readonly method: string;
   readonly replica: Pick<Replica<unknown>, "address" | "port">;
-  /** Attempts of this request before this one. */
+  /** Earlier attempts of this request. */
   readonly resends: number;
 }
 
-type AttemptOutcome =
-  | { readonly kind: "answered"; readonly status: number }
+type AttemptResult =
+  | { readonly kind: "response"; readonly status: number }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** A span for one attempt, by OpenTelemetry's names for HTTP clients: a resend says the how manieth it is, a first attempt says nothing. */
-export function beginAttempt({ parent, name, attributes }: TracedRequest, about: AttemptAbout): Span {
-  const { method, replica, resends } = about;
+/** Starts the span of one attempt, with OpenTelemetry's attributes of an HTTP client. Only a retry has a resend count. */
+export function startAttemptSpan({ parent, name, attributes }: TracedRequest, attempt: AttemptDescription): Span {
+  const { method, replica, resends } = attempt;
   const span = parent.child(name, {
     kind: "client",
     attributes: {
@@ -38,12 +38,14 @@ export function beginAttempt({ parent, name, attributes }: TracedRequest, about:
   return span;
 }
 
-/** Undefined when the request could not be sent: a bug of the caller. */
-export function endAttempt(span: Span, outcome: AttemptOutcome | undefined): void {
-  if (outcome?.kind === "answered") span.set("http.response.status_code", outcome.status);
-  if (outcome?.kind === "answered" && outcome.status >= 500) span.fail(String(outcome.status));
-  // Nobody waits any more: that is no failure of the replica's.
-  if (outcome?.kind === "failed" && outcome.reason === "aborted") span.set("tributary.outcome", "aborted");
-  else if (outcome?.kind === "failed") span.fail(outcome.reason);
+/** @param result undefined if the request could not be sent: a bug of the caller. */
+export function endAttemptSpan(span: Span, result: AttemptResult | undefined): void {
+  if (result?.kind === "response") {
+    span.set("http.response.status_code", result.status);
+    if (result.status >= 500) span.fail(String(result.status));
+  } else if (result?.reason === "aborted") {
+    // The caller disconnected, which is no failure of the replica.
+    span.set("tributary.outcome", "aborted");
+  } else if (result) span.fail(result.reason);
   span.end();
 }

@@ -1,64 +1,68 @@
+import type { AbortSignalLike } from "../http/abort-source.ts";
+
 export type EndReason = "timeout" | "aborted";
 
+/** Of one attempt. `attempt-timeout` and, while nothing is sent, `refused`: the request goes on with another replica. */
+export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
+
 /**
- * An object, not a function: a closure per request, kept here and never called, was seen to keep the garbage of one request alive with that
- * of the next ones from one scavenge to the other (V8 13.6), which cost a sixth of the time under load.
+ * An object, not a function: a closure per request, stored here and never called, kept the garbage of one request alive with that of the next
+ * ones from one scavenge to the other (V8 13.6), which cost a sixth of the time under load.
  */
 export interface EndListener {
-  onDeadline(reason: EndReason, cause: unknown): void;
+  /** Whether bytes of the request may have been sent to a replica. */
+  readonly mayBeSent: boolean;
+  onEnd(reason: AttemptEndReason, cause: unknown): void;
 }
 
-/** As much of an AbortSignal as is needed here: who sends much may bring something lighter. */
-/** The end of the time that one request has: its deadline, or its caller's abort, whichever is first. */
+/** The end of one request's time: its timeout or its caller's abort, whichever is first. */
 export interface Deadline {
   /** Undefined while there is time left. */
-  ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
-  /** Hears of the end at once. One at a time: whoever waits now sets its own. */
+  readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
+  /** Called once, when the time ends. One at a time: each step of the request sets its own. */
   listener: EndListener | undefined;
-  /** Must be called when the work is done: frees the timer and the listener. */
+  /** Frees the timer and the signal. Must be called when the request ends. */
   clear(): void;
 }
 
 /**
- * A timer of its own for each: they have the same length as a rule, and Node keeps those in one list (0.5 µs from start to end).
+ * One timer per request: most have the same length, and Node keeps timers of one length in one list (0.5 µs from start to end).
  * @param timeoutMs 1 to 2^31 - 1.
  */
 export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): Deadline {
-  return new OneDeadline(timeoutMs, signal);
+  return new RequestDeadline(timeoutMs, signal);
 }
 
-class OneDeadline implements Deadline {
+class RequestDeadline implements Deadline {
   ended: Deadline["ended"] = undefined;
   listener: EndListener | undefined = undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignalLike | undefined;
-  readonly #follow = () => this.#end("aborted", this.#signal?.reason);
+  readonly #onAbort = () => this.#end("aborted", this.#signal?.reason);
 
   constructor(timeoutMs: number, signal: AbortSignalLike | undefined) {
     this.#signal = signal;
-    this.#timer = setTimeout(() => this.#end("timeout", new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
-    if (signal?.aborted) this.#follow();
-    else signal?.addEventListener("abort", this.#follow);
+    this.#timer = setTimeout(() => this.#end("timeout", new Error(`No response within ${timeoutMs} ms`)), timeoutMs);
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort);
   }
 
   clear(): void {
     clearTimeout(this.#timer);
-    this.#signal?.removeEventListener("abort", this.#follow);
+    this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 
   #end(reason: EndReason, cause: unknown): void {
     if (this.ended) return;
     this.ended = { reason, cause };
-    this.listener?.onDeadline(reason, cause);
+    this.listener?.onEnd(reason, cause);
   }
 }
 
-/** Resolves when the work is done or the time is up, whichever is first. */
-export function endOf(work: Promise<void>, deadline: Deadline): Promise<void> {
+/** Resolves when `work` is done or the time has ended, whichever is first. */
+export function waitWithin(deadline: Deadline, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    deadline.listener = { onDeadline: () => resolve() };
+    deadline.listener = { mayBeSent: false, onEnd: () => resolve() };
     void work.then(resolve);
   });
 }
-
-import type { AbortSignalLike } from "../http/abort-source.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createReplicaHealth, type Verdict } from "./replica-health.ts";
+import { type AttemptOutcome, createReplicaHealth, type HealthState, transitions } from "./replica-health.ts";
 
 function setUp({ mayEject = true } = {}) {
   const clock = { nowMs: 0 };
@@ -8,143 +8,203 @@ function setUp({ mayEject = true } = {}) {
     nowMs: () => clock.nowMs,
     mayEject: () => mayEject,
     onEjected: ({ pauseMs }) => void seen.push(pauseMs),
-    onLeaving: ({ pauseMs }) => void seen.push(`leaving ${pauseMs}`),
-    onBack: () => void seen.push("back"),
+    onDraining: ({ pauseMs }) => void seen.push(`draining ${pauseMs}`),
+    onRestored: () => void seen.push("restored"),
   });
-  const run = (...verdicts: Verdict[]) => verdicts.forEach((verdict) => health.end(health.begin(), verdict));
-  const fail = (count: number) => run(...Array.from({ length: count }, () => "bad" as const));
+  const run = (...outcomes: AttemptOutcome[]) =>
+    outcomes.forEach((outcome) => health.endAttempt(health.startAttempt(), outcome));
+  const fail = (count: number) => run(...Array.from({ length: count }, () => "failure" as const));
   return { clock, seen, health, run, fail };
 }
 
-test("five failures in a row eject a replica, four and a success between do not", () => {
-  const { health, run, fail } = setUp();
-  fail(4);
-  run("good");
-  fail(4);
-  run("neither");
-  expect(health.isEjected).toBe(false);
-  fail(1);
-  expect(health.isEjected).toBe(true);
+/** Brings a new replica into a state; an attempt that starts next has the role that belongs to it. */
+const waysInto: Record<HealthState, (o: ReturnType<typeof setUp>) => unknown> = {
+  healthy: ({ run }) => run("success"),
+  suspect: ({ run }) => run("success", "failure"),
+  ejected: ({ run, fail }) => (run("success"), fail(5)),
+  probing({ clock, health, run, fail }) {
+    run("success");
+    fail(5);
+    clock.nowMs = 1_000;
+    health.startAttempt();
+  },
+};
+
+test.each<[HealthState, AttemptOutcome, count: number, next: HealthState]>([
+  ["healthy", "success", 1, "healthy"],
+  ["healthy", "inconclusive", 9, "healthy"],
+  ["healthy", "failure", 1, "suspect"],
+  ["healthy", "failure", 4, "suspect"],
+  ["healthy", "failure", 5, "ejected"],
+  ["healthy", "timeout", 1, "suspect"],
+  ["healthy", "timeout", 2, "ejected"],
+  ["healthy", "draining", 1, "suspect"],
+  ["healthy", "draining", 2, "ejected"],
+  ["suspect", "success", 1, "healthy"],
+  ["suspect", "inconclusive", 9, "suspect"],
+  ["suspect", "failure", 4, "ejected"],
+  ["suspect", "timeout", 1, "suspect"],
+  ["suspect", "timeout", 2, "ejected"],
+  ["suspect", "draining", 1, "suspect"],
+  ["ejected", "success", 1, "healthy"],
+  ["ejected", "failure", 9, "ejected"],
+  ["ejected", "inconclusive", 1, "ejected"],
+  ["probing", "success", 1, "healthy"],
+  ["probing", "failure", 9, "probing"],
+])("from %s, the outcome %s %i times in a row leads to %s", (state, outcome, count, next) => {
+  const o = setUp();
+  waysInto[state](o);
+  expect(o.health.state).toBe(state);
+  o.run(...Array.from({ length: count }, () => outcome));
+  expect(o.health.state).toBe(next);
 });
 
-test("a replica that says twice in a row that it leaves is ejected, and back when it no longer says so", () => {
-  const { clock, seen, health, run } = setUp();
-  run("good", "leaving", "good", "leaving");
-  expect([health.isEjected, health.isWell]).toEqual([false, false]);
-  run("leaving");
-  expect(health.isEjected).toBe(true);
+test.each<[AttemptOutcome, HealthState, isDue: boolean]>([
+  ["success", "healthy", false],
+  ["failure", "ejected", false],
+  ["timeout", "ejected", false],
+  ["draining", "ejected", false],
+  ["inconclusive", "ejected", true],
+])("a probe with the outcome %s leads to %s, and the next probe is due: %s", (outcome, next, isDue) => {
+  const { clock, health, run, fail } = setUp();
+  run("success");
+  fail(5);
   clock.nowMs = 1_000;
-  run("leaving");
-  expect(health.isDue(true)).toBe(false);
+  const role = health.startAttempt();
+  expect([role, health.state]).toEqual(["probe", "probing"]);
+  health.endAttempt(role, outcome);
+  expect([health.state, health.isProbeDue(true)]).toEqual([next, isDue]);
+});
+
+test("every state can be left, and both healthy and ejected can be reached from every state", () => {
+  const states = Object.keys(transitions) as HealthState[];
+  const reachable = (from: HealthState, seen = new Set<HealthState>()): Set<HealthState> => {
+    for (const next of Object.values(transitions[from])) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      reachable(next, seen);
+    }
+    return seen;
+  };
+  for (const state of states) expect([...reachable(state)]).toEqual(expect.arrayContaining(["healthy", "ejected"]));
+});
+
+test("after random outcomes, one success returns a replica to healthy once its pause is over", () => {
+  let seed = 7;
+  const draw = (count: number) => (seed = (seed * 48_271) % 2_147_483_647) % count;
+  const outcomes = ["success", "failure", "timeout", "draining", "inconclusive"] as const;
+  const { clock, health } = setUp();
+  const open: Parameters<typeof health.endAttempt>[0][] = [];
+  for (let i = 0; i < 5_000; i++) {
+    clock.nowMs += draw(2_000);
+    if (draw(2) === 0) open.push(health.startAttempt());
+    const role = open.splice(draw(3), 1)[0];
+    if (role) health.endAttempt(role, outcomes[draw(5)] ?? "success");
+    if (i % 100 !== 0) continue;
+    for (const pending of open.splice(0)) health.endAttempt(pending, "inconclusive");
+    clock.nowMs += 30_000;
+    health.endAttempt(health.startAttempt(), "success");
+    expect(health.state).toBe("healthy");
+  }
+});
+
+test("draining replicas are reported as such, and restored when they keep connections again", () => {
+  const { clock, seen, health, run } = setUp();
+  run("success", "draining", "success", "draining");
+  expect(health.state).toBe("suspect");
+  run("draining");
+  expect(health.state).toBe("ejected");
+  clock.nowMs = 1_000;
+  run("draining");
+  expect(health.isProbeDue(true)).toBe(false);
   clock.nowMs = 3_000;
-  run("good");
-  expect(health.isEjected).toBe(false);
-  expect(seen).toEqual(["leaving 1000", "back"]);
+  run("success");
+  expect(seen).toEqual(["draining 1000", "restored"]);
 });
 
-test("of one that never kept a connection a word of leaving says nothing", () => {
+test("of a replica that never kept a connection, Connection: close says nothing", () => {
   const { health, run } = setUp();
-  run("leaving", "leaving", "leaving");
-  expect([health.isEjected, health.isWell, health.isSure]).toEqual([false, true, true]);
+  run("draining", "draining", "draining");
+  expect(health.state).toBe("healthy");
 });
 
-test("one that is absent is ejected at once, as leaving when it had said so", () => {
-  const gone = setUp();
-  gone.run("good", "absent");
-  expect([gone.health.isEjected, gone.seen]).toEqual([true, [1_000]]);
-  const left = setUp();
-  left.run("good", "leaving", "absent");
-  expect([left.health.isEjected, left.seen]).toEqual([true, ["leaving 1000"]]);
-  const last = setUp({ mayEject: false });
-  last.run("absent", "absent");
-  expect([last.health.isEjected, last.health.isWell]).toEqual([false, false]);
-});
-
-test("failures and words of leaving are not added up", () => {
+test("failures and draining responses are not added up", () => {
   const { health, run, fail } = setUp();
+  run("success");
   fail(4);
-  run("leaving");
+  run("draining");
   fail(4);
-  run("leaving");
-  expect(health.isEjected).toBe(false);
+  run("draining");
+  expect(health.state).toBe("suspect");
 });
 
-test("the last replica stays", () => {
+test("without permission to eject, a failing replica remains in service", () => {
   const { health, fail } = setUp({ mayEject: false });
   fail(100);
-  expect(health.isEjected).toBe(false);
+  expect([health.state, health.isInService]).toEqual(["suspect", true]);
 });
 
-test("after its pause one request probes, and its success brings the replica back", () => {
+test("only one attempt probes, once the pause is over", () => {
   const { clock, seen, health, fail } = setUp();
   fail(5);
   clock.nowMs = 999;
-  expect(health.isDue(true)).toBe(false);
+  expect([health.isProbeDue(true), health.startAttempt()]).toEqual([false, "last-resort"]);
   clock.nowMs = 1_000;
-  expect(health.isDue(true)).toBe(true);
-  const begun = health.begin();
-  expect(health.isDue(true)).toBe(false);
-  health.end(begun, "good");
-  expect(health.isEjected).toBe(false);
-  expect(seen).toEqual([1_000, "back"]);
+  expect(health.isProbeDue(true)).toBe(true);
+  const role = health.startAttempt();
+  expect([health.isProbeDue(true), health.startAttempt()]).toEqual([false, "last-resort"]);
+  health.endAttempt(role, "success");
+  expect(seen).toEqual([1_000, "restored"]);
 });
 
-test("each failed probe doubles the pause, up to half a minute", () => {
+test("each failed probe doubles the pause, up to 30 s", () => {
   const { clock, health, fail } = setUp();
   fail(5);
   const pauses = Array.from({ length: 7 }, () => {
-    const begunMs = clock.nowMs;
-    while (!health.isDue(true)) clock.nowMs += 500;
+    const startedMs = clock.nowMs;
+    while (!health.isProbeDue(true)) clock.nowMs += 500;
     fail(1);
-    return clock.nowMs - begunMs;
+    return clock.nowMs - startedMs;
   });
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
 });
 
-test("a replica that flaps is out for longer each time, one that held for long begins anew", () => {
+test("a replica that alternates is ejected for longer each time, and for the first pause again after 30 s in service", () => {
   const { clock, seen, run, fail } = setUp();
-  const failAndComeBack = () => {
+  const failAndRecover = () => {
     fail(5);
     clock.nowMs += 10_000;
-    run("good");
+    run("success");
   };
-  failAndComeBack();
-  failAndComeBack();
+  failAndRecover();
+  failAndRecover();
   clock.nowMs += 30_001;
-  failAndComeBack();
-  expect(seen).toEqual([1_000, "back", 2_000, "back", 1_000, "back"]);
+  failAndRecover();
+  expect(seen).toEqual([1_000, "restored", 2_000, "restored", 1_000, "restored"]);
 });
 
-test("what was under way when the replica was ejected changes nothing any more", () => {
+test("attempts that started before an ejection have no effect after it", () => {
   const { clock, health, fail } = setUp();
-  const [success, failure] = [health.begin(), health.begin()];
+  const [first, second] = [health.startAttempt(), health.startAttempt()];
   fail(5);
-  health.end(success, "good");
-  health.end(failure, "bad");
+  health.endAttempt(first, "success");
+  health.endAttempt(second, "failure");
   clock.nowMs = 1_000;
-  expect([health.isEjected, health.isDue(true)]).toEqual([true, true]);
+  expect([health.state, health.isProbeDue(true)]).toEqual(["ejected", true]);
 });
 
-test("a probe whose caller leaves says nothing: the next one probes", () => {
-  const { clock, health, run, fail } = setUp();
-  fail(5);
-  clock.nowMs = 1_000;
-  run("neither");
-  expect(health.isDue(true)).toBe(true);
-});
-
-test("a failure of one that came because nobody else was there does not grow the pause", () => {
+test("failures of attempts as a last resort do not extend the pause", () => {
   const { clock, health, fail } = setUp();
   fail(20);
   clock.nowMs = 1_000;
-  expect(health.isDue(true)).toBe(true);
+  expect(health.isProbeDue(true)).toBe(true);
 });
 
-test("a request that must not be lost probes only when no other came for long", () => {
+test("a request that is not idempotent probes only after 30 s without another probe", () => {
   const { clock, health, fail } = setUp();
   fail(5);
   clock.nowMs = 30_999;
-  expect(health.isDue(false)).toBe(false);
+  expect(health.isProbeDue(false)).toBe(false);
   clock.nowMs = 31_000;
-  expect(health.isDue(false)).toBe(true);
+  expect(health.isProbeDue(false)).toBe(true);
 });

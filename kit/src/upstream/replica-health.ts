@@ -1,131 +1,139 @@
-import { idleMsMax } from "./pool.ts";
-
-/** Failures one after the other, no success between, that eject a replica. As Envoy's `consecutive_gateway_failure`. */
-const failuresInARowMax = 5;
-/** Answers in a row that say `Connection: close`. One alone may only mean that this connection was used often enough. */
-const farewellsInARowMax = 2;
-/** As long as idle connections are kept: of a replica that was silent for longer there is none, and to connect may take long. */
-const sureMs = idleMsMax;
-/** The first pause of an ejected replica; each further one is twice as long. */
-const pauseMinMs = 1_000;
-const pauseMaxMs = 30_000;
+/**
+ * Passive health of one replica, from the outcomes of its attempts.
+ * - `healthy`: its last attempt succeeded, or there was none yet.
+ * - `suspect`: its last attempts failed, too few to eject it. It stays in the choice.
+ * - `ejected`: out of the choice until a pause is over.
+ * - `probing`: the pause is over, and one attempt tests the replica.
+ */
+export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
 
 /**
- * What one attempt says about the replica. Leaving: it answered, and lets go of the connection (RFC 9112, section 9.6), as one does that is
- * about to stop. Absent: nobody takes connections where it was, as was found before anything was sent. Neither: the caller left, or cut the
- * answer.
+ * - `timeout`: no response for about 500 ms or longer. Stronger evidence than `failure`.
+ * - `draining`: a response with `Connection: close` (RFC 9112, section 9.6), which a replica sends before it stops.
+ * - `inconclusive`: the caller disconnected or cut the response.
  */
-export type Verdict = "good" | "bad" | "leaving" | "absent" | "neither";
+export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
 
-/** How the replica stood when an attempt began. Others than the probe come to one that is ejected when there is nobody else to ask. */
-export type Standing = "in-service" | "ejected" | "probed";
+/** Why an attempt was sent to the replica. `last-resort`: it is ejected, and no other replica was left. */
+export type AttemptRole = "regular" | "probe" | "last-resort";
 
 export interface ReplicaHealth {
-  /** Out of the choice until a probe succeeds. */
-  readonly isEjected: boolean;
-  /** In service, and since its last success neither a failure nor a word of leaving. */
-  readonly isWell: boolean;
-  /** Well, and it answered within the last second. Of one that is not sure it is worth a look whether it is there. */
-  readonly isSure: boolean;
-  /** Ejected, its pause over, and nobody probing. A request that is not idempotent probes only when no other came for long. */
-  isDue(isIdempotent: boolean): boolean;
-  /** Ends the pause of an ejected replica. */
+  readonly state: HealthState;
+  /** Healthy or suspect. */
+  readonly isInService: boolean;
+  /** Ejected, and its pause is over. A request that is not idempotent probes only after 30 s in which no other did. */
+  isProbeDue(isIdempotent: boolean): boolean;
   endPause(): void;
-  /** One attempt begins; what is returned must be given to `end`, once. */
-  begin(): Standing;
-  /** `cause` is told when the verdict is bad, for the log. */
-  end(begun: Standing, verdict: Verdict, cause?: unknown): void;
+  /** Starts an attempt. The result must be passed to `endAttempt`, once. */
+  startAttempt(): AttemptRole;
+  /** @param cause of a failure, for the log. */
+  endAttempt(role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
 }
 
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
-  /** Asked at each failure from the fifth in a row on, and when the replica leaves or is absent. */
+  /** Called before each ejection. */
   mayEject(): boolean;
-  onEjected(about: { readonly pauseMs: number; readonly cause: unknown }): void;
-  /** It takes its leave, and is ejected without having failed. */
-  onLeaving(about: { readonly pauseMs: number }): void;
-  onBack(): void;
+  onEjected(ejection: { readonly pauseMs: number; readonly cause: unknown }): void;
+  /** The replica was ejected because it is draining. */
+  onDraining(ejection: { readonly pauseMs: number }): void;
+  onRestored(): void;
 }
 
+/** `limit`: the outcomes since the last success suffice for an ejection, and `mayEject` allows it. */
+type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
+
+/** An event without an entry leaves the state as it is. */
+export const transitions: Readonly<Record<HealthState, Readonly<Partial<Record<HealthEvent, HealthState>>>>> = {
+  healthy: { failure: "suspect", limit: "ejected" },
+  suspect: { success: "healthy", limit: "ejected" },
+  ejected: { success: "healthy", probe: "probing" },
+  probing: { success: "healthy", "probe-failure": "ejected", "probe-inconclusive": "ejected" },
+};
+
 /**
- * Passive health of one replica: a circuit that opens by failures in a row, and closes by one request that succeeds (half-open). One that
- * takes its leave is left at once: by the time it closes its port and its idle connections nobody sends anything that could break.
+ * Points of outcomes in a row: five failures (as Envoy's `consecutive_gateway_failure`), two timeouts or two draining responses eject a replica.
+ * One `Connection: close` alone may only mean that this connection has served its number of requests.
  */
+const points = { failure: 2, timeout: 5, draining: 5 } as const;
+const pointsToEject = 10;
+/** The first pause of an ejected replica; each further one is twice as long. */
+const pauseMinMs = 1_000;
+const pauseMaxMs = 30_000;
+
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
-  let failuresInARow = 0;
-  let farewellsInARow = 0;
-  let isEjected = false;
-  let isProbing = false;
-  let pauseMs = 0;
-  let dueAtMs = 0;
-  let backAtMs = Number.NEGATIVE_INFINITY;
-  let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let state: HealthState = "healthy";
+  /** Outcomes in a row. Failures and draining responses are not added up. */
+  let streak = { isDraining: false, points: 0 };
+  let pause = { ms: 0, endsAtMs: 0 };
+  let restoredAtMs = Number.NEGATIVE_INFINITY;
   let keepsConnections = false;
 
-  function pause(): void {
-    pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, pauseMs * 2));
-    dueAtMs = o.nowMs() + pauseMs;
+  const isInService = () => state === "healthy" || state === "suspect";
+
+  function handle(event: HealthEvent, cause?: unknown): void {
+    const next = transitions[state][event];
+    if (next === undefined) return;
+    const wasInService = isInService();
+    state = next;
+    if (next === "ejected") enterEjected(event, cause);
+    if (next !== "healthy") return;
+    streak = { isDraining: false, points: 0 };
+    if (wasInService) return;
+    restoredAtMs = o.nowMs();
+    o.onRestored();
   }
 
-  function eject(): void {
-    isEjected = true;
-    // One that flaps is out for longer each time.
-    if (o.nowMs() - backAtMs > pauseMaxMs) pauseMs = 0;
-    pause();
+  function enterEjected(event: HealthEvent, cause: unknown): void {
+    // The next attempt probes again: the pause stays over.
+    if (event === "probe-inconclusive") return;
+    // A replica that alternates between success and failure is ejected for longer each time.
+    const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
+    const ms = isFirst ? pauseMinMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
+    pause = { ms, endsAtMs: o.nowMs() + ms };
+    if (event !== "limit") return;
+    if (streak.isDraining) o.onDraining({ pauseMs: ms });
+    else o.onEjected({ pauseMs: ms, cause });
   }
 
-  function comeBack(): void {
-    isEjected = false;
-    failuresInARow = 0;
-    farewellsInARow = 0;
-    backAtMs = o.nowMs();
-    o.onBack();
+  function countRegular(outcome: "failure" | "timeout" | "draining"): HealthEvent {
+    const isDraining = outcome === "draining";
+    const before = streak.isDraining === isDraining ? streak.points : 0;
+    streak = { isDraining, points: before + points[outcome] };
+    return streak.points >= pointsToEject && o.mayEject() ? "limit" : "failure";
   }
 
-  /** What was under way when the replica was ejected is old news: only attempts begun since then count. */
-  function judge(begun: Standing, verdict: Verdict, cause: unknown): void {
-    if (isEjected === (begun === "in-service") || verdict === "neither") return;
-    if (isEjected && verdict === "good") return comeBack();
-    if (isEjected) return begun === "probed" ? pause() : undefined;
-    const isAbsent = verdict === "absent";
-    const isLeaving = farewellsInARow + (verdict === "leaving" || isAbsent ? 1 : 0) >= farewellsInARowMax;
-    failuresInARow = verdict === "bad" || isAbsent ? failuresInARow + 1 : 0;
-    farewellsInARow = verdict === "leaving" ? farewellsInARow + 1 : 0;
-    const isOver = isLeaving || isAbsent || failuresInARow >= failuresInARowMax;
-    if (!isOver || !o.mayEject()) return;
-    eject();
-    if (isLeaving) o.onLeaving({ pauseMs });
-    else o.onEjected({ pauseMs, cause });
+  function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
+    // Attempts that started before the last ejection or restoration are out of date.
+    if ((role === "regular") !== isInService()) return undefined;
+    if (outcome === "success") return "success";
+    if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
+    return role === "last-resort" || outcome === "inconclusive" ? undefined : countRegular(outcome);
   }
 
   return {
-    get isEjected() {
-      return isEjected;
+    get state() {
+      return state;
     },
-    get isWell() {
-      return !isEjected && failuresInARow === 0 && farewellsInARow === 0;
+    get isInService() {
+      return isInService();
     },
-    get isSure() {
-      return this.isWell && o.nowMs() - answeredAtMs < sureMs;
+    isProbeDue(isIdempotent) {
+      return state === "ejected" && o.nowMs() >= pause.endsAtMs + (isIdempotent ? 0 : pauseMaxMs);
     },
-    isDue(isIdempotent) {
-      const patienceMs = isIdempotent ? 0 : pauseMaxMs;
-      return isEjected && !isProbing && o.nowMs() >= dueAtMs + patienceMs;
+    endPause: () => void (pause = { ...pause, endsAtMs: Math.min(pause.endsAtMs, o.nowMs()) }),
+    startAttempt() {
+      if (isInService()) return "regular";
+      if (state === "probing" || o.nowMs() < pause.endsAtMs) return "last-resort";
+      handle("probe");
+      return "probe";
     },
-    endPause: () => void (dueAtMs = Math.min(dueAtMs, o.nowMs())),
-    begin() {
-      if (!isEjected) return "in-service";
-      if (isProbing || o.nowMs() < dueAtMs) return "ejected";
-      isProbing = true;
-      return "probed";
-    },
-    end(begun, verdict, cause) {
-      if (begun === "probed") isProbing = false;
-      keepsConnections ||= verdict === "good";
-      // Of one that never kept a connection a farewell says nothing.
-      const said = verdict === "leaving" && !keepsConnections ? "good" : verdict;
-      if (said === "good") answeredAtMs = o.nowMs();
-      judge(begun, said, cause);
+    endAttempt(role, outcome, cause) {
+      keepsConnections ||= outcome === "success";
+      // Of a replica that never keeps a connection open, `Connection: close` says nothing.
+      const known = outcome === "draining" && !keepsConnections ? "success" : outcome;
+      const event = toEvent(role, known);
+      if (event) handle(event, cause);
     },
   };
 }

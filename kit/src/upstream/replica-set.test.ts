@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
+import type { AttemptOutcome } from "./replica-health.ts";
 import { createReplicaSet, type Replica, type ReplicaObservation } from "./replica-set.ts";
 
-/** Replicas that nobody is at, unless `there` has their names. */
 function setUp(names: readonly string[]) {
   const clock = { nowMs: 0 };
-  const there = new Set<string>();
-  const knocks: string[] = [];
   const seen: ReplicaObservation[] = [];
   const closed: string[] = [];
   const set = createReplicaSet<string>({
     open: ({ name }) => name,
     close: (name) => Promise.resolve(void closed.push(name)),
-    knock: ({ name }) => (knocks.push(name), Promise.resolve(there.has(name))),
     nowMs: () => clock.nowMs,
     random: () => 0,
     observe: (observation) => void seen.push(observation),
@@ -19,104 +16,80 @@ function setUp(names: readonly string[]) {
   const update = (...some: readonly string[]) =>
     set.update(some.map((name) => ({ name, origin: `http://${name}:1`, path: "/", addresses: [] })));
   update(...names);
-  const end = (replica: Replica<string>, verdict: "good" | "bad" | "leaving") =>
-    set.end(replica, set.begin(replica), verdict);
-  return { clock, set, update, end, there, knocks, seen, closed };
+  const choose = () => set.choose(true) as Replica<string>;
+  const end = (replica: Replica<string>, outcome: AttemptOutcome, count = 1) => {
+    for (let i = 0; i < count; i++) set.endAttempt(replica, set.startAttempt(replica), outcome);
+  };
+  return { clock, set, update, choose, end, seen, closed };
 }
 
-test("one that has not answered for a second is looked at", async () => {
-  const { clock, set, end, there } = setUp(["a", "b"]);
-  there.add("a");
-  const a = choose(set);
-  expect(await set.look(a, [])).toBe(true);
-  end(a, "good");
-  clock.nowMs = 999;
-  expect(set.look(a, [])).toBeUndefined();
+test("the replica with fewer attempts in flight is chosen", () => {
+  const { set, choose } = setUp(["a", "b"]);
+  const a = choose();
+  const role = set.startAttempt(a);
+  expect([a.name, choose().name]).toEqual(["a", "b"]);
+  set.endAttempt(a, role, "success");
+  expect(choose().name).toBe("a");
+});
+
+test("an ejected replica is not chosen until its pause is over, and then for one probe", () => {
+  const { clock, set, choose, end, seen } = setUp(["a", "b"]);
+  const a = choose();
+  end(a, "failure", 5);
+  expect([choose().name, seen]).toEqual(["b", [expect.objectContaining({ kind: "replica-ejected", replica: "a" })]]);
   clock.nowMs = 1_000;
-  expect(await set.look(a, [])).toBe(true);
+  expect(choose().name).toBe("a");
+  set.startAttempt(a);
+  expect(choose().name).toBe("b");
 });
 
-const choose = (set: ReturnType<typeof setUp>["set"]) => set.choose(true) as Replica<string>;
+test.each([
+  ["refused", "b"],
+  ["timeout", "b"],
+  ["status", undefined],
+  ["reset", "a"],
+] as const)("after %s on the only replica in service, the next attempt goes to %s", (reason, next) => {
+  const { set, choose, end } = setUp(["a", "b"]);
+  const b = set.chooseNext([choose()], "refused") as Replica<string>;
+  end(b, "timeout", 2);
+  expect(set.chooseNext([choose()], reason)?.name).toBe(next);
+});
 
-test("one that does well is not looked at, nor one that is alone, nor the last that is left to ask", () => {
-  const { set, update, end, knocks } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "good");
-  expect(set.look(a, [])).toBeUndefined();
-  end(a, "bad");
-  const b = set.chooseAgain([a], "refused") as Replica<string>;
-  end(b, "bad");
-  expect([b.name, set.look(b, [a])]).toEqual(["b", undefined]);
+test("a healthy alternative is another replica that is healthy and was not tried", () => {
+  const { set, update, choose, end } = setUp(["a", "b"]);
+  const a = choose();
+  expect(set.hasHealthyAlternative([a])).toBe(true);
+  const b = set.chooseNext([a], "refused") as Replica<string>;
+  expect(set.hasHealthyAlternative([a, b])).toBe(false);
+  end(b, "failure");
+  expect(set.hasHealthyAlternative([a])).toBe(false);
+  end(b, "success");
+  expect(set.hasHealthyAlternative([a])).toBe(true);
   update("a");
-  expect(set.look(a, [])).toBeUndefined();
-  expect(knocks).toEqual([]);
+  expect(set.hasHealthyAlternative([a])).toBe(false);
 });
 
-test("after a failure it is looked at, once for all who ask at the same time, and is left out when nobody is there", async () => {
-  const { set, end, knocks, seen } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "bad");
-  expect(await Promise.all([set.look(a, []), set.look(a, [])])).toEqual([false, false]);
-  expect([knocks, seen]).toEqual([["a"], [expect.objectContaining({ kind: "replica-ejected", replica: "a" })]]);
-  expect(choose(set).name).toBe("b");
-});
-
-test("who waits for a look is load: the next one goes elsewhere", async () => {
-  const { set, there } = setUp(["a", "b"]);
-  there.add("a");
-  const a = choose(set);
-  const looking = set.look(a, []);
-  expect([a.name, choose(set).name]).toEqual(["a", "b"]);
-  await looking;
-  expect(choose(set).name).toBe("a");
-});
-
-test("one that is there after a failure is asked as before", async () => {
-  const { set, end, there, seen } = setUp(["a", "b"]);
-  there.add("a");
-  const a = choose(set);
-  end(a, "bad");
-  expect(await set.look(a, [])).toBe(true);
-  end(a, "good");
-  expect([set.look(a, []), seen]).toEqual([undefined, []]);
-});
-
-test("one that took its leave, and is not there any more, has left", async () => {
-  const { set, end, seen } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "good");
-  end(a, "leaving");
-  expect(await set.look(a, [])).toBe(false);
-  expect(seen).toEqual([{ kind: "replica-leaving", replica: "a", pauseMs: 1_000 }]);
-});
-
-test("one that is left out is told gone when its address is nobody's any more, and by nothing afterwards", async () => {
-  const { set, update, end, seen, closed } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "bad");
-  const [late, looking] = [set.begin(a), set.look(a, [])];
-  await looking;
+test("an ejected replica whose address is removed is reported once, and late attempts have no effect", () => {
+  const { set, update, choose, end, seen, closed } = setUp(["a", "b"]);
+  const a = choose();
+  const late = set.startAttempt(a);
+  end(a, "timeout", 2);
   update("b");
-  set.end(a, late, "bad");
-  expect(await set.look(a, [])).toBeUndefined();
+  set.endAttempt(a, late, "failure");
   expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-gone"], ["a"]]);
 });
 
-test("a look that ends after its replica is gone tells nothing", async () => {
-  const { set, update, end, seen } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "bad");
-  const looking = set.look(a, []);
+test("a removed replica is not ejected", () => {
+  const { update, choose, end, seen } = setUp(["a", "b"]);
+  const a = choose();
   update("b", "c");
-  expect(await looking).toBe(false);
+  end(a, "timeout", 2);
   expect(seen).toEqual([]);
 });
 
-test("a set that was closed opens and closes nothing more", async () => {
-  const { set, update, end, seen, closed } = setUp(["a", "b"]);
-  const a = choose(set);
-  end(a, "bad");
-  await set.look(a, []);
+test("a closed set opens and closes no further replica", async () => {
+  const { set, update, choose, end, seen, closed } = setUp(["a", "b"]);
+  end(choose(), "timeout", 2);
   await set.close();
   update("c");
   expect([seen.map(({ kind }) => kind), closed]).toEqual([

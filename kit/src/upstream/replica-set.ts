@@ -1,61 +1,55 @@
-import { hostOf, portOf, type ReplicaAddress } from "./address-book.ts";
-import { createReplicaHealth, type ReplicaHealth, type Standing, type Verdict } from "./replica-health.ts";
+import { hostOf, portOf, type ReplicaAddress } from "./addresses.ts";
+import { type AttemptOutcome, type AttemptRole, createReplicaHealth, type ReplicaHealth } from "./replica-health.ts";
 
 export interface Replica<Connection> {
+  /** Its URL and address: for logs, never for clients. */
   readonly name: string;
-  /** Where it is, as a trace says it: its IP address where that is known, else its host. */
+  /** As traces contain it: the IP address if it is known, else the host. */
   readonly address: string;
   readonly port: number;
   /** Path and query of its URL. */
   readonly path: string;
-  /** What leads there, of whatever kind requests are sent by. */
   readonly connection: Connection;
   readonly health: ReplicaHealth;
-  /** Whether somebody takes connections there; one look for all who want to know at the same time. */
-  readonly isThere: () => Promise<boolean>;
-  /** Attempts under way: the load that the choice goes by. */
-  underWay: number;
+  /** Attempts in flight: the load by which a replica is chosen. */
+  inFlight: number;
 }
 
 export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
-  /** It answers, and is about to stop. */
+  /** Ejected because it is draining. It still responds. */
   | { readonly kind: "replica-leaving"; readonly replica: string; readonly pauseMs: number }
   | { readonly kind: "replica-back"; readonly replica: string }
-  /** It was left out, and its address is nobody's any more, or nobody asks this service any more. */
+  /** Removed while it was ejected: its address is no longer the service's, or the set was closed. */
   | { readonly kind: "replica-gone"; readonly replica: string };
 
 export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
-  /** Resolves once nothing is under way there. */
+  /** Resolves once no request is in flight on the connection. */
   close(connection: Connection): Promise<void>;
-  /** Whether somebody takes connections there. Never rejects. */
-  knock(address: ReplicaAddress): Promise<boolean>;
   readonly nowMs: () => number;
   /** In [0, 1). */
   readonly random: () => number;
   observe(observation: ReplicaObservation): void;
 }
 
+/** Why an attempt failed. `status`: the replica responded with 502, 503 or 504. */
+export type RetryReason = "refused" | "reset" | "status" | "timeout";
+
+/** The replicas of one service, and the choice between them. */
 export interface ReplicaSet<Connection> {
-  /**
-   * Asked before each attempt. False when nobody takes connections where `replica` was: it is judged by that, and another is to be chosen as
-   * after a refusal. Undefined where no look is worth its time: it has just answered, or there is nobody else to ask.
-   */
-  look(replica: Replica<Connection>, tried: readonly Replica<Connection>[]): Promise<boolean> | undefined;
-  /** Opens what is new; what is gone gets no further request and closes once nothing is under way. */
+  /** Opens new replicas. Removed ones get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
-  /** Undefined when there is none at all. */
+  /** For the first attempt. Undefined if no address is known. */
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
-  /** For a request that failed on `tried`. Undefined when no replica promises more. */
-  chooseAgain(
-    tried: readonly Replica<Connection>[],
-    failure: "refused" | "reset" | "answered",
-  ): Replica<Connection> | undefined;
-  /** An attempt begins; what is returned must be given to `end`, once. */
-  begin(replica: Replica<Connection>): Standing;
-  /** `cause` is told when the verdict is bad, for the log. */
-  end(replica: Replica<Connection>, begun: Standing, verdict: Verdict, cause?: unknown): void;
+  /** For the next attempt of a request that failed on `tried`. Undefined if no replica is likely to do better. */
+  chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
+  /** Whether a healthy replica remains beside `tried`. */
+  hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
+  /** The result must be passed to `endAttempt`, once. */
+  startAttempt(replica: Replica<Connection>): AttemptRole;
+  /** @param cause of a failure, for the log. */
+  endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
   close(): Promise<void>;
 }
 
@@ -63,71 +57,61 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   type Member = Replica<Connection>;
   let replicas: readonly Member[] = [];
   let ejected: readonly Member[] = [];
-  /** All of them when none is left: an address may still answer, no address never does. */
-  let serving: readonly Member[] = [];
+  /** Those in service. All replicas if none is in service: an ejected one may still respond. */
+  let candidates: readonly Member[] = [];
   let isClosed = false;
 
-  function sortOut(): void {
-    ejected = replicas.filter(({ health }) => health.isEjected);
-    serving = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
+  function sortByHealth(): void {
+    ejected = replicas.filter(({ health }) => !health.isInService);
+    candidates = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
-  function tell(observation: ReplicaObservation): void {
-    sortOut();
+  function report(observation: ReplicaObservation): void {
+    sortByHealth();
     o.observe(observation);
   }
 
   function open(address: ReplicaAddress): Member {
-    const replica: Member = openReplica(o, address, { mayEject: () => mayEject(replica), tell });
+    const mayEject = () => replicas.includes(replica) && canSpare(replica, replicas);
+    const health = createHealth(address.name, { nowMs: o.nowMs, mayEject, report });
+    const replica: Member = { ...describe(address), connection: o.open(address), inFlight: 0, health };
     return replica;
   }
 
-  /**
-   * Only while another does well: when all fail, such as under more load than they bear, leaving some out would bury the rest. The last one
-   * in service stays; since it fails too, the others are tried again at once.
-   */
-  function mayEject(replica: Member): boolean {
-    if (!replicas.includes(replica)) return false;
-    const others = without(replicas, [replica]);
-    if (others.some(({ health }) => health.isWell)) return true;
-    if (others.every(({ health }) => health.isEjected)) for (const { health } of others) health.endPause();
-    return false;
-  }
-
   function close({ name, connection, health }: Member): Promise<void> {
-    if (health.isEjected) o.observe({ kind: "replica-gone", replica: name });
+    if (!health.isInService) o.observe({ kind: "replica-gone", replica: name });
     return o.close(connection);
   }
 
   return {
     update(addresses) {
       if (isClosed) return;
-      const old = new Map(replicas.map((replica) => [replica.name, replica]));
-      replicas = addresses.map((address) => old.get(address.name) ?? open(address));
-      sortOut();
-      for (const replica of old.values()) if (!replicas.includes(replica)) void close(replica);
-    },
-    look(replica, tried) {
-      return replica.health.isSure || replicas.length - tried.length < 2 ? undefined : look(replica);
+      const known = new Map(replicas.map((replica) => [replica.name, replica]));
+      replicas = addresses.map((address) => known.get(address.name) ?? open(address));
+      sortByHealth();
+      for (const replica of known.values()) if (!replicas.includes(replica)) void close(replica);
     },
     choose(isIdempotent) {
-      const due = ejected.find(({ health }) => health.isDue(isIdempotent));
-      return due ?? leastLoadedOfTwo(serving, o.random);
+      const due = ejected.find(({ health }) => health.isProbeDue(isIdempotent));
+      return due ?? leastLoadedOfTwo(candidates, o.random);
     },
-    chooseAgain(tried, failure) {
-      const untried = leastLoadedOfTwo(without(serving, tried), o.random);
-      if (untried) return untried;
-      // A reset connection says little about the next one; a refused one says that nobody is there.
-      if (failure === "reset") return leastLoadedOfTwo(serving, o.random);
-      return failure === "refused" ? leastLoadedOfTwo(without(replicas, tried), o.random) : undefined;
+    chooseNext(tried, reason) {
+      const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
+      if (untried || reason === "status") return untried;
+      // A broken connection says little about the next one to the same replica; a refused one says that it does not listen.
+      return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
-    begin(replica) {
-      replica.underWay++;
-      return replica.health.begin();
+    hasHealthyAlternative(tried) {
+      if (replicas.length <= tried.length) return false;
+      return replicas.some((replica) => replica.health.state === "healthy" && !tried.includes(replica));
     },
-    end(replica, begun, verdict, cause) {
-      replica.underWay--;
-      replica.health.end(begun, verdict, cause);
+    startAttempt(replica) {
+      replica.inFlight++;
+      return replica.health.startAttempt();
+    },
+    endAttempt(replica, role, outcome, cause) {
+      replica.inFlight--;
+      replica.health.endAttempt(role, outcome, cause);
     },
     async close() {
       isClosed = true;
@@ -136,50 +120,34 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   };
 }
 
-interface Hooks {
+interface HealthContext {
+  readonly nowMs: () => number;
   mayEject(): boolean;
-  tell(observation: ReplicaObservation): void;
+  report(observation: ReplicaObservation): void;
 }
 
-function openReplica<Connection>(
-  { nowMs, open, knock }: ReplicaSetOptions<Connection>,
-  address: ReplicaAddress,
-  { mayEject, tell }: Hooks,
-): Replica<Connection> {
-  const { name: replica } = address;
-  return {
-    ...describe(address),
-    connection: open(address),
-    isThere: shareWhileUnderWay(() => knock(address)),
-    underWay: 0,
-    health: createReplicaHealth({
-      nowMs,
-      mayEject,
-      onEjected: (about) => tell({ kind: "replica-ejected", replica, ...about }),
-      onLeaving: (about) => tell({ kind: "replica-leaving", replica, ...about }),
-      onBack: () => tell({ kind: "replica-back", replica }),
-    }),
-  };
+function createHealth(replica: string, { nowMs, mayEject, report }: HealthContext): ReplicaHealth {
+  return createReplicaHealth({
+    nowMs,
+    mayEject,
+    onEjected: (ejection) => report({ kind: "replica-ejected", replica, ...ejection }),
+    onDraining: (ejection) => report({ kind: "replica-leaving", replica, ...ejection }),
+    onRestored: () => report({ kind: "replica-back", replica }),
+  });
 }
 
-/** Who waits for it is load already: others go elsewhere meanwhile. */
-async function look(replica: Replica<unknown>): Promise<boolean> {
-  const { health } = replica;
-  const begun = health.begin();
-  replica.underWay++;
-  const isFound = await replica.isThere();
-  replica.underWay--;
-  health.end(begun, isFound ? "neither" : "absent", isFound ? undefined : new Error("nobody takes connections there"));
-  return isFound;
+/**
+ * Whether `replica` may be ejected: only while another one is healthy. When all fail, such as under overload, each ejection would add load to the
+ * rest. The last replica in service is never ejected; when it fails, the ejected ones are probed at once.
+ */
+function canSpare(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
+  const others = without(replicas, [replica]);
+  if (others.some(({ health }) => health.state === "healthy")) return true;
+  if (others.every(({ health }) => !health.isInService)) for (const { health } of others) health.endPause();
+  return false;
 }
 
-/** One call for all who come while it is under way. */
-function shareWhileUnderWay<T>(call: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | undefined;
-  return () => (underWay ??= call().finally(() => (underWay = undefined)));
-}
-
-/** Two at random, the less loaded of them: close to the best of all, without the herd (Mitzenmacher 2001). */
+/** The less loaded of two random replicas: close to the best of all, without all clients choosing the same one (Mitzenmacher 2001). */
 function leastLoadedOfTwo<Connection>(
   replicas: readonly Replica<Connection>[],
   random: () => number,
@@ -189,11 +157,11 @@ function leastLoadedOfTwo<Connection>(
   const first = Math.floor(random() * count);
   const second = (first + 1 + Math.floor(random() * (count - 1))) % count;
   const [a, b] = [replicas[first], replicas[second]];
-  return a && b && b.underWay < a.underWay ? b : a;
+  return a && b && b.inFlight < a.inFlight ? b : a;
 }
 
-function without<Member>(replicas: readonly Member[], tried: readonly Member[]): readonly Member[] {
-  return replicas.filter((replica) => !tried.includes(replica));
+function without<Member>(replicas: readonly Member[], excluded: readonly Member[]): readonly Member[] {
+  return replicas.filter((replica) => !excluded.includes(replica));
 }
 
 function describe({ name, origin, path, addresses }: ReplicaAddress) {

@@ -4,31 +4,31 @@ import { createRetryBudget } from "./retry-budget.ts";
 function setUp(limits: { perRequest: number; perSecond: number; burstMax: number }) {
   const clock = { nowMs: 0 };
   const budget = createRetryBudget(limits, () => clock.nowMs);
-  const takeAll = () => {
-    let taken = 0;
-    while (taken < 1_000 && budget.take()) taken++;
-    return taken;
+  const withdrawAll = () => {
+    let withdrawn = 0;
+    while (withdrawn < 1_000 && budget.withdraw()) withdrawn++;
+    return withdrawn;
   };
-  return { clock, budget, takeAll };
+  return { clock, budget, withdrawAll };
 }
 
-test("a tenth of the requests may be retried once the savings are gone", () => {
-  const { budget, takeAll } = setUp({ perRequest: 0.1, perSecond: 0, burstMax: 20 });
-  expect(takeAll()).toBe(20);
+test("a tenth of the requests may be retried once the burst is used up", () => {
+  const { budget, withdrawAll } = setUp({ perRequest: 0.1, perSecond: 0, burstMax: 20 });
+  expect(withdrawAll()).toBe(20);
   for (let i = 0; i < 105; i++) budget.deposit();
-  expect(takeAll()).toBe(10);
+  expect(withdrawAll()).toBe(10);
 });
 
-test("a few retries come with every second", () => {
-  const { clock, takeAll } = setUp({ perRequest: 0, perSecond: 3, burstMax: 20 });
-  takeAll();
+test("each second adds retries", () => {
+  const { clock, withdrawAll } = setUp({ perRequest: 0, perSecond: 3, burstMax: 20 });
+  withdrawAll();
   clock.nowMs += 2_000;
-  expect(takeAll()).toBe(6);
+  expect(withdrawAll()).toBe(6);
 });
 
-test("no more is saved than the burst", () => {
-  const { clock, budget, takeAll } = setUp({ perRequest: 1, perSecond: 100, burstMax: 5 });
+test("no more retries are saved than the burst", () => {
+  const { clock, budget, withdrawAll } = setUp({ perRequest: 1, perSecond: 100, burstMax: 5 });
   clock.nowMs += 60_000;
   for (let i = 0; i < 100; i++) budget.deposit();
-  expect(takeAll()).toBe(5);
+  expect(withdrawAll()).toBe(5);
 });

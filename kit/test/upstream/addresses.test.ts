@@ -1,46 +1,49 @@
 import { expect, onTestFinished, test } from "vitest";
-import { failuresOf, open, read, stream, textOf, write } from "./calls.ts";
-import { type Replica, sayFarewell, silence, start, startReplica } from "./replica.ts";
+import { failuresOf, open, read, stream, textOf, write } from "./requests.ts";
+import { holdResponse, type Replica, respondAndClose, start, startReplica } from "./replica.ts";
 
-// Only there are all of 127.0.0.0/8 this machine's own.
-test.runIf(process.platform === "linux")("replicas come and go with the addresses of their name", async () => {
-  const [first] = await start(1);
-  const second = await startReplica({ host: "127.0.0.2", port: first.port });
-  onTestFinished(second.kill);
-  const clock = { nowMs: 0 };
-  let addresses = ["127.0.0.1"];
-  const { upstream } = open([`http://service.test:${first.port}`], {
-    nowMs: () => clock.nowMs,
-    lookup: () => Promise.resolve(addresses),
-  });
-  const hosts: unknown[] = [];
-  first.answer = (response, request) => void response.end(`${hosts.push(request.headers.host)}`);
-  const callsAfter = async (next: string[]) => {
-    addresses = next;
-    clock.nowMs += 5_000;
-    await upstream.send(read);
-    const before = [first.calls, second.calls] as const;
-    await stream(40, 4, () => upstream.send(read));
-    return [first.calls - before[0], second.calls - before[1]] as const;
-  };
-  expect(await callsAfter(["127.0.0.1"])).toEqual([40, 0]);
-  const [some, others] = await callsAfter(["127.0.0.1", "127.0.0.2"]);
-  expect(Math.min(some, others)).toBeGreaterThan(5);
-  // The second of two requests goes where nothing is under way: one of them is held by the first replica.
-  const arrived = silence(first);
-  const both = [upstream.send(read), upstream.send(read)];
-  const answer = await arrived;
-  await Promise.race(both);
-  expect(await callsAfter(["127.0.0.2"])).toEqual([0, 40]);
-  answer.end("still there");
-  expect((await Promise.all(both)).map(textOf)).toContain("still there");
-  expect(new Set(hosts)).toEqual(new Set([`service.test:${first.port}`]));
-});
+// Only Linux routes all of 127.0.0.0/8 to the machine itself.
+test.runIf(process.platform === "linux")(
+  "replicas are added and removed with the addresses of their name",
+  async () => {
+    const [first] = await start(1);
+    const second = await startReplica({ host: "127.0.0.2", port: first.port });
+    onTestFinished(second.kill);
+    const clock = { nowMs: 0 };
+    let addresses = ["127.0.0.1"];
+    const { upstream } = open([`http://service.test:${first.port}`], {
+      nowMs: () => clock.nowMs,
+      lookup: () => Promise.resolve(addresses),
+    });
+    const hosts: unknown[] = [];
+    first.respond = (response, request) => void response.end(`${hosts.push(request.headers.host)}`);
+    const requestsAfter = async (next: string[]) => {
+      addresses = next;
+      clock.nowMs += 5_000;
+      await upstream.send(read);
+      const before = [first.requests, second.requests] as const;
+      await stream(40, 4, () => upstream.send(read));
+      return [first.requests - before[0], second.requests - before[1]] as const;
+    };
+    expect(await requestsAfter(["127.0.0.1"])).toEqual([40, 0]);
+    const [toFirst, toSecond] = await requestsAfter(["127.0.0.1", "127.0.0.2"]);
+    expect(Math.min(toFirst, toSecond)).toBeGreaterThan(5);
+    // Of two concurrent requests one goes to each replica: the first replica holds its response.
+    const arrived = holdResponse(first);
+    const both = [upstream.send(read), upstream.send(read)];
+    const response = await arrived;
+    await Promise.race(both);
+    expect(await requestsAfter(["127.0.0.2"])).toEqual([0, 40]);
+    response.end("from the removed replica");
+    expect((await Promise.all(both)).map(textOf)).toContain("from the removed replica");
+    expect(new Set(hosts)).toEqual(new Set([`service.test:${first.port}`]));
+  },
+);
 
 test.runIf(process.platform === "linux").each([
-  ["takes its leave", (replica: Replica) => (replica.answer = sayFarewell)],
-  ["is gone", (replica: Replica) => replica.kill()],
-])("when a replica %s, the name is looked up again before its time", async (_, go) => {
+  ["is draining", (replica: Replica) => (replica.respond = respondAndClose)],
+  ["is killed", (replica: Replica) => replica.kill()],
+])("when a replica %s, the name is looked up again before its time", async (_, stop) => {
   const [old] = await start(1);
   const successor = await startReplica({ host: "127.0.0.2", port: old.port });
   onTestFinished(successor.kill);
@@ -49,39 +52,42 @@ test.runIf(process.platform === "linux").each([
   const lookup = () => Promise.resolve(addresses);
   const { upstream } = open([`http://service.test:${old.port}`], { nowMs: () => clock.nowMs, lookup });
   await upstream.send(read);
-  await go(old);
+  await stop(old);
   addresses = ["127.0.0.2"];
   await upstream.send(read);
   clock.nowMs = 1_000;
   await upstream.send(read);
   expect(failuresOf(await stream(10, 1, () => upstream.send(write)))).toEqual([]);
-  expect(successor.calls).toBeGreaterThanOrEqual(10);
+  expect(successor.requests).toBeGreaterThanOrEqual(10);
 });
 
-test.runIf(process.platform === "linux")("one that is left out and whose address goes is told gone", async () => {
-  const [gone] = await start(1);
-  const staying = await startReplica({ host: "127.0.0.2", port: gone.port });
-  onTestFinished(staying.kill);
-  const clock = { nowMs: 0 };
-  let addresses = ["127.0.0.1", "127.0.0.2"];
-  const options = { nowMs: () => clock.nowMs, lookup: () => Promise.resolve(addresses), random: () => 0 };
-  const { upstream, seen } = open([`http://service.test:${gone.port}`], options);
-  await gone.kill();
-  await stream(5, 1, () => upstream.send(read));
-  addresses = ["127.0.0.2"];
-  clock.nowMs = 1_000;
-  await stream(5, 1, () => upstream.send(write));
-  const kinds = seen.map(({ kind }) => kind).filter((kind) => kind !== "retried");
-  expect(kinds).toEqual(["replica-ejected", "replica-gone"]);
-});
+test.runIf(process.platform === "linux")(
+  "an ejected replica whose address is removed is reported as gone",
+  async () => {
+    const [removed] = await start(1);
+    const remaining = await startReplica({ host: "127.0.0.2", port: removed.port });
+    onTestFinished(remaining.kill);
+    const clock = { nowMs: 0 };
+    let addresses = ["127.0.0.1", "127.0.0.2"];
+    const options = { nowMs: () => clock.nowMs, lookup: () => Promise.resolve(addresses), random: () => 0 };
+    const { upstream, seen } = open([`http://service.test:${removed.port}`], options);
+    await removed.kill();
+    await stream(5, 1, () => upstream.send(read));
+    addresses = ["127.0.0.2"];
+    clock.nowMs = 1_000;
+    await stream(5, 1, () => upstream.send(write));
+    const kinds = seen.map(({ kind }) => kind).filter((kind) => kind !== "retried");
+    expect(kinds).toEqual(["replica-ejected", "replica-gone"]);
+  },
+);
 
-test("a name without any address is refused, and seen", async () => {
+test("a request to a name without an address is refused, and the lookup reported", async () => {
   const { upstream, seen } = open(["http://service.test"], { lookup: () => Promise.reject(new Error("ENOTFOUND")) });
   expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "refused" });
   expect(seen).toEqual([{ kind: "lookup-failed", host: "service.test", cause: expect.any(Error) }]);
 });
 
-test("the machine's own lookup finds localhost, by whichever family somebody listens", async () => {
+test("the operating system finds localhost, whichever address family the replica listens on", async () => {
   const [replica] = await start(1);
   const { upstream } = open([`http://localhost:${replica.port}`]);
   expect(failuresOf(await stream(10, 1, () => upstream.send(write)))).toEqual([]);

@@ -1,33 +1,33 @@
 import { expect, test } from "vitest";
-import { failuresOf, open, read, stream } from "./calls.ts";
-import { silence, start } from "./replica.ts";
+import { failuresOf, open, read, stream } from "./requests.ts";
+import { holdResponse, start } from "./replica.ts";
 
-test("of two replicas at random the one with less under way is chosen", async () => {
+test("of two random replicas the one with fewer requests in flight is chosen", async () => {
   const replicas = await start(3);
-  const arrived = Promise.all(replicas.slice(0, 2).map((replica) => silence(replica)));
+  const arrived = Promise.all(replicas.slice(0, 2).map((replica) => holdResponse(replica)));
   const draws = [0, 0, 0.4, 0, 0, 0.9, 0.4, 0.9];
   const { upstream } = open(
     replicas.map(({ url }) => url),
     { random: () => draws.shift() ?? 0 },
   );
-  // Draws 0, 0 look at the first and the second; 0.4, 0 at the second and the third; 0.4, 0.9 at the second and the first.
+  // Draws 0, 0 compare the first and the second; 0.4, 0 the second and the third; 0.4, 0.9 the second and the first.
   const held = [upstream.send(read), upstream.send(read)];
-  const answers = await arrived;
-  expect(replicas.map(({ calls }) => calls)).toEqual([1, 1, 0]);
+  const responses = await arrived;
+  expect(replicas.map(({ requests }) => requests)).toEqual([1, 1, 0]);
   await upstream.send(read);
-  expect(replicas.map(({ calls }) => calls)).toEqual([1, 1, 1]);
-  for (const answer of answers) answer.end();
+  expect(replicas.map(({ requests }) => requests)).toEqual([1, 1, 1]);
+  for (const response of responses) response.end();
   await Promise.all(held);
 });
 
-test("load spreads: of a slow and two quick replicas the slow one gets the least", async () => {
-  const [slow, ...quick] = await start(3);
-  slow.answer = (response) => void setTimeout(() => response.end(), 100);
-  const { upstream } = open([slow, ...quick].map(({ url }) => url));
+test("of a slow and two fast replicas the slow one gets the fewest requests", async () => {
+  const [slow, ...fast] = await start(3);
+  slow.respond = (response) => void setTimeout(() => response.end(), 100);
+  const { upstream } = open([slow, ...fast].map(({ url }) => url));
   await stream(600, 16, () => upstream.send(read));
-  const [first = 0, second = 0] = quick.map(({ calls }) => calls);
-  expect(slow.calls + first + second).toBe(600);
-  expect(slow.calls * 3).toBeLessThan(Math.min(first, second));
+  const [first = 0, second = 0] = fast.map(({ requests }) => requests);
+  expect(slow.requests + first + second).toBe(600);
+  expect(slow.requests * 3).toBeLessThan(Math.min(first, second));
   expect(Math.max(first, second)).toBeLessThan(Math.min(first, second) * 2);
 });
 
@@ -41,5 +41,5 @@ test("no read is lost when a replica is killed under a stream of reads", async (
   });
   expect(failuresOf(results)).toEqual([]);
   expect(seen.filter(({ kind }) => kind === "replica-ejected")).toHaveLength(1);
-  expect(doomed.calls + other.calls).toBeLessThan(3_000 * 1.2);
+  expect(doomed.requests + other.requests).toBeLessThan(3_000 * 1.2);
 });

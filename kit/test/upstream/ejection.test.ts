@@ -1,125 +1,123 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../src/testing/frozen.ts";
-import type { UpstreamResult } from "../../src/upstream.ts";
-import { failuresOf, open, read, stream, write } from "./calls.ts";
-import { answerOk, answerUnavailable, type Replica, restart, sayFarewell, start, startReplica } from "./replica.ts";
+import type { UpstreamResult } from "../../src/upstream/upstream.ts";
+import { failuresOf, open, read, stream, write } from "./requests.ts";
+import { type Replica, respondAndClose, respondOk, respondUnavailable, restart, start } from "./replica.ts";
 
-test("a replica that keeps failing is left out, probed after a pause that grows, and taken back", async () => {
+test("a replica that keeps failing is ejected, probed after a growing pause, and restored", async () => {
   const [bad, good] = await start(2);
   const clock = { nowMs: 0 };
   const { upstream, seen } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
-  const callsOf = async (replica: Replica, send: () => Promise<unknown>) => {
-    const before = replica.calls;
+  const countRequests = async (replica: Replica, send: () => Promise<unknown>) => {
+    const before = replica.requests;
     await send();
-    return replica.calls - before;
+    return replica.requests - before;
   };
   const ten = () => stream(10, 1, () => upstream.send(read));
-  bad.answer = answerUnavailable;
-  expect(await callsOf(bad, ten)).toBe(5);
-  expect(await callsOf(bad, ten)).toBe(0);
+  bad.respond = respondUnavailable;
+  expect(await countRequests(bad, ten)).toBe(5);
+  expect(await countRequests(bad, ten)).toBe(0);
   clock.nowMs = 1_000;
-  expect(await callsOf(bad, ten)).toBe(1);
+  expect(await countRequests(bad, ten)).toBe(1);
   clock.nowMs = 2_999;
-  expect(await callsOf(bad, ten)).toBe(0);
-  bad.answer = answerOk;
+  expect(await countRequests(bad, ten)).toBe(0);
+  bad.respond = respondOk;
   clock.nowMs = 3_000;
-  expect(await callsOf(bad, ten)).toBe(10);
+  expect(await countRequests(bad, ten)).toBe(10);
   expect(seen.filter(({ kind }) => kind !== "retried")).toEqual([
     { kind: "replica-ejected", replica: `${bad.url}/`, pauseMs: 1_000, cause: expect.any(Error) },
     { kind: "replica-back", replica: `${bad.url}/` },
   ]);
 });
 
-test("a replica that takes its leave is asked twice more at the most, then the other one is", async () => {
-  const [leaving, staying] = await start(2);
+test("a draining replica gets two more requests at most", async () => {
+  const [draining, other] = await start(2);
   const clock = { nowMs: 0 };
-  const { upstream, seen } = open([leaving.url, staying.url], { nowMs: () => clock.nowMs, random: () => 0 });
+  const { upstream, seen } = open([draining.url, other.url], { nowMs: () => clock.nowMs, random: () => 0 });
   await upstream.send(write);
-  leaving.answer = sayFarewell;
+  draining.respond = respondAndClose;
   await stream(20, 1, () => upstream.send(write));
-  expect([leaving.calls, staying.calls]).toEqual([3, 18]);
+  expect([draining.requests, other.requests]).toEqual([3, 18]);
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
-  await leaving.kill();
-  await restart(leaving);
+  await draining.kill();
+  await restart(draining);
   clock.nowMs = 1_000;
   await stream(1, 1, () => upstream.send(read));
   expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving", "replica-back"]);
 });
 
-test("replicas that keep no connection at all share what there is", async () => {
-  const replicas = await start(3, sayFarewell);
+test("replicas that never keep a connection all get requests", async () => {
+  const replicas = await start(3, respondAndClose);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
   await stream(300, 3, () => upstream.send(write));
   expect(seen).toEqual([]);
-  expect(Math.min(...replicas.map(({ calls }) => calls))).toBeGreaterThan(50);
+  expect(Math.min(...replicas.map(({ requests }) => requests))).toBeGreaterThan(50);
 });
 
-test.runIf(process.platform === "linux")(
-  "an address that swallows everything holds no request up for as long as connecting may take",
-  async () => {
-    const [staying] = await start(1);
-    const leaving = await startReplica();
-    const options = { random: () => 0, connectTimeoutMs: 600_000 };
-    const { upstream, seen } = open([leaving.url, staying.url], options);
-    await upstream.send(read);
-    leaving.answer = sayFarewell;
-    await upstream.send(read);
-    await leaving.kill();
-    await startFrozen(leaving.port);
-    expect(failuresOf(await stream(20, 1, () => upstream.send(write)))).toEqual([]);
-    expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving", "retried"]);
+test.runIf(process.platform === "linux").each([
+  ["read", read],
+  ["write", write],
+])(
+  "after 500 ms without a connection a %s goes to another replica, and two of them eject the replica",
+  async (_, request) => {
+    const [unreachable, other] = await start(2);
+    const { upstream, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
+    await unreachable.kill();
+    await startFrozen(unreachable.port);
+    expect(failuresOf(await stream(10, 1, () => upstream.send(request)))).toEqual([]);
+    expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
   },
 );
 
-test("where all replicas take their leave, one of them is asked all the same", async () => {
+test("while all replicas are draining, requests are still sent", async () => {
   const replicas = await start(2);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
   await stream(20, 1, () => upstream.send(write));
-  for (const replica of replicas) replica.answer = sayFarewell;
+  for (const replica of replicas) replica.respond = respondAndClose;
   const results = await stream(100, 1, () => upstream.send(write));
-  expect(results.every((result) => result.kind === "answered" && result.status === 200)).toBe(true);
+  expect(results.every((result) => result.kind === "response" && result.status === 200)).toBe(true);
   expect(seen.length).toBeLessThanOrEqual(1);
 });
 
-test("a mutation does not probe", async () => {
+test("a write does not probe", async () => {
   const [bad, good] = await start(2);
   const clock = { nowMs: 0 };
   const { upstream } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
-  bad.answer = answerUnavailable;
+  bad.respond = respondUnavailable;
   await stream(10, 1, () => upstream.send(read));
   clock.nowMs = 5_000;
   const results = await stream(10, 1, () => upstream.send(write));
-  expect(results.every((result) => result.kind === "answered" && result.status === 200)).toBe(true);
-  expect(bad.calls).toBe(5);
+  expect(results.every((result) => result.kind === "response" && result.status === 200)).toBe(true);
+  expect(bad.requests).toBe(5);
 });
 
-test("when the last replica fails too, the one that was left out is tried at once", async () => {
+test("when the last replica in service fails too, the ejected one is probed at once", async () => {
   const [first, second] = await start(2);
   const { upstream, seen } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
-  first.answer = answerUnavailable;
+  first.respond = respondUnavailable;
   await stream(10, 1, () => upstream.send(read));
-  first.answer = answerOk;
-  second.answer = answerUnavailable;
+  first.respond = respondOk;
+  second.respond = respondUnavailable;
   const results = await stream(10, 1, () => upstream.send(read));
-  expect(results.map((result) => result.kind === "answered" && result.status)).toEqual([
+  expect(results.map((result) => result.kind === "response" && result.status)).toEqual([
     ...[503, 503, 503, 503, 503],
     ...[200, 200, 200, 200, 200],
   ]);
   expect(seen.map(({ kind }) => kind)).toContain("replica-back");
 });
 
-test("a write that the last replica refuses goes to the one that was left out, rather than nowhere", async () => {
+test("a write whose connection the last replica in service refuses goes to the ejected one", async () => {
   const [first, second] = await start(2);
   const { upstream } = open([first.url, second.url], { nowMs: () => 0, random: () => 0 });
-  first.answer = answerUnavailable;
+  first.respond = respondUnavailable;
   await stream(5, 1, () => upstream.send(write));
-  first.answer = answerOk;
+  first.respond = respondOk;
   await second.kill();
-  expect(await upstream.send(write)).toMatchObject({ kind: "answered", status: 200 });
-  expect([first.calls, second.calls]).toEqual([6, 0]);
+  expect(await upstream.send(write)).toMatchObject({ kind: "response", status: 200 });
+  expect([first.requests, second.requests]).toEqual([6, 0]);
 });
 
-test("all down is refused at once, and all of it: nothing waits, nothing is left out", async () => {
+test("while all replicas are down, requests are refused at once and no replica is ejected", async () => {
   const replicas = await start(3);
   await Promise.all(replicas.map((replica) => replica.kill()));
   const { upstream } = open(replicas.map(({ url }) => url));
@@ -130,28 +128,19 @@ test("all down is refused at once, and all of it: nothing waits, nothing is left
   expect(failuresOf(await stream(100, 10, () => upstream.send(write)))).toEqual([]);
 });
 
-test("a replica that is frozen is left out", async () => {
-  const [frozen, alive] = await start(2);
-  frozen.answer = () => {};
-  const { upstream, seen } = open([frozen.url, alive.url], { random: () => 0 });
-  await stream(5, 1, () => upstream.send({ ...read, timeoutMs: 20 }));
-  expect(seen.map(({ kind }) => kind)).toEqual(["replica-ejected"]);
-  expect(await upstream.send(read)).toMatchObject({ kind: "answered" });
-});
-
-// Measured with replicas that queue, one of them half as large, at 1.2 to 3 times of what both bear: 24 to 70 requests in a second were answered
-// in time, since the smaller one's queue runs dry while it is left out; 0 to 86 where time that runs out is no reason to leave one out.
-test("none is left out when all are overloaded", async () => {
-  const replicas = await start(3, answerUnavailable);
+// Measured with replicas that queue, one of them half as large, at 1.2 to 3 times the load that both can serve: 24 to 70 requests per second had
+// a response in time, since the smaller replica's queue empties while it is ejected; 0 to 86 if timeouts do not eject.
+test("no replica is ejected while all are overloaded", async () => {
+  const replicas = await start(3, respondUnavailable);
   const { upstream, seen } = open(replicas.map(({ url }) => url));
   await stream(200, 8, () => upstream.send(write));
   expect(seen).toEqual([]);
-  for (const replica of replicas) replica.answer = answerOk;
+  for (const replica of replicas) replica.respond = respondOk;
   expect((await stream(20, 1, () => upstream.send(write))).map(statusOf)).toEqual(
     Array.from({ length: 20 }, () => 200),
   );
 });
 
-function statusOf(result: UpstreamResult): number | undefined {
-  return result.kind === "answered" ? result.status : undefined;
+function statusOf(result: UpstreamResult<Buffer>): number | undefined {
+  return result.kind === "response" ? result.status : undefined;
 }

@@ -1,6 +1,6 @@
-import { createPassage, type Passage } from "../passage/passage.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
+import { createServiceClient, type ServiceClient } from "./client.ts";
 
 export interface ServicesOptions {
   /** Scheme, host and port of each replica, or of a name with several addresses; by service. */
@@ -19,13 +19,13 @@ export interface ServicesOptions {
 /** The clients of the services, each created at its first request. */
 export interface Services {
   /** @throws Error for a service without an address. */
-  get(service: string): Passage;
+  get(service: string): ServiceClient;
   /** Closes the connections to the services. */
   close(): Promise<void>;
 }
 
 export function createServices(o: ServicesOptions): Services {
-  const clients = new Map<string, Passage>();
+  const clients = new Map<string, ServiceClient>();
 
   return {
     get(service) {
@@ -35,7 +35,9 @@ export function createServices(o: ServicesOptions): Services {
       if (urls === undefined) throw new Error(`The service ${service} has no address.`);
       const { inFlightMax: requestsMax, upstreamTimeoutMs: timeoutMs, responseTimeoutMs: readTimeoutMs } = o;
       const watch = o.observers?.(service);
-      const client = createPassage({ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, watch });
+      const client = createServiceClient({
+        ...{ service, urls, requestsMax, timeoutMs, readTimeoutMs, observe: o.observe, watch },
+      });
       clients.set(service, client);
       return client;
     },

@@ -1,5 +1,5 @@
 import type { Log } from "@tributary/kit/process/log";
-import type { ReplicaPickerObservation } from "@tributary/kit/upstream/replica-picker";
+import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
 import type { FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { ServiceFailure } from "../errors/errors.ts";
 
@@ -13,7 +13,7 @@ export interface UsageCount {
 }
 
 /** A replica of a service: ejected, restored, retried, looked up. */
-type ReplicaObservation = ReplicaPickerObservation & { readonly service: string };
+type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
 export interface ObservedRequest {
   readonly requestId: string;

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { open, read, textOf, write } from "./calls.ts";
-import { silence, start, startNonsense } from "./replica.ts";
+import type { UpstreamRequest } from "../../src/upstream/upstream.ts";
+import { open, read, textOf, write } from "./requests.ts";
+import { holdResponse, start, startNonsense } from "./replica.ts";
 
-test("an answer comes whole: status, headers, body, whatever they are", async () => {
+test("a response is returned whole: status, headers and body", async () => {
   const [replica] = await start(1);
-  replica.answer = (response, request) => {
+  replica.respond = (response, request) => {
     response.writeHead(302, { location: "/elsewhere", "content-encoding": "gzip", "set-cookie": ["a=1", "b=2"] });
     response.write(`${request.method} ${request.url} `);
     request.pipe(response);
@@ -12,26 +13,26 @@ test("an answer comes whole: status, headers, body, whatever they are", async ()
   const { upstream } = open([replica.url]);
   const result = await upstream.send({ ...write, path: "/a?b=c", body: "text" });
   expect(result).toMatchObject({
-    kind: "answered",
+    kind: "response",
     status: 302,
     headers: { location: "/elsewhere", "content-encoding": "gzip", "set-cookie": ["a=1", "b=2"] },
   });
   expect(textOf(result)).toBe("POST /a?b=c text");
-  expect(replica.calls).toBe(1);
+  expect(replica.requests).toBe(1);
 });
 
-test("without a path a request goes to the replica's own", async () => {
+test("a request without a path is sent to the path of the replica's URL", async () => {
   const [replica] = await start(1);
-  replica.answer = (response, request) => void response.end(request.url);
+  replica.respond = (response, request) => void response.end(request.url);
   const { upstream } = open([`${replica.url}/graphql?v=1`]);
   const { path: _, ...pathless } = read;
   expect(textOf(await upstream.send(pathless))).toBe("/graphql?v=1");
 });
 
 test.each([
-  ["at once when its head says so", { "content-length": "1001" }, 1],
-  ["when it gets there", {}, 1_001],
-])("an answer over the cap is cut %s, and not asked for again", async (_, headers, bytes) => {
+  ["at its head", { "content-length": "1001" }, 1],
+  ["at its first byte too many", {}, 1_001],
+])("a response that is too large is cut %s, and not requested again", async (_, headers, bytes) => {
   const replicas = await start(2, (response) => {
     response.writeHead(200, headers).write(Buffer.alloc(bytes));
   });
@@ -40,34 +41,39 @@ test.each([
     { bodyBytesMax: 1_000 },
   );
   expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "too-large" });
-  expect(replicas[0].calls + replicas[1].calls).toBe(1);
+  expect(replicas[0].requests + replicas[1].requests).toBe(1);
 });
 
-test("an answer of just the cap comes, and an answer to HEAD has no body to cut", async () => {
+test("a response of exactly the limit is returned, and a response to HEAD has no body to limit", async () => {
   const [replica] = await start(1);
-  replica.answer = (response, request) =>
+  replica.respond = (response, request) =>
     void response
       .writeHead(200, { "content-length": "1000" })
       .end(request.method === "HEAD" ? "" : Buffer.alloc(1_000));
   const { upstream } = open([replica.url], { bodyBytesMax: 1_000 });
   expect(await upstream.send(read)).toMatchObject({ body: Buffer.alloc(1_000) });
-  replica.answer = (response) => void response.writeHead(200, { "content-length": "5000" }).end();
+  replica.respond = (response) => void response.writeHead(200, { "content-length": "5000" }).end();
   expect(await upstream.send({ ...read, method: "HEAD" })).toMatchObject({ status: 200, body: Buffer.alloc(0) });
 });
 
-test("early hints are not the answer", async () => {
+test("an informational response is not the final one, and is reported with its headers", async () => {
   const [replica] = await start(1);
-  replica.answer = (response) => {
+  replica.respond = (response) => {
     response.writeEarlyHints({ link: "</a>; rel=preload" });
     response.end("ok");
   };
   const { upstream } = open([replica.url]);
-  expect(await upstream.send(read)).toMatchObject({ kind: "answered", status: 200, body: Buffer.from("ok") });
+  const information: unknown[] = [];
+  const onInformation: UpstreamRequest["onInformation"] = (status, { link }) => void information.push(status, link);
+  const response = { kind: "response", status: 200, body: Buffer.from("ok") };
+  expect(await upstream.send({ ...read, onInformation })).toMatchObject(response);
+  expect(information).toEqual([103, "</a>; rel=preload"]);
+  expect(await upstream.send(read)).toMatchObject(response);
 });
 
-test("an answer that stops short is a broken one", async () => {
+test("a response that ends early fails as reset", async () => {
   const [replica] = await start(1);
-  replica.answer = (response) => {
+  replica.respond = (response) => {
     response.writeHead(200, { "content-length": "10" }).write("half");
     setImmediate(() => response.socket?.end());
   };
@@ -75,7 +81,7 @@ test("an answer that stops short is a broken one", async () => {
   expect(await upstream.send(write)).toMatchObject({ kind: "failed", reason: "reset" });
 });
 
-test("what is no HTTP is a broken answer", async () => {
+test("a response that is not HTTP fails as reset", async () => {
   const url = await startNonsense();
   const { upstream } = open([url]);
   expect(await upstream.send(write)).toMatchObject({
@@ -85,21 +91,21 @@ test("what is no HTTP is a broken answer", async () => {
   });
 });
 
-test("a request that cannot be put on the wire is thrown back, and no replica blamed", async () => {
+test("a request that cannot be sent is rejected, and no replica counts it as a failure", async () => {
   const [replica] = await start(1);
   const { upstream, seen } = open([replica.url]);
-  await expect(upstream.send({ ...read, headers: { a: "b\r\nc: d" } })).rejects.toThrow("invalid a header");
-  expect([replica.calls, seen]).toEqual([0, []]);
+  await expect(upstream.send({ ...read, headers: ["a", "b\r\nc: d"] })).rejects.toThrow("invalid a header");
+  expect([replica.requests, seen]).toEqual([0, []]);
 });
 
-test("closing waits for what is under way", async () => {
+test("close waits for requests in flight", async () => {
   const [replica] = await start(1);
-  const silent = silence(replica);
+  const arrived = holdResponse(replica);
   const { upstream } = open([replica.url]);
   const held = upstream.send(read);
-  const answer = await silent;
+  const response = await arrived;
   const closed = upstream.close();
-  answer.end("ok");
+  response.end("ok");
   expect(textOf(await held)).toBe("ok");
   await closed;
   expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "refused" });

@@ -1,0 +1,63 @@
+import { Readable } from "node:stream";
+import type { AttemptOutcome } from "./replica-health.ts";
+import type { RetryReason } from "./replica-set.ts";
+import type { ResponseBody, TransportResponse, TransportResult } from "./transport.ts";
+
+/** Bad gateway, service unavailable, gateway timeout (RFC 9110, section 15.6): another replica may respond better. */
+const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+/**
+ * An attempt without a response for this long is a `timeout` for the replica's health; after less, the caller may have set a short deadline.
+ * Below the least deadline of an attempt, 500 ms, since timers may run a little early.
+ */
+const timeoutMinMs = 450;
+
+/** Why another replica may do better. Undefined if it is not likely, or if there is no time left. */
+export function toRetryReason(result: TransportResult<ResponseBody>): RetryReason | undefined {
+  if (result.kind === "response") return isUnavailable(result) ? "status" : undefined;
+  if (result.reason === "attempt-timeout") return "timeout";
+  return result.reason === "refused" || result.reason === "reset" ? result.reason : undefined;
+}
+
+/**
+ * What a result says about the replica. A timeout counts too: a frozen replica accepts connections and never responds. Under more load than all
+ * replicas can serve this does no harm: a replica is ejected only while another is healthy, and a smaller one recovers meanwhile.
+ * @param elapsedMs since the attempt started.
+ */
+export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: number): AttemptOutcome {
+  if (result.kind === "response") {
+    if (isUnavailable(result)) return "failure";
+    return hasCloseOption(result.headers["connection"]) ? "draining" : "success";
+  }
+  if (result.reason === "aborted" || result.reason === "too-large") return "inconclusive";
+  return result.reason !== "reset" && elapsedMs >= timeoutMinMs ? "timeout" : "failure";
+}
+
+export function toCause(result: TransportResult<ResponseBody>): unknown {
+  return result.kind === "failed" ? result.cause : new Error(`The replica responded with status ${result.status}`);
+}
+
+/**
+ * Parsers accept any three digits, but a response with a status above 599 cannot be forwarded (RFC 9110, section 15). A streamed body may have
+ * broken before it has a reader.
+ */
+export function rejectInvalid<Body extends ResponseBody>(result: TransportResult<Body>): TransportResult<Body> {
+  if (result.kind === "failed") return result;
+  const { status, body } = result;
+  if (body instanceof Readable && body.destroyed) return { kind: "failed", reason: "reset", cause: body.errored };
+  if (status >= 200 && status <= 599) return result;
+  if (body instanceof Readable) body.destroy();
+  const cause = new Error(`The replica responded with status ${status}`);
+  // The name of undici's errors for a response that is not HTTP.
+  return { kind: "failed", reason: "reset", cause: Object.assign(cause, { name: "HTTPParserError" }) };
+}
+
+/** A replica that sends `Retry-After` works, and expects that all replicas would respond the same (RFC 9110, section 10.2.3). */
+function isUnavailable({ status, headers }: TransportResponse<ResponseBody>): boolean {
+  return unavailableStatuses.has(status) && headers["retry-after"] === undefined;
+}
+
+/** Whether `Connection` contains the option `close` (RFC 9110, section 7.6.1): options are case-insensitive. */
+export function hasCloseOption(connection: string | readonly string[] | undefined): boolean {
+  if (connection === undefined || connection === "keep-alive") return false;
+  return /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(String(connection));
+}

@@ -1,0 +1,27 @@
+/** Latencies of recent attempts, for a percentile that costs no more than a store per attempt. */
+export interface LatencyWindow {
+  record(latencyMs: number): void;
+  /** Of the last 256 attempts, at most one second old. 0 without an attempt. */
+  p99Ms(): number;
+}
+
+const sizeMax = 256;
+const recomputeMs = 1_000;
+
+export function createLatencyWindow(nowMs: () => number): LatencyWindow {
+  const latencies = new Float64Array(sizeMax);
+  let count = 0;
+  let p99Ms = 0;
+  let computedAtMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    record: (latencyMs) => void (latencies[count++ % sizeMax] = latencyMs),
+    p99Ms() {
+      if (nowMs() - computedAtMs < recomputeMs) return p99Ms;
+      computedAtMs = nowMs();
+      const sorted = latencies.slice(0, Math.min(count, sizeMax)).sort();
+      p99Ms = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+      return p99Ms;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Readable } from "node:stream";
+import type { AttemptEndReason, Deadline } from "./deadline.ts";
+
+/** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects if the request cannot be sent to any replica. */
+export type Transport<Connection, Body extends ResponseBody> = (
+  replica: { readonly connection: Connection; readonly path: string },
+  request: TransportRequest,
+  deadline: Deadline,
+) => Promise<TransportResult<Body>>;
+
+export interface TransportRequest {
+  readonly method: string;
+  /** Path and query, beginning with `/`. Default: those of the replica's URL. */
+  readonly path?: string | undefined;
+  /** Names and values in turn. Sent unchanged; the transport adds `host` and `content-length`. */
+  readonly headers: readonly string[];
+  readonly body?: string | Buffer | undefined;
+  /** Called for each informational response (RFC 9110, section 15.2) with another status than 100 and 101. */
+  readonly onInformation?: InformationListener | undefined;
+}
+
+export type InformationListener = (status: number, headers: ResponseHeaders) => void;
+
+export type ResponseBody = Buffer | Readable;
+
+/** By name in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type TransportResult<Body extends ResponseBody> = TransportResponse<Body> | TransportFailure;
+
+export interface TransportResponse<Body extends ResponseBody> {
+  readonly kind: "response";
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Names and values in turn, as they were received. */
+  readonly rawHeaders: readonly (string | Buffer)[];
+  /** As it was received: not decompressed. */
+  readonly body: Body;
+}
+
+/** Names and values in turn, as strings. */
+export function toHeaderList(rawHeaders: TransportResponse<ResponseBody>["rawHeaders"]): readonly string[] {
+  return rawHeaders.map((text) => (typeof text === "string" ? text : text.toString("latin1")));
+}
+
+/**
+ * - `refused`: there was no connection, so nothing was sent.
+ * - `reset`: the connection broke, or the response is not HTTP; the request may have been processed.
+ * - `too-large`: the response is longer than the transport allows.
+ * - `attempt-timeout`, `timeout`, `aborted`: the deadline ended.
+ */
+export interface TransportFailure {
+  readonly kind: "failed";
+  readonly reason: "reset" | "too-large" | AttemptEndReason;
+  readonly cause: unknown;
+}

@@ -1,0 +1,220 @@
+import { Readable } from "node:stream";
+import { type Dispatcher, Pool } from "undici";
+import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
+import type { AttemptEndReason, Deadline, EndListener } from "./deadline.ts";
+import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
+
+export type { Pool };
+
+export interface PoolLimits {
+  readonly connectionsMax: number;
+  /** Until a connection is established, TLS included. Rounded up to the next half second. */
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * After this idle time the client closes a connection, whatever the replica allows. It is less than a draining replica goes on responding with
+ * `Connection: close` (`DRAIN_DELAY_MS`, 2,000 in deployments): when the replica closes its idle connections, none of this client's is left, and
+ * no request that must not be sent twice is lost. Node runs timers before it reads sockets, so this holds after a pause of the process too.
+ */
+export const idleMsMax = 1_000;
+
+/** Connections to one replica, opened when they are needed. */
+export function openPool(
+  { origin, addresses }: ReplicaAddress,
+  { connectionsMax, connectTimeoutMs }: PoolLimits,
+): Pool {
+  return new Pool(origin, {
+    connections: connectionsMax,
+    pipelining: 1,
+    allowH2: false,
+    connectTimeout: connectTimeoutMs,
+    // undici's timeouts are idle times; the request's deadline covers everything.
+    keepAliveTimeout: idleMsMax,
+    keepAliveMaxTimeout: idleMsMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(addresses.length > 0 ? { connect: { lookup: createFixedLookup(addresses) } } : {}),
+  });
+}
+
+interface BodyMode {
+  /** Whether a long response body is streamed. */
+  readonly isStreamed: boolean;
+  readonly bodyBytesMax: number;
+}
+
+/** A transport that reads the whole response. A body of more than `bodyBytesMax` bytes fails as `too-large`. */
+export function createBufferedTransport(bodyBytesMax: number): Transport<Dispatcher, Buffer> {
+  const mode = { isStreamed: false, bodyBytesMax };
+  return (replica, request, deadline) => dispatch(replica, request, deadline, mode) as Promise<TransportResult<Buffer>>;
+}
+
+/** A transport that reads short responses, and streams long ones at the reader's pace. */
+export const streamedTransport: Transport<Dispatcher, Buffer | Readable> = (replica, request, deadline) =>
+  dispatch(replica, request, deadline, { isStreamed: true, bodyBytesMax: Infinity });
+
+/** A streamed response with at most this `Content-Length` is read whole: it can be retried if it breaks, and needs no stream. */
+const shortBytesMax = 65_536;
+/** undici's error codes for a request that cannot be sent to any replica. */
+const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
+
+/**
+ * By `dispatch`, not `request`: it reports when the first byte may be sent, which makes `refused` safe to send again; it preserves the headers as
+ * they were received; and it saves a stream per response.
+ */
+function dispatch(
+  { connection, path: defaultPath }: { readonly connection: Dispatcher; readonly path: string },
+  request: TransportRequest,
+  deadline: Deadline,
+  mode: BodyMode,
+): Promise<TransportResult<Buffer | Readable>> {
+  const { method, path = defaultPath, headers, body = null } = request;
+  return new Promise((resolve, reject) => {
+    const handler = new ResponseHandler({ request, deadline, mode, resolve, reject });
+    // undici does not change the headers.
+    connection.dispatch({ method, path, headers: headers as string[], body }, handler);
+  });
+}
+
+interface ResponseHandlerOptions {
+  readonly request: TransportRequest;
+  readonly deadline: Deadline;
+  readonly mode: BodyMode;
+  resolve(result: TransportResult<Buffer | Readable>): void;
+  reject(error: unknown): void;
+}
+
+class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
+  readonly #o: ResponseHandlerOptions;
+  /** Set as soon as bytes may be sent. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #bytes = 0;
+  /** Most bodies have one chunk: no array is created for it. */
+  #chunk: Buffer | undefined;
+  #moreChunks: Buffer[] | undefined;
+  #stream: ResponseStream | undefined;
+  #isSettled = false;
+
+  constructor(o: ResponseHandlerOptions) {
+    this.#o = o;
+    o.deadline.listener = this;
+  }
+
+  get mayBeSent(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(new Error("The request ended before it was sent"));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#isSettled) return;
+    // Informational responses precede the final one (RFC 9110, section 15.2).
+    if (status < 200) return this.#o.request.onInformation?.(status, headers);
+    this.#status = status;
+    this.#headers = headers;
+    const { isStreamed, bodyBytesMax } = this.#o.mode;
+    // NaN without a Content-Length.
+    const length = this.#hasBody() ? Number(headers["content-length"]) : 0;
+    if (length > bodyBytesMax) return this.#failTooLarge();
+    if (!isStreamed || length <= shortBytesMax) return;
+    this.#stream = new ResponseStream(controller);
+    this.#respond(controller, this.#stream);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#stream) {
+      if (!this.#stream.push(chunk)) controller.pause();
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#o.mode.bodyBytesMax) return this.#failTooLarge();
+    if (this.#chunk) (this.#moreChunks ??= []).push(chunk);
+    else this.#chunk = chunk;
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#stream) return this.#stream.finish();
+    if (this.#isSettled) return;
+    const first = this.#chunk ?? Buffer.of();
+    this.#respond(controller, this.#moreChunks ? Buffer.concat([first, ...this.#moreChunks], this.#bytes) : first);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#stream) return void this.#stream.destroy(error);
+    if (this.#isSettled) return;
+    if (this.#controller) return this.#settle({ kind: "failed", reason: "reset", cause: error });
+    if ("code" in error && unsendableCodes.has(String(error.code))) return this.#o.reject(error);
+    this.#settle({ kind: "failed", reason: "refused", cause: error });
+  }
+
+  onEnd(reason: AttemptEndReason, cause: unknown): void {
+    this.#fail(reason, cause);
+  }
+
+  /** A response to HEAD and a 204 or 304 have none, whatever their Content-Length (RFC 9112, section 6.3). */
+  #hasBody(): boolean {
+    return this.#o.request.method !== "HEAD" && this.#status !== 204 && this.#status !== 304;
+  }
+
+  #failTooLarge(): void {
+    const { bodyBytesMax } = this.#o.mode;
+    this.#fail("too-large", new Error(`The response has more than ${bodyBytesMax} bytes`));
+  }
+
+  /** Resolves first, then closes the connection, by which the replica learns that the response is not awaited. */
+  #fail(reason: "too-large" | AttemptEndReason, cause: unknown): void {
+    if (this.#isSettled) return;
+    this.#settle({ kind: "failed", reason, cause });
+    this.#controller?.abort(new Error(`The request ended: ${reason}`));
+  }
+
+  #respond({ rawHeaders }: Dispatcher.DispatchController, body: Buffer | Readable): void {
+    this.#settle({
+      kind: "response",
+      status: this.#status,
+      headers: this.#headers,
+      // A list, since HTTP/2 is off.
+      rawHeaders: rawHeaders as readonly Buffer[],
+      body,
+    });
+  }
+
+  #settle(result: TransportResult<Buffer | Readable>): void {
+    this.#isSettled = true;
+    this.#o.deadline.listener = undefined;
+    this.#o.resolve(result);
+  }
+}
+
+/** A response body that is received at its reader's pace. Destroyed before its end, it closes the connection. */
+class ResponseStream extends Readable {
+  readonly #controller: Dispatcher.DispatchController;
+  #isComplete = false;
+
+  constructor(controller: Dispatcher.DispatchController) {
+    super();
+    this.#controller = controller;
+    // The body may fail before it has a reader; `errored` keeps the error.
+    this.on("error", () => {});
+  }
+
+  finish(): void {
+    this.#isComplete = true;
+    this.push(null);
+  }
+
+  override _read(): void {
+    this.#controller.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!this.#isComplete) this.#controller.abort(error ?? new Error("The reader closed the response body"));
+    callback(error);
+  }
+}

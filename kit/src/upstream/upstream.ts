@@ -1,0 +1,344 @@
+import type { AbortSignalLike } from "../http/abort-source.ts";
+// How requests of the gateway and the REST proxy reach a service: choice of a replica, attempts, retries. A transport sends each attempt.
+import { Readable } from "node:stream";
+import { deadlineHeader } from "../http/deadline.ts";
+import type { Span } from "../telemetry/tracing/trace.ts";
+import { type AddressBook, createAddressBook, type Lookup, type ReplicaAddress } from "./addresses.ts";
+import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
+import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
+import { createDeadline, type Deadline, type EndListener, type EndReason, waitWithin } from "./deadline.ts";
+import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
+import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
+import {
+  createReplicaSet,
+  type Replica,
+  type ReplicaObservation,
+  type ReplicaSet,
+  type RetryReason,
+} from "./replica-set.ts";
+import { createRetryBudget, defaultRetryBudget, type RetryBudget, type RetryBudgetLimits } from "./retry-budget.ts";
+import type {
+  ResponseBody,
+  Transport,
+  TransportFailure,
+  TransportRequest,
+  TransportResponse,
+  TransportResult,
+} from "./transport.ts";
+
+export type { TracedRequest };
+
+/** One service with all its replicas. `Connection` leads to one replica. */
+export interface Upstream<Connection> {
+  /** Whether `requestsMax` requests are in flight: the next one fails as `overloaded`. */
+  readonly isFull: boolean;
+  /**
+   * Sends one request. A failure is a result too.
+   * @throws Error if the request cannot be sent at all, such as a header with a line break: a bug of the caller.
+   */
+  send<Body extends ResponseBody>(
+    request: UpstreamRequest,
+    transport: Transport<Connection, Body>,
+  ): Promise<UpstreamResult<Body>>;
+  /** Closes the connections once no request is in flight. */
+  close(): Promise<void>;
+}
+
+export interface UpstreamRequest extends TransportRequest {
+  /** A request that is not idempotent (RFC 9110, section 9.2.2) is sent again only if no byte of it was sent. */
+  readonly isIdempotent: boolean;
+  /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
+  readonly timeoutMs: number;
+  /** Whether each attempt sends the remaining time, as `X-Deadline-Ms`. */
+  readonly sendsDeadline?: boolean;
+  /** Aborts the request, at the replica too. */
+  readonly signal?: AbortSignalLike;
+  /** Each attempt becomes a span and sends its `traceparent`: `headers` must contain none. Undefined if the request is not traced. */
+  readonly traced?: TracedRequest | undefined;
+}
+
+export type UpstreamResult<Body extends ResponseBody> = UpstreamResponse<Body> | UpstreamFailure;
+
+/** A response of any final status; redirects are not followed. */
+export interface UpstreamResponse<Body extends ResponseBody> extends TransportResponse<Body> {
+  /** The replica that sent it, by URL and address. */
+  readonly replica: string;
+  /** Undefined if `body` is a Buffer. */
+  readonly pendingBody: PendingBody | undefined;
+}
+
+/** A body that is not yet received. The caller must watch the deadline, and call `finish` once. */
+export interface PendingBody {
+  readonly deadline: Deadline;
+  /** @param outcome what the body says about the replica. */
+  finish(outcome: AttemptOutcome, cause?: unknown): void;
+}
+
+export interface UpstreamFailure {
+  readonly kind: "failed";
+  /** The last replica that the request was sent to, by URL and address; undefined if there was none. */
+  readonly replica: string | undefined;
+  /** As in `TransportFailure`. `refused`: also if no address is known. `overloaded`: `requestsMax` requests are in flight; nothing was sent. */
+  readonly reason: "refused" | "reset" | "too-large" | "overloaded" | EndReason;
+  readonly cause: unknown;
+}
+
+/** Replicas are named by URL and address: for logs, never for clients. */
+export type UpstreamObservation =
+  | ReplicaObservation
+  /** `replica` failed, and the request is sent again. `status` if it responded. */
+  | {
+      readonly kind: "retried";
+      readonly replica: string;
+      readonly reason: RetryReason;
+      readonly status: number | undefined;
+    }
+  /** `replica` failed or is slow, and the request is not sent again: the retry budget is used up. */
+  | { readonly kind: "retry-refused"; readonly replica: string }
+  | { readonly kind: "lookup-failed"; readonly host: string; readonly cause: unknown };
+
+export interface UpstreamOptions<Connection> {
+  /** http(s) URLs of the replicas, at least one. Each address of a host name is a replica. */
+  readonly urls: readonly string[];
+  /** Requests in flight at once, over all replicas; further ones fail at once. Default 1,024. */
+  readonly requestsMax?: number | undefined;
+  /** Milliseconds between two lookups of a host name. Default 5,000. */
+  readonly resolveEveryMs?: number | undefined;
+  readonly retryBudget?: RetryBudgetLimits | undefined;
+  readonly lookup?: Lookup | undefined;
+  /** A monotonic clock. */
+  readonly nowMs?: (() => number) | undefined;
+  /** In [0, 1). */
+  readonly random?: (() => number) | undefined;
+  readonly observe?: ((observation: UpstreamObservation) => void) | undefined;
+  /** Opens the connection, or the pool of connections, to one replica. */
+  open(address: ReplicaAddress): Connection;
+  /** Resolves once no request is in flight on it. */
+  close(connection: Connection): Promise<void>;
+}
+
+/** Attempts of one request. With three, five broken connections in a hundred fail one request in eight thousand. */
+const attemptsMax = 3;
+/** An attempt has at least this long, or this many times the 99th percentile of recent latencies. */
+const attemptTimeoutMinMs = 500;
+const attemptTimeoutP99s = 4;
+
+/**
+ * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
+ * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
+ *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method.
+ * - Deadlines: one per request; one per attempt while another healthy replica remains.
+ */
+export function createUpstream<Connection>(options: UpstreamOptions<Connection>): Upstream<Connection> {
+  return new ReplicatedUpstream(options);
+}
+
+/** One request and its attempts. */
+interface Sending<Connection, Body extends ResponseBody> {
+  readonly request: UpstreamRequest;
+  readonly transport: Transport<Connection, Body>;
+  readonly deadline: Deadline;
+  readonly endsAtMs: number;
+  /** The replicas of all attempts, the last one at the end. */
+  readonly tried: Replica<Connection>[];
+}
+
+class ReplicatedUpstream<Connection> implements Upstream<Connection> {
+  readonly #requestsMax: number;
+  readonly #nowMs: () => number;
+  readonly #observe: (observation: UpstreamObservation) => void;
+  readonly #replicas: ReplicaSet<Connection>;
+  readonly #addresses: AddressBook;
+  readonly #budget: RetryBudget;
+  readonly #latencies: LatencyWindow;
+  #inFlight = 0;
+
+  constructor(o: UpstreamOptions<Connection>) {
+    const { requestsMax = 1_024, nowMs = () => performance.now(), random = Math.random, observe = () => {} } = o;
+    this.#requestsMax = requestsMax;
+    this.#nowMs = nowMs;
+    this.#observe = observe;
+    this.#replicas = createReplicaSet<Connection>({ open: o.open, close: o.close, nowMs, random, observe });
+    this.#addresses = createAddressBook({
+      ...{ urls: o.urls, lookup: o.lookup, resolveEveryMs: o.resolveEveryMs, nowMs },
+      onChanged: this.#replicas.update,
+      onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
+    });
+    this.#budget = createRetryBudget(o.retryBudget ?? defaultRetryBudget(requestsMax), nowMs);
+    this.#latencies = createLatencyWindow(nowMs);
+  }
+
+  get isFull(): boolean {
+    return this.#inFlight >= this.#requestsMax;
+  }
+
+  close(): Promise<void> {
+    return this.#replicas.close();
+  }
+
+  async send<Body extends ResponseBody>(request: UpstreamRequest, transport: Transport<Connection, Body>) {
+    if (this.isFull) return failed("overloaded", undefined, new Error(`${this.#requestsMax} requests are in flight`));
+    this.#inFlight++;
+    const deadline = createDeadline(request.timeoutMs, request.signal);
+    const endsAtMs = this.#nowMs() + request.timeoutMs;
+    let result: UpstreamResult<Body> | undefined;
+    try {
+      const lookup = this.#addresses.refresh();
+      if (lookup && !deadline.ended) await waitWithin(deadline, lookup);
+      result = await this.#sendWithRetries({ request, transport, deadline, endsAtMs, tried: [] });
+      return result;
+    } finally {
+      if (result?.kind !== "response" || !result.pendingBody) this.#release(deadline);
+    }
+  }
+
+  #release(deadline: Deadline): void {
+    this.#inFlight--;
+    deadline.clear();
+  }
+
+  /** The response of an earlier attempt is returned if no later attempt gets one. */
+  async #sendWithRetries<Body extends ResponseBody>(sending: Sending<Connection, Body>): Promise<UpstreamResult<Body>> {
+    const { request, deadline, tried } = sending;
+    let result: AttemptResult<Body> | undefined;
+    this.#budget.deposit();
+    let replica = this.#replicas.choose(request.isIdempotent);
+    while (replica && !deadline.ended) {
+      const latest = await this.#attempt(replica, sending);
+      const reason = toRetryReason(latest);
+      replica = reason && this.#chooseNext(sending, reason, latest);
+      if (latest.kind === "response" && !replica) return latest;
+      // A streamed body is not kept: it would occupy its connection until the next attempt ends.
+      if (latest.kind === "response" && latest.body instanceof Readable) latest.body.destroy();
+      else if (latest.kind === "response" || result?.kind !== "response") result = latest;
+    }
+    if (result?.kind === "response") return result;
+    if (deadline.ended) return { kind: "failed", replica: tried.at(-1)?.name, ...deadline.ended };
+    // An Error costs as much as a whole attempt, for its stack trace: it is created only here.
+    if (!result) return failed("refused", undefined, new Error("No address is known"));
+    return { ...result, reason: result.reason === "attempt-timeout" ? "timeout" : result.reason };
+  }
+
+  async #attempt<Body extends ResponseBody>(
+    replica: Replica<Connection>,
+    sending: Sending<Connection, Body>,
+  ): Promise<AttemptResult<Body>> {
+    const { request, transport, deadline, tried } = sending;
+    const { traced, method } = request;
+    const role = this.#replicas.startAttempt(replica);
+    const startedAtMs = this.#nowMs();
+    const span = traced && startAttemptSpan(traced, { method, replica, resends: tried.length });
+    tried.push(replica);
+    const timer = this.#startAttemptTimer(sending, startedAtMs);
+    let result: TransportResult<Body> | undefined;
+    try {
+      const sent = toTransportRequest(request, sending.endsAtMs - startedAtMs, span);
+      result = rejectInvalid(await transport(replica, sent, deadline));
+    } finally {
+      clearTimeout(timer);
+      if (span) endAttemptSpan(span, result);
+      if (!result) this.#replicas.endAttempt(replica, role, "inconclusive");
+    }
+    return this.#judge(result, { replica, role, startedAtMs }, sending);
+  }
+
+  /** Reports the attempt's outcome to the replica's health: of a streamed response once its body has ended. */
+  #judge<Body extends ResponseBody>(
+    result: TransportResult<Body>,
+    attempt: Attempt<Connection>,
+    { request, deadline }: Sending<Connection, Body>,
+  ): AttemptResult<Body> {
+    const { name } = attempt.replica;
+    const latencyMs = this.#nowMs() - attempt.startedAtMs;
+    const outcome = toOutcome(result, latencyMs);
+    const isFailure = outcome === "failure" || outcome === "timeout";
+    const isStreamed = result.kind === "response" && result.body instanceof Readable;
+    if (isFailure || !isStreamed) this.#endAttempt(attempt, outcome, isFailure ? toCause(result) : undefined);
+    if (result.kind === "failed") return { ...result, replica: name };
+    if (request.isIdempotent && !isFailure) this.#latencies.record(latencyMs);
+    if (!isStreamed) return { ...result, replica: name, pendingBody: undefined };
+    const finish: PendingBody["finish"] = (bodyOutcome, cause) => {
+      if (!isFailure) this.#endAttempt(attempt, bodyOutcome === "success" ? outcome : bodyOutcome, cause);
+      this.#release(deadline);
+    };
+    return { ...result, replica: name, pendingBody: { deadline, finish } };
+  }
+
+  #endAttempt({ replica, role }: Attempt<Connection>, outcome: AttemptOutcome, cause: unknown): void {
+    if (outcome !== "success" && outcome !== "inconclusive") this.#addresses.refreshSoon();
+    this.#replicas.endAttempt(replica, role, outcome, cause);
+  }
+
+  /** The replica for one more attempt, paid from the budget. Undefined if the result is final. */
+  #chooseNext<Body extends ResponseBody>(
+    { request, tried }: Sending<Connection, Body>,
+    reason: RetryReason,
+    failed: AttemptResult<Body>,
+  ): Replica<Connection> | undefined {
+    // A refused request was not sent: it may be sent again whatever its method, and costs no replica anything.
+    if (tried.length >= attemptsMax || (reason !== "refused" && !request.isIdempotent)) return undefined;
+    const next = this.#replicas.chooseNext(tried, reason);
+    if (!next) return undefined;
+    // A timeout was paid for when the attempt was ended.
+    const isPaid = reason === "refused" || reason === "timeout" || this.#withdrawRetry(failed.replica);
+    if (!isPaid) return undefined;
+    const status = failed.kind === "response" ? failed.status : undefined;
+    this.#observe({ kind: "retried", replica: failed.replica, reason, status });
+    return next;
+  }
+
+  #withdrawRetry(replica: string): boolean {
+    const isPaid = this.#budget.withdraw();
+    if (!isPaid) this.#observe({ kind: "retry-refused", replica });
+    return isPaid;
+  }
+
+  /** Half of the remaining time is left for another attempt. */
+  #startAttemptTimer<Body extends ResponseBody>(
+    sending: Sending<Connection, Body>,
+    nowMs: number,
+  ): NodeJS.Timeout | undefined {
+    const { tried } = sending;
+    if (tried.length >= attemptsMax || !this.#replicas.hasHealthyAlternative(tried)) return undefined;
+    const timeoutMs = Math.max(attemptTimeoutMinMs, attemptTimeoutP99s * this.#latencies.p99Ms());
+    return setTimeout(this.#onAttemptTimeout, Math.min(timeoutMs, (sending.endsAtMs - nowMs) / 2), sending);
+  }
+
+  /** After a pause of this process, a response may wait in the socket: it is read before `setImmediate` calls back. */
+  readonly #onAttemptTimeout = (sending: Sending<Connection, ResponseBody>): void => {
+    setImmediate(this.#endLateAttempt, sending, sending.deadline.listener);
+  };
+
+  /** Ends the attempt if the request may be sent again: if it still waits for a connection, or is idempotent and the retry is paid for. */
+  readonly #endLateAttempt = (
+    { request, deadline, tried }: Sending<Connection, ResponseBody>,
+    listener: EndListener | undefined,
+  ): void => {
+    if (!listener || deadline.listener !== listener || !this.#replicas.hasHealthyAlternative(tried)) return;
+    if (!listener.mayBeSent) return listener.onEnd("refused", new Error("No connection within the attempt's deadline"));
+    if (!request.isIdempotent || !this.#withdrawRetry(tried.at(-1)?.name ?? "")) return;
+    listener.onEnd("attempt-timeout", new Error("No response within the attempt's deadline"));
+  };
+}
+
+interface Attempt<Connection> {
+  readonly replica: Replica<Connection>;
+  readonly role: AttemptRole;
+  readonly startedAtMs: number;
+}
+
+type AttemptResult<Body extends ResponseBody> =
+  | UpstreamResponse<Body>
+  | (TransportFailure & { readonly replica: string });
+
+function toTransportRequest(request: UpstreamRequest, remainingMs: number, span: Span | undefined): TransportRequest {
+  if (!span && !request.sendsDeadline) return request;
+  const headers = [...request.headers];
+  if (request.sendsDeadline) headers.push(deadlineHeader, String(Math.max(1, Math.floor(remainingMs))));
+  if (span) headers.push("traceparent", span.traceParent);
+  return { ...request, headers };
+}
+
+function failed(reason: UpstreamFailure["reason"], replica: string | undefined, cause: unknown): UpstreamFailure {
+  return { kind: "failed", replica, reason, cause };
+}

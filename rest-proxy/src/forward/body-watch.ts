@@ -1,0 +1,54 @@
+import type { Readable } from "node:stream";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { AttemptOutcome } from "@tributary/kit/upstream/replica-health";
+import type { PendingBody } from "@tributary/kit/upstream/upstream";
+import { isConnectionError, serviceLate } from "../errors/errors.ts";
+
+export interface BodyWatch {
+  readonly pending: PendingBody;
+  readonly signal: AbortSignalLike;
+  /** How much longer than the service a slow reader has. */
+  readonly readerExtraMs: number;
+  /** Called once, when the body is closed. */
+  onClosed(): void;
+}
+
+/**
+ * Enforces the deadline on a response body that is being read. The service has until the deadline; a body that waits for its reader then has
+ * `readerExtraMs` more. After that it is destroyed, with an AppError GATEWAY_TIMEOUT; if the client disconnects, without an error.
+ */
+export function watchBody(body: Readable, { pending, signal, readerExtraMs, onClosed }: BodyWatch): void {
+  const { deadline } = pending;
+  let isLate = false;
+  let timer: NodeJS.Timeout | undefined;
+  const abort = () => void body.destroy();
+  const destroyLate = () => void body.destroy(serviceLate(deadline.ended?.cause));
+  deadline.listener = {
+    mayBeSent: true,
+    onEnd(reason) {
+      if (reason === "aborted") return abort();
+      // Received and unread bytes wait for the reader; `isPaused` is true of every reader from time to time.
+      isLate = body.readableLength === 0;
+      if (isLate) return destroyLate();
+      timer = setTimeout(destroyLate, readerExtraMs);
+      // The deadline reports one end only.
+      signal.addEventListener("abort", abort);
+    },
+  };
+  const finish = () => {
+    deadline.listener = undefined;
+    clearTimeout(timer);
+    if (timer) signal.removeEventListener("abort", abort);
+    pending.finish(isLate ? "failure" : toBodyOutcome(body), body.errored);
+    onClosed();
+  };
+  // With a listener, Node distinguishes a broken body from one that its reader destroyed.
+  body.on("error", () => {});
+  if (body.closed) finish();
+  else body.once("close", finish);
+}
+
+function toBodyOutcome(body: Readable): AttemptOutcome {
+  if (body.readableEnded) return "success";
+  return isConnectionError(body.errored) ? "failure" : "inconclusive";
+}

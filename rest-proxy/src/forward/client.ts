@@ -1,0 +1,189 @@
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+// Stage 4 of 5: forward. Sends requests to one service, over all its replicas.
+import { Readable } from "node:stream";
+import { deadlineHeader } from "@tributary/kit/http/deadline";
+import { AppError } from "@tributary/kit/errors/app-error";
+import type { Span } from "@tributary/kit/telemetry/tracing/trace";
+import {
+  type InformationListener,
+  type ResponseBody,
+  toHeaderList,
+  type Transport,
+} from "@tributary/kit/upstream/transport";
+import { streamedTransport } from "@tributary/kit/upstream/undici-transport";
+import {
+  createUpstream,
+  type UpstreamFailure,
+  type UpstreamObservation,
+  type UpstreamOptions,
+  type UpstreamRequest,
+} from "@tributary/kit/upstream/upstream";
+import { ClientDisconnected, serviceDown, serviceLate } from "../errors/errors.ts";
+import type { ServiceObserver } from "../telemetry/service-observer.ts";
+import { isHopByHop, namesInConnection, toClientHeaders } from "./headers.ts";
+import { watchBody } from "./body-watch.ts";
+import { createMiddlewareTransport } from "./middleware-transport.ts";
+import { closeConnection, openConnection, type ReplicaConnection } from "./replica-connection.ts";
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** Path and query at the service, beginning with `/`. */
+  readonly target: string;
+  /** Names and values in turn, end-to-end only. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | undefined;
+  /** Aborted when no client waits for the response. */
+  readonly signal: AbortSignalLike;
+  /** The route accepts an `Idempotency-Key` in this version: a `POST` with one may be sent twice. */
+  readonly takesIdempotencyKey?: boolean;
+  /** Each attempt becomes a child span, whose trace the service gets; undefined if the request is not traced. */
+  readonly span?: Span | undefined;
+  /** Called for informational responses (1xx). */
+  readonly onInformation?: InformationListener | undefined;
+}
+
+export interface ServiceResponse {
+  readonly status: number;
+  /** Names and values in turn, as they were received, without those that are not for clients. */
+  readonly headers: readonly string[];
+  /**
+   * A stream must be read or destroyed. It is destroyed with an error if the response breaks off, with an AppError GATEWAY_TIMEOUT at the
+   * deadline, and without an error if `signal` is aborted.
+   */
+  readonly body: Buffer | Readable;
+}
+
+/**
+ * Sends a request to the service.
+ * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT; SERVICE_UNAVAILABLE if too many requests are in flight, and nothing was sent; ClientDisconnected if
+ * `signal` was aborted.
+ */
+export type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
+
+/** Both transports share replicas, their health, the retry budget and the limit of requests in flight. */
+export interface ServiceClient {
+  /** For reads, which others may join and the cache may start itself. */
+  readonly sendByUndici: SendToService;
+  /** For writes. */
+  readonly sendByMiddleware: SendToService;
+  /** Resolves once no request is in flight. */
+  close(): Promise<void>;
+}
+
+export type ServiceClientObservation = UpstreamObservation & { readonly service: string };
+
+export interface ServiceClientOptions extends Pick<
+  UpstreamOptions<ReplicaConnection>,
+  "urls" | "resolveEveryMs" | "retryBudget" | "lookup" | "nowMs" | "random"
+> {
+  readonly service: string;
+  /** Requests in flight at once; further ones are rejected at once. */
+  readonly requestsMax: number;
+  /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
+  readonly timeoutMs: number;
+  /** A client has this long to read a response; not less than `timeoutMs`. */
+  readonly readTimeoutMs: number;
+  /** Until a connection is established, TLS included. Default 1,000. */
+  readonly connectTimeoutMs?: number;
+  readonly observe?: (observation: ServiceClientObservation) => void;
+  /** Undefined if telemetry is off. */
+  readonly watch?: ServiceObserver | undefined;
+}
+
+export function createServiceClient(o: ServiceClientOptions): ServiceClient {
+  const { service, requestsMax, timeoutMs, connectTimeoutMs = 1_000, observe, watch } = o;
+  const limits = { connectionsMax: requestsMax, connectTimeoutMs };
+  const upstream = createUpstream<ReplicaConnection>({
+    ...o,
+    open: (address) => openConnection(address, limits),
+    close: closeConnection,
+    observe: (observation) => observe?.({ ...observation, service }),
+  });
+  const readerExtraMs = Math.max(0, o.readTimeoutMs - timeoutMs);
+
+  async function send(
+    request: ServiceRequest,
+    transport: Transport<ReplicaConnection, ResponseBody>,
+  ): Promise<ServiceResponse> {
+    if (upstream.isFull) throw rejectOverload(watch);
+    const { signal } = request;
+    const watched = watch?.begin();
+    try {
+      const response = await upstream.send(toUpstreamRequest(request, service, timeoutMs), transport);
+      if (response.kind === "failed") throw toError(response);
+      const { status, body, rawHeaders, pendingBody: pending } = response;
+      watched?.answered(status);
+      const onClosed = () => watched?.closed();
+      if (pending && body instanceof Readable) watchBody(body, { pending, signal, readerExtraMs, onClosed });
+      else onClosed();
+      return { status, headers: toClientHeaders(toHeaderList(rawHeaders)), body };
+    } catch (error) {
+      watched?.failed(error);
+      watched?.closed();
+      throw error;
+    }
+  }
+
+  const undici: Transport<ReplicaConnection, ResponseBody> = ({ connection, path }, request, deadline) =>
+    streamedTransport({ connection: connection.pool, path }, request, deadline);
+  const middleware = createMiddlewareTransport(connectTimeoutMs);
+  return {
+    sendByUndici: (request) => send(request, undici),
+    sendByMiddleware: (request) => send(request, middleware),
+    close: () => upstream.close(),
+  };
+}
+
+function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: number): UpstreamRequest {
+  const { method, target: path, body, signal, span, onInformation } = request;
+  return {
+    ...{ method, path, body, signal, timeoutMs, onInformation, sendsDeadline: true },
+    headers: toEndToEnd(request.headers, span !== undefined),
+    isIdempotent: isIdempotent(request),
+    traced: span && { parent: span, name: `ask ${service}`, attributes: { "tributary.service": service } },
+  };
+}
+
+/**
+ * Stricter than RFC 9110, section 9.2.2: a repeated `DELETE` or `PUT` may have another response (404), and the client could not know that the
+ * first one was processed. A `POST` with a key may get a 409 since its first attempt is still in progress.
+ */
+function isIdempotent({ method, headers, takesIdempotencyKey = false }: ServiceRequest): boolean {
+  if (method === "GET" || method === "HEAD") return true;
+  return method === "POST" && takesIdempotencyKey && hasIdempotencyKey(headers);
+}
+
+function hasIdempotencyKey(headers: readonly string[]): boolean {
+  return headers.some(
+    (name, at) => at % 2 === 0 && name.toLowerCase() === "idempotency-key" && headers[at + 1]?.trim() !== "",
+  );
+}
+
+/** Set by the transport or for each attempt. */
+const replaced: ReadonlySet<string> = new Set(["expect", "host", deadlineHeader]);
+
+/** Without the headers of the previous connection (RFC 9110, section 7.6.1). */
+function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly string[] {
+  const dropped = namesInConnection(headers);
+  const list: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = (headers[at] ?? "").toLowerCase();
+    if (replaced.has(name) || isHopByHop(name) || dropped.has(name) || (isTraced && name === "traceparent")) continue;
+    list.push(name, headers[at + 1] ?? "");
+  }
+  return list;
+}
+
+function rejectOverload(watch: ServiceObserver | undefined): AppError {
+  const error = new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Retry after 1 s.", {
+    retryAfterSeconds: 1,
+  });
+  watch?.refuse(error);
+  return error;
+}
+
+function toError({ reason, cause, replica }: UpstreamFailure): Error {
+  if (reason === "timeout") return serviceLate(cause, replica);
+  if (reason === "aborted") return new ClientDisconnected("The client disconnected before the response.", { cause });
+  return serviceDown(cause, replica);
+}

@@ -1,0 +1,42 @@
+import { Agent as HttpAgent, type AgentOptions } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { createFixedLookup, hostOf, type ReplicaAddress } from "@tributary/kit/upstream/addresses";
+import { idleMsMax, openPool, type Pool, type PoolLimits } from "@tributary/kit/upstream/undici-transport";
+
+/** The connections to one replica: undici's pool, and Node's agent for http-proxy-middleware. */
+export interface ReplicaConnection {
+  /** In parts, since the middleware would parse a URL for each request. */
+  readonly target: {
+    readonly protocol: string;
+    readonly host: string;
+    readonly hostname: string;
+    readonly port: string;
+  };
+  readonly agent: HttpAgent | HttpsAgent;
+  readonly pool: Pool;
+}
+
+export function openConnection(address: ReplicaAddress, limits: PoolLimits): ReplicaConnection {
+  const url = new URL(address.origin);
+  const { protocol, host, port } = url;
+  const options: AgentOptions = {
+    keepAlive: true,
+    // The requests in flight limit the number of sockets; the agent must not queue requests.
+    maxFreeSockets: limits.connectionsMax,
+    // With a timeout, the agent also obeys a shorter one in the service's `Keep-Alive`.
+    timeout: idleMsMax,
+    ...(address.addresses.length > 0 ? { lookup: createFixedLookup(address.addresses) } : {}),
+  };
+  return {
+    target: { protocol, host, hostname: hostOf(url), port },
+    agent: protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options),
+    pool: openPool(address, limits),
+  };
+}
+
+/** Requests in flight may end; their sockets are not reused. */
+export function closeConnection({ agent, pool }: ReplicaConnection): Promise<void> {
+  agent.maxFreeSockets = 0;
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+  return pool.close();
+}

@@ -1,0 +1,20 @@
+import type { ServerResponse } from "node:http";
+import type { InformationListener } from "@tributary/kit/upstream/transport";
+import { isUnstarted } from "./problems.ts";
+
+/**
+ * Forwards a service's informational responses to the client (RFC 9110, section 15.2): 102, and 103 with its `Link`. Others are dropped, since
+ * Node cannot write them. A client of HTTP/1.0 gets none.
+ */
+export function createInformationForwarder(response: ServerResponse): InformationListener {
+  return (status, { link = [] }) => {
+    if (response.req.httpVersion === "1.0" || !isUnstarted(response)) return;
+    if (status === 102) return response.writeProcessing();
+    if (status !== 103) return;
+    try {
+      response.writeEarlyHints({ link: [link].flat().flatMap((links) => links.split(/,\s*(?=<)/)) });
+    } catch {
+      // Node rejects a `Link` with an invalid value: a hint is optional.
+    }
+  };
+}
