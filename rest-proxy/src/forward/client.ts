@@ -58,7 +58,7 @@ export interface ServiceResponse {
  * @throws AppError BAD_GATEWAY, GATEWAY_TIMEOUT; SERVICE_UNAVAILABLE if too many requests are in flight, and nothing was sent; ClientDisconnected if
  * `signal` was aborted.
  */
-export type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
+type SendToService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** Both transports share replicas, their health, the retry budget and the limit of requests in flight. */
 export interface ServiceClient {
