@@ -1,9 +1,9 @@
-# Every image of the platform. What differs between them is the target, and for a service its name and port:
+# All images of the platform. They differ in the target, and services in name and port:
 #   docker build --target gateway .
 #   docker build --target service --build-arg SERVICE=users --build-arg PORT=4001 .
-# The workspaces' layout stays, because Node strips types nowhere below node_modules.
+# The images have the same folders as the repository, because Node does not strip types below node_modules.
 
-# One install for all of them, by the lock file, before any source: it is done again only when a package changes.
+# One install for all images, by the lock file. It precedes the sources, so that it is repeated only if a package changes.
 FROM node:24-bookworm-slim AS installed
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -24,7 +24,7 @@ COPY scripts/bundle-graphiql.mjs scripts/
 COPY gateway/graphiql gateway/graphiql
 RUN node scripts/bundle-graphiql.mjs
 
-# One unit each: its sources, and of what was installed only what its process loads, with the link by which it finds the kit.
+# One stage per process: its sources, the installed packages that it loads, and the link to the kit.
 FROM node:24-bookworm-slim AS files
 WORKDIR /app
 COPY infra/images infra/images
@@ -59,8 +59,8 @@ COPY package.json scripts/seed.ts scripts/
 COPY scripts/seed scripts/seed
 RUN --mount=type=bind,from=installed,source=/app,target=/installed node infra/images/collect.ts scripts/seed.ts /installed
 
-# What all images that run have in common. `start` replaces itself by Node, which so gets the signals.
-# The root file system may be read-only: the code that V8 compiled is in the image.
+# The base of all runtime images. `start` execs Node, so that Node gets the signals.
+# The root file system may be read-only: V8's compile cache is in the image.
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 NODE_COMPILE_CACHE=/app/.compile-cache
@@ -93,8 +93,8 @@ COPY --from=gateway-files /app/gateway gateway
 COPY supergraph/supergraph.graphql supergraph/
 ENV APOLLO_TELEMETRY_DISABLED=1 SUPERGRAPH_FILE=/app/supergraph/supergraph.graphql
 USER node
-# For one core; `npm run bench` starts it the same way. A young generation of 16 MB instead of the 64 that V8 would take twice: 65 MB less
-# memory, and answers do not cost more. One helper thread of V8 instead of four: when they collect, the thread that answers waits less.
+# Flags for one core; `npm run bench` uses the same. A young generation of 16 MB instead of 64 MB saves 65 MB of memory without more CPU
+# per response. One V8 helper thread instead of four shortens the pauses of the main thread during garbage collection.
 RUN node --max-semi-space-size=16 --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 ARG VERSION=development
 ARG REVISION=unknown

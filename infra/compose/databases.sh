@@ -1,6 +1,6 @@
 #!/bin/bash
-# A database and a role for each service whose volume is mounted here, with the password in it. No role can open another's database.
-# Runs at each `up`, also on a server that has the databases of other services already: creates what is missing, sets what has changed.
+# Creates a database and a role for each service whose secrets volume is mounted. No role can connect to another service's database.
+# Runs at each `up`, also on a server with existing databases: creates missing ones and updates changed passwords.
 set -euo pipefail
 export PGHOST=postgres PGUSER=postgres PGDATABASE=postgres PGPASSWORD
 PGPASSWORD=$(</secrets/postgres/password)

@@ -1,13 +1,13 @@
 #!/bin/bash
-# The compose file's first job: creates the passwords and keys that are missing, at random, so that none has a default. Each lies in a volume
-# that only its readers mount. Existing secrets stay as they are: a service that is added later gets its own at the next `up`.
+# The first job of docker-compose.yml: generates missing passwords and keys, so that no secret has a default. Each is in a volume that only its
+# readers mount. Existing secrets remain; a service that is added later gets its secrets at the next `up`.
 #
-# POSTGRES_PASSWORD, CURSOR_KEYS and <SERVICE>_PASSWORD (USERS_PASSWORD, …) choose a value, at the first `up` or later; the databases job gives
-# the roles their new passwords, and a service reads them at its next start. POSTGRES_PASSWORD counts the first time only.
+# POSTGRES_PASSWORD, CURSOR_KEYS and <SERVICE>_PASSWORD (USERS_PASSWORD, …) set a value, at the first `up` or later. The databases job sets
+# the roles' new passwords, and a service reads its own at the next start. POSTGRES_PASSWORD has an effect only at the first `up`.
 set -euo pipefail
 umask 022
 
-# Writes what was chosen, or a random value where there is none yet, in one step.
+# Writes the given value, or a random one if the file does not exist, atomically.
 keep() {
   local file=$1 chosen=$2
   if [[ -n $chosen ]]; then

@@ -1,18 +1,18 @@
-// Run while an image is built, as the user and with the flags that the process will have: starts it once, so that V8's compiled code lies in
-// NODE_COMPILE_CACHE, and thereby sees that everything it loads is there. There is no database here: who insists on one ends by itself.
+// Runs during an image build, with the user and the flags of the process: starts it once, to fill NODE_COMPILE_CACHE with V8's compiled code
+// and to check that it can load everything. There is no database: a process that requires one exits by itself.
 //
 //   node --v8-pool-size=1 infra/images/compile.ts gateway/src/main.ts
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 const startMsMax = 60_000;
-/** Settings without which a process does not start; one ignores those of the others. */
+/** The settings that any of the processes requires to start. */
 const environment = {
   ...process.env,
   PORT: "0",
-  DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing",
+  DATABASE_URL: "postgres://user@127.0.0.1:1/database",
   APOLLO_TELEMETRY_DISABLED: "1",
-  // What is loaded only when it is asked for has to be there as well.
+  // With these, the process also loads its optional modules.
   ADMIN_PORT: "0",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
 };
@@ -21,19 +21,21 @@ const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slic
   env: environment,
   stdio: ["ignore", "pipe", "pipe"],
 });
-const tooLate = setTimeout(() => child.kill("SIGKILL"), startMsMax);
-let said = "";
+const timeout = setTimeout(() => child.kill("SIGKILL"), startMsMax);
+let output = "";
 for (const stream of [child.stdout, child.stderr]) {
   stream.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-    if (isListening(said)) child.kill("SIGTERM");
+    output += text;
+    if (isListening(output)) child.kill("SIGTERM");
   });
 }
 await once(child, "close");
-clearTimeout(tooLate);
-if (!isListening(said) && !said.includes("The data cannot be reached")) throw new Error(`It does not start:\n${said}`);
+clearTimeout(timeout);
+if (!isListening(output) && !output.includes("The data cannot be reached")) {
+  throw new Error(`The process does not start:\n${output}`);
+}
 
-/** On its door, that is; the listener for metrics comes first. */
+/** Whether the process listens for requests; the metrics listener, which starts first, does not count. */
 function isListening(log: string): boolean {
   return /"url":"http:[^"]+"(?!,"msg":"showing metrics")/.test(log);
 }

@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** `from "x"`, `import "x"` and `import("x")`; a statement that begins with `import type` or `export type` leaves nothing at run time. */
+/** `from "x"`, `import "x"` and `import("x")`, but not `import type` and `export type`, which Node removes. */
 const importPattern = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm;
-/** A worker thread's file. */
+/** The file of a worker thread. */
 const filePattern = /new URL\("([^"]+\.ts)", import\.meta\.url\)/g;
 
-/** By package, the folders from which files of ours import it, below the root: two of them may find two versions. */
+/** For each package, the folders of the repository that import it; two folders may resolve to two versions. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * The packages that a process loads: those that its main file imports, and whatever files of ours it imports.
- * @throws Error when a file of ours that is imported is not there.
+ * Finds the packages that a process loads: the imports of its main file and of all repository files that it imports.
+ * @throws Error if an imported file of the repository does not exist.
  */
 export function findImports(root: string, main: string): Imports {
   const packages = new Map<string, Set<string>>();
@@ -39,7 +39,7 @@ function add(packages: Map<string, Set<string>>, name: string, folder: string): 
   packages.set(name, (packages.get(name) ?? new Set()).add(folder));
 }
 
-/** `@apollo/server/express4` is of `@apollo/server`, `zod/v4` of `zod`. */
+/** `@apollo/server/express4` → `@apollo/server`, `zod/v4` → `zod`. */
 function toPackage(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }

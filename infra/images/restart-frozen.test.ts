@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 
-/** With room for one connection that is not accepted yet. */
+/** With a backlog of one connection. */
 const server = `
   const server = require("node:http").createServer((_, response) => response.end("ok"));
   server.listen({ port: Number(process.env.PORT), host: "127.0.0.1", backlog: 1 }, () => console.log("up"));
@@ -31,7 +31,7 @@ test("a process that responds stays healthy", async () => {
   expect(child.signalCode).toBeNull();
 });
 
-test("a frozen process is ended by the last missed check that it may have in a row, and its log says why", async () => {
+test("a frozen process is killed after the maximum of consecutive missed checks, and its log has the reason", async () => {
   const child = await start();
   child.kill("SIGSTOP");
   expect(await check()).toBe(1);
@@ -41,7 +41,7 @@ test("a frozen process is ended by the last missed check that it may have in a r
   expect(JSON.parse(readLog().replace("up\n", ""))).toMatchObject({ level: "warn", pid: child.pid });
 });
 
-test("a frozen process whose queue of connections is full is ended too", async () => {
+test("a frozen process with a full connection backlog is killed too", async () => {
   const child = await start();
   child.kill("SIGSTOP");
   const waiting = Array.from({ length: 4 }, () =>
@@ -53,7 +53,7 @@ test("a frozen process whose queue of connections is full is ended too", async (
   for (const socket of waiting) socket.destroy();
 });
 
-test("a process that responds again is healthy, and its missed checks are counted anew", async () => {
+test("a process that responds again is healthy, and its count of missed checks starts again", async () => {
   const child = await start();
   child.kill("SIGSTOP");
   expect(await check()).toBe(1);
@@ -67,7 +67,7 @@ test("a process that responds again is healthy, and its missed checks are counte
   expect(await check()).toBe(0);
 });
 
-test("a missed check of more than a minute ago is not in a row with the next one", async () => {
+test("a missed check of more than a minute ago does not count as consecutive", async () => {
   const child = await start();
   child.kill("SIGSTOP");
   expect(await check()).toBe(1);
@@ -78,23 +78,23 @@ test("a missed check of more than a minute ago is not in a row with the next one
   expect(await check()).toBe(0);
 });
 
-test("a process that does not listen yet is unhealthy and not ended", async () => {
+test("a process that does not listen yet is unhealthy and not killed", async () => {
   const child = await start("setInterval(() => {}, 1_000); console.log('up')");
   for (let count = 0; count < 4; count++) expect(await check()).toBe(1);
   expect(child.signalCode).toBeNull();
 });
 
-test("a process that is started without a folder for it writes no process id", async () => {
+test("without HEALTH_DIR the process writes no process id", async () => {
   environment = { ...environment, HEALTH_DIR: undefined };
   await start();
   expect(readdirSync(folder)).toEqual(["log"]);
 });
 
-/** As an image does. */
+/** Starts the process like an image. */
 async function start(program = server) {
   const child = spawn(join(import.meta.dirname, "start"), [process.execPath, "-e", program], {
     env: environment,
-    // A file: what Node makes of "pipe" is a socket, which the check could not open as it opens Docker's pipe.
+    // A file, because Node's "pipe" is a socket, which the check cannot open like Docker's pipe.
     stdio: ["ignore", openSync(logFile(), "a"), "inherit"],
   });
   running = child;

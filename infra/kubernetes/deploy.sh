@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Brings an overlay into the cluster that kubectl is set to: the first time, and each time after that.
+# Deploys an overlay to the current kubectl context, for the first time or as an update.
 #   infra/kubernetes/deploy.sh local
 #   infra/kubernetes/deploy.sh production
-# The order is the point: databases, their migrations, the services, and last what offers to clients what the services can answer: the
-# supergraph, and the doors with REST's routes in their image.
-# Whatever fails ends it there; what runs goes on running. Safe to call again at any time.
+# The order matters: databases, migrations, services, and last the supergraph, the gateway and the REST proxy with its routes, so that clients
+# see new fields and routes only when all services support them.
+# The first failure stops the deployment and leaves running pods unchanged. It can be repeated at any time.
 set -euo pipefail
 
 overlay=${1:?local or production}
@@ -31,29 +31,29 @@ install_operator() {
   kubectl --namespace cnpg-system rollout status deployment/cnpg-controller-manager --timeout=5m
 }
 
-# The operator's webhook looks at each database first. For a moment after its start, or while its pod moves, nobody answers there.
+# The operator's webhook validates each database. It does not respond for a moment after its start, or while its pod is rescheduled.
 apply_ground() {
-  local said
+  local output
   for _ in {1..60}; do
-    if said=$(kubectl apply -k "$folder/ground" 2>&1); then
-      printf '%s\n' "$said"
+    if output=$(kubectl apply -k "$folder/ground" 2>&1); then
+      printf '%s\n' "$output"
       return
     fi
-    [[ $said == *"failed calling webhook"* ]] || break
+    [[ $output == *"failed calling webhook"* ]] || break
     sleep 2
   done
-  printf '%s\n' "$said" >&2
+  printf '%s\n' "$output" >&2
   return 1
 }
 
-# Which implementation is the cluster's own matter; without any, the roll-out would end half-way.
+# Any implementation will do; without one the rollout would fail half-way.
 require_gateway() {
   kubectl get crd httproutes.gateway.networking.k8s.io >/dev/null 2>&1 && return
   printf 'Gateway API is not installed: the routes need one of its implementations.\n' >&2
   exit 1
 }
 
-# The keys that sign cursors: made here for a local cluster, never for production, where they come from where secrets are kept.
+# The keys that sign cursors: generated here for a local cluster only. In production they come from your secret store.
 require_keys() {
   local missing=()
   for service in "${services[@]}"; do
@@ -69,7 +69,7 @@ require_keys() {
   fi
 }
 
-# A Job's pod cannot be changed: the last time's Jobs go first. They end by themselves, complete or failed, after ten minutes at the most.
+# Delete the previous Jobs first, because a Job's pod template is immutable. A Job completes or fails within ten minutes.
 migrate() {
   in_namespace delete job --selector "$migrations" --ignore-not-found
   kubectl apply -k "$folder/migrations"
@@ -97,7 +97,7 @@ if has_databases; then in_namespace wait clusters.postgresql.cnpg.io --all --for
 step "Migrations"
 migrate
 
-# Of the local overlay alone: what it finds filled it leaves as it is.
+# Only in the local overlay. Databases with data are not changed.
 if [[ -d $folder/seed ]]; then
   step "Seed"
   in_namespace delete job/seed --ignore-not-found
@@ -109,15 +109,15 @@ step "Services"
 kubectl apply -k "$folder" --selector 'app.kubernetes.io/component notin (supergraph,door)'
 for service in "${services[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done
 
-step "Supergraph and doors"
+step "Supergraph, gateway and REST proxy"
 kubectl apply -k "$folder"
-for door in gateway rest-proxy; do in_namespace rollout status "deployment/$door" --timeout=15m; done
+for process in gateway rest-proxy; do in_namespace rollout status "deployment/$process" --timeout=15m; done
 
-step "Tributary runs"
+step "Tributary is running"
 in_namespace get deployments
 if [[ $overlay == local ]]; then
-  printf '\nTo reach it from here, each in a terminal of its own:\n'
-  for door in gateway:4000 rest-proxy:4010 issuer:4020; do
-    printf '  kubectl --namespace %s port-forward service/%s %s\n' "$namespace" "${door%:*}" "${door#*:}"
+  printf '\nTo reach it from this machine, run each in its own terminal:\n'
+  for process in gateway:4000 rest-proxy:4010 issuer:4020; do
+    printf '  kubectl --namespace %s port-forward service/%s %s\n' "$namespace" "${process%:*}" "${process#*:}"
   done
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the images that docker-compose.yml describes, and brings them where a cluster finds them:
+# Builds the images of docker-compose.yml, and makes them available to a cluster:
 #   infra/kubernetes/images.sh kind                                  into the nodes of a kind cluster
 #   infra/kubernetes/images.sh minikube                              into a minikube cluster
-#   infra/kubernetes/images.sh registry.example.com/tributary 1.2.3  to a registry, under a tag that never moves
+#   infra/kubernetes/images.sh registry.example.com/tributary 1.2.3  to a registry, under an immutable tag
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
