@@ -1,6 +1,5 @@
--- The catalogue lies beside the orders, because price and stock have to be decided in the transaction that places an order.
--- Stock cannot fall below nothing, whatever a statement forgets. A sku compares byte by byte ("C"), so that the list, its
--- cursors and the order in which rows are locked are the same on every machine.
+-- The catalogue is in the orders database, because the transaction that places an order checks prices and stock. A constraint keeps the stock
+-- from becoming negative. Skus have the collation "C", so that lists, cursors and the locking order are the same on every machine.
 create table products (
   sku text collate "C" primary key check (sku ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
   title text not null check (char_length(title) between 1 and 200),

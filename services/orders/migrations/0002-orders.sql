@@ -1,5 +1,5 @@
--- Orders and what was bought, at the price it had. Ids are UUIDv7: they rise with time, so "newest first" is "by id, going down",
--- and they give no count away. A customer is a user of another service: no reference holds them, and no row here needs theirs.
+-- Orders and their lines, with the price at the time of the order. Ids are UUIDv7: they increase with time, so "newest first" is descending id,
+-- and they do not reveal the number of orders. Customers belong to another service: no constraint checks their ids.
 create table orders (
   id uuid primary key default uuidv7(),
   customer_id bigint not null check (customer_id > 0),
@@ -10,7 +10,7 @@ create table orders (
   row_version bigint not null default 1
 );
 
--- The list: a customer's orders by id, going down; with a status, the same within it.
+-- Indexes for the lists of a customer's orders by descending id, of all and of one status.
 create index orders_by_customer on orders (customer_id, id desc);
 create index orders_by_customer_and_status on orders (customer_id, status, id desc);
 

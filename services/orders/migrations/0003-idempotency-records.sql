@@ -1,5 +1,5 @@
--- What a customer's key stands for: the order it placed and all that we said about it then, so that a retry hears the same bytes.
--- Written in the transaction that places the order: there is no order without its record, and no record without its order.
+-- The order that an idempotency key placed, with a snapshot of the response, so that a retry gets the same response.
+-- Written in the transaction that places the order, so that neither exists without the other.
 create table idempotency_records (
   customer_id bigint not null,
   key text collate "C" not null check (key ~ '^[!-~]{1,255}$'),
@@ -10,5 +10,5 @@ create table idempotency_records (
   primary key (customer_id, key)
 );
 
--- Finds those that have expired.
+-- Finds expired records.
 create index idempotency_records_by_age on idempotency_records (created_at);

@@ -1,4 +1,4 @@
--- A row version names what is shown. A change that changes nothing is no other version: copies of the row stay good.
+-- An update without any change does not increment row_version: cached responses remain valid.
 create or replace trigger products_row_version before update on products
   for each row when (old.* is distinct from new.*) execute function move_row_version();
 create or replace trigger orders_row_version before update on orders

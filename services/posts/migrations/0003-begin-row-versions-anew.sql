@@ -1,3 +1,3 @@
--- A table that is emptied and loaded anew, as development's are, had the same row versions once more, so that old ETags named other rows.
--- A row begins with the milliseconds of its making, and each change counts on from there: no two loads have a version in common.
+-- In a table that is emptied and seeded again, as in development, row versions repeated, so that old ETags matched other rows. So row_version
+-- starts at the milliseconds of the insert and is incremented from there.
 alter table posts alter column row_version set default floor(extract(epoch from clock_timestamp()) * 1000);
