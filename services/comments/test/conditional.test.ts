@@ -17,7 +17,7 @@ const shared = {
 };
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: everything may be kept by shared caches, in its groups, whoever asks`, async () => {
+  test(`${version}: shared caches may store every response, with its cache groups, for every caller`, async () => {
     const groups = {
       "/comments/1": '"comment-1"',
       "/comments": '"comments"',
@@ -39,7 +39,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+  test(`${version}: a 304 needs one statement for versions only, a 200 one statement`, async () => {
     for (const [path, whole, light] of [
       ["/comments/1", "find-comments", "find-comment-states"],
       ["/comments?limit=2", "list-living-first", "list-versions-living-first"],
@@ -53,7 +53,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a comment tells when it changed last, once its second is long over`, async () => {
+  test(`${version}: a comment has Last-Modified a minute after its last change`, async () => {
     const id = await writeLongAgo("2026-01-02T03:04:05.678Z", null);
     const edited = await writeLongAgo("2026-01-02T03:04:05.678Z", "2026-01-02T03:09:00.001Z");
     const lastModified = async (comment: string) =>
@@ -68,7 +68,7 @@ for (const version of ["v1", "v2"]) {
     expect((await get(`/${version}/comments`)).headers.get("last-modified")).toBeNull();
   });
 
-  test(`${version}: an edited comment is another one, and so are the lists that show it`, async () => {
+  test(`${version}: an edit changes the ETags of the comment and of the lists with it`, async () => {
     const { id } = await writeComment(comments);
     const paths = [`/comments/${id}`, "/comments", "/posts/1/comments", "/comments?authorId=1"].map(
       (path) => `/${version}${path}`,
@@ -81,7 +81,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a deleted comment is known to nobody's copy, and leaves the lists`, async () => {
+  test(`${version}: a deleted comment is no longer a 304, and is in no list`, async () => {
     const { id } = await writeComment(comments);
     const [one, list] = [`/${version}/comments/${id}`, `/${version}/posts/1/comments`];
     const [etag, listed] = [etagOf(await get(one)), etagOf(await get(list))];
@@ -96,7 +96,7 @@ for (const version of ["v1", "v2"]) {
     expect((await get(list, { "if-none-match": listed })).status).toBe(200);
   });
 
-  test(`${version}: every write ends the copies of what shows the comment; a refused one ends none`, async () => {
+  test(`${version}: every write invalidates the responses with the comment; a rejected write invalidates none`, async () => {
     const name = version === "v1" ? "text" : "body";
     const body = { postId: "2", [name]: "Hello." };
     const added = await comments.rest("POST", `/${version}/comments`, { token: ada, body });
@@ -117,7 +117,7 @@ for (const version of ["v1", "v2"]) {
   });
 }
 
-test("the two versions are no copies of each other, but either's ETag says which comment was read", async () => {
+test("the two versions have different ETags, and If-Match accepts either of them for the comment was read", async () => {
   const { id } = await writeComment(comments);
   const [first, second] = [await get(`/v1/comments/${id}`), await get(`/v2/comments/${id}`)];
   expect((await get(`/v2/comments/${id}`, { "if-none-match": etagOf(first) })).status).toBe(200);
@@ -129,7 +129,7 @@ test("the two versions are no copies of each other, but either's ETag says which
 });
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: a comment is neither changed nor deleted that If-None-Match names`, async () => {
+  test(`${version}: a comment that If-None-Match matches is neither changed nor deleted`, async () => {
     const path = `/${version}/comments/${(await writeComment(comments)).id}`;
     const etag = etagOf(await get(path));
     const send = (method: string, headers: Record<string, string>) =>
@@ -149,7 +149,7 @@ for (const version of ["v1", "v2"]) {
     expect((await send("DELETE", { "if-none-match": etag })).status).toBe(204);
   });
 
-  test(`${version}: a comment that was edited since is not deleted, and a date does not stand against an ETag`, async () => {
+  test(`${version}: If-Unmodified-Since prevents the deletion of an edited comment, and is ignored with If-Match`, async () => {
     const id = await writeLongAgo("2026-01-02T03:04:05.678Z", "2026-01-02T03:09:00.900Z");
     const path = `/${version}/comments/${id}`;
     const remove = (headers: Record<string, string>) => comments.rest("DELETE", path, { token: ada, headers });

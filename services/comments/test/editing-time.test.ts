@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("an author may change a comment up to 15 minutes after writing it, through both doors", async () => {
+test("an author may change a comment up to 15 minutes after writing it, through both endpoints", async () => {
   const { id, createdAt } = await writeComment(comments);
   nowMs = createdAt.getTime() + 15 * minuteMs;
   expect((await editThroughGraph(id)).data.editComment.comment.body).toBe("Changed.");
   expect((await editThroughRest(id)).status).toBe(200);
 });
 
-test("a millisecond later it is a state that does not allow it, through both doors", async () => {
+test("a millisecond later the change is INVALID_STATE, through both endpoints", async () => {
   const { id, createdAt } = await writeComment(comments, "Kept.");
   nowMs = createdAt.getTime() + 15 * minuteMs + 1;
   expect((await editThroughGraph(id)).errors?.[0]?.extensions.code).toBe("INVALID_STATE");
@@ -29,7 +29,7 @@ test("a millisecond later it is a state that does not allow it, through both doo
   expect((await comments.rest("GET", `/v1/comments/${id}`)).body).toMatchObject({ text: "Kept.", editedAt: null });
 });
 
-test("an edit does not give another 15 minutes", async () => {
+test("an edit does not extend the 15 minutes", async () => {
   const { id, createdAt } = await writeComment(comments);
   nowMs = createdAt.getTime() + 14 * minuteMs;
   expect((await editThroughRest(id)).status).toBe(200);
@@ -37,13 +37,13 @@ test("an edit does not give another 15 minutes", async () => {
   expect((await editThroughRest(id)).status).toBe(409);
 });
 
-test("that it is too late is said before that it has changed", async () => {
+test("INVALID_STATE after 15 minutes precedes PRECONDITION_FAILED", async () => {
   const { id, createdAt } = await writeComment(comments);
   nowMs = createdAt.getTime() + 16 * minuteMs;
   expect((await editThroughRest(id, '"7-v1-public"')).status).toBe(409);
 });
 
-test("deleting has no such limit", async () => {
+test("a deletion has no time limit", async () => {
   const { id, createdAt } = await writeComment(comments);
   nowMs = createdAt.getTime() + 365 * 24 * 60 * minuteMs;
   expect((await comments.rest("DELETE", `/v1/comments/${id}`, { token: ada })).status).toBe(204);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("a living comment is the same behind both doors", async () => {
+test("a living comment is the same at both endpoints", async () => {
   for (const id of [1, 2, 3, 4, 6]) {
     const { data } = await comments.graphql(`{ comment(id: ${id}) { ${fields} } }`);
     expect((await comments.rest("GET", `/v1/comments/${id}`)).body).toEqual(toV1(data.comment));
@@ -21,7 +21,7 @@ test("a living comment is the same behind both doors", async () => {
   }
 });
 
-test("REST's lists are the graph's, without the tombstones", async () => {
+test("REST lists are the GraphQL lists without tombstones", async () => {
   const lists = {
     "/v1/comments": `comments`,
     "/v1/comments?postId=1": `comments(postId: 1)`,
@@ -38,14 +38,14 @@ test("REST's lists are the graph's, without the tombstones", async () => {
   }
 });
 
-test("a cursor of one door is none of the other's, for their lists differ", async () => {
+test("a cursor of one endpoint is invalid at the other, because their lists differ", async () => {
   const link = linkOf((await comments.rest("GET", "/v1/comments?postId=1&limit=1")).headers, "next");
   const after = new URL(link, "http://x").searchParams.get("cursor");
   const query = `query ($after: String) { comments(postId: 1, after: $after) { nodes { id } } }`;
   expect((await comments.graphql(query, { after })).errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
 });
 
-test("what one door writes the other reads, changes and deletes", async () => {
+test("each endpoint reads, changes and deletes comments of the other", async () => {
   const added = await comments.rest("POST", "/v1/comments", { token: ada, body: { postId: "9", text: "One." } });
   const { id } = added.body;
   const edited = await comments.graphql(edit, { input: { id, body: "Two." } }, ada);
@@ -57,7 +57,7 @@ test("what one door writes the other reads, changes and deletes", async () => {
   expect(data.comment).toEqual({ body: null, deletedAt: expect.any(String) });
 });
 
-test("both doors find the same problems, each in its own names", async () => {
+test("both endpoints report the same problems, each with its own field names", async () => {
   const graph = await comments.graphql(add, { input: { postId: "x", body: " " } }, ada);
   const rest = await comments.rest("POST", "/v1/comments", { token: ada, body: { postId: "x", text: " " } });
   expect(rest.body.errors).toEqual(
@@ -72,41 +72,41 @@ test("both doors find the same problems, each in its own names", async () => {
 });
 
 interface Caller {
-  readonly who: string;
+  readonly label: string;
   readonly userId?: string;
   readonly scopes?: readonly string[];
 }
 
-/** As seen from a comment that Ada wrote just now. */
+/** The callers, for a new comment of Ada. */
 const callers = {
-  nobody: { who: "nobody" },
-  author: { who: "its author", userId: "1", scopes: ["comments:write"] },
+  anonymous: { label: "an anonymous client" },
+  author: { label: "its author", userId: "1", scopes: ["comments:write"] },
   authorWithoutScope: {
-    who: "its author without the scope",
+    label: "its author without the scope",
     userId: "1",
     scopes: ["comments:read", "posts:write:all"],
   },
-  another: { who: "another user", userId: "2", scopes: usual },
-  holder: { who: "a holder of comments:write:all", userId: "3", scopes: ["comments:write:all"] },
+  another: { label: "another user", userId: "2", scopes: usual },
+  holder: { label: "a holder of comments:write:all", userId: "3", scopes: ["comments:write:all"] },
 } as const satisfies Readonly<Record<string, Caller>>;
 
 type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
 
-/** The table of who may do what. */
+/** The expected outcome of each action for each caller. */
 const whoMay: Readonly<Record<Action, Readonly<Record<keyof typeof callers, Outcome>>>> = {
-  read: everybody(),
-  list: everybody(),
-  listOfPost: everybody(),
+  read: everyCaller(),
+  list: everyCaller(),
+  listOfPost: everyCaller(),
   add: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "FORBIDDEN"),
   edit: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN"),
   delete: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed"),
 };
 
 type Action = "read" | "list" | "listOfPost" | "add" | "edit" | "delete";
-type Door = (id: string, token?: string) => Promise<string>;
+type Send = (id: string, token?: string) => Promise<string>;
 
-/** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
-const doors: Readonly<Record<Action, Readonly<Record<"graphql" | "v1" | "v2", Door>>>> = {
+/** The request for each action at each endpoint. It resolves to `allowed` or the error code. */
+const endpoints: Readonly<Record<Action, Readonly<Record<"graphql" | "v1" | "v2", Send>>>> = {
   read: {
     graphql: (id, token) => byGraphql(`query ($id: ID!) { comment(id: $id) { body } }`, { id }, token),
     v1: (id, token) => byRest("GET", `/v1/comments/${id}`, { token }),
@@ -143,11 +143,11 @@ const doors: Readonly<Record<Action, Readonly<Record<"graphql" | "v1" | "v2", Do
 
 for (const [action, row] of Object.entries(whoMay) as [Action, (typeof whoMay)[Action]][]) {
   for (const [name, expected] of Object.entries(row) as [keyof typeof callers, Outcome][]) {
-    for (const door of ["graphql", "v1", "v2"] as const) {
-      test(`${action} through ${door} by ${callers[name].who}: ${expected}`, async () => {
+    for (const endpoint of ["graphql", "v1", "v2"] as const) {
+      test(`${action} through ${endpoint} by ${callers[name].label}: ${expected}`, async () => {
         const { id } = await writeComment(comments);
         const before = await allRows();
-        expect(await doors[action][door](id, await tokenOf(callers[name]))).toBe(expected);
+        expect(await endpoints[action][endpoint](id, await tokenOf(callers[name]))).toBe(expected);
         const changes = expected === "allowed" && ["add", "edit", "delete"].includes(action);
         expect((await allRows()) === before).toBe(!changes);
       });
@@ -155,7 +155,7 @@ for (const [action, row] of Object.entries(whoMay) as [Action, (typeof whoMay)[A
   }
 }
 
-test("no root field and no route is left out of the table", async () => {
+test("the table contains every root field and every route", async () => {
   const { definitions } = parse(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
   const fieldsOf = (type: string) =>
     definitions.flatMap((one) =>
@@ -173,7 +173,7 @@ test("no root field and no route is left out of the table", async () => {
   ]);
 });
 
-test("a refused caller learns nothing about what the input lacks", async () => {
+test("an unauthorized caller gets no problems of the input", async () => {
   const { id } = await writeComment(comments);
   const bad = { nothing: "of this" };
   for (const [method, path] of [
@@ -187,12 +187,12 @@ test("a refused caller learns nothing about what the input lacks", async () => {
   }
 });
 
-test("an author may delete with comments:write:all alone, and edit with both scopes", async () => {
+test("an author may delete with only comments:write:all, and edit with both scopes", async () => {
   const { id } = await writeComment(comments);
-  expect(await doors.edit.v2(id, await comments.issuer.token("1", ["comments:write", "comments:write:all"]))).toBe(
+  expect(await endpoints.edit.v2(id, await comments.issuer.token("1", ["comments:write", "comments:write:all"]))).toBe(
     "allowed",
   );
-  expect(await doors.delete.graphql(id, await comments.issuer.token("1", ["comments:write:all"]))).toBe("allowed");
+  expect(await endpoints.delete.graphql(id, await comments.issuer.token("1", ["comments:write:all"]))).toBe("allowed");
 });
 
 const fields = `id body author { id } post { id } createdAt editedAt`;
@@ -210,12 +210,12 @@ interface GraphComment {
   readonly editedAt: string | null;
 }
 
-/** What version 1 makes of the graph's comment. */
+/** The version 1 JSON of a GraphQL comment. */
 function toV1({ id, body, author, post, createdAt, editedAt }: GraphComment) {
   return { id, postId: post.id, authorId: author.id, text: body, createdAt, editedAt };
 }
 
-/** What version 2 makes of it. */
+/** The version 2 JSON. */
 function toV2(comment: GraphComment) {
   const { text, ...rest } = toV1(comment);
   return { ...rest, body: text };
@@ -250,10 +250,10 @@ async function allRows(): Promise<string> {
 }
 
 function row(...outcomes: readonly [Outcome, Outcome, Outcome, Outcome, Outcome]) {
-  const [nobody, author, authorWithoutScope, another, holder] = outcomes;
-  return { nobody, author, authorWithoutScope, another, holder };
+  const [anonymous, author, authorWithoutScope, another, holder] = outcomes;
+  return { anonymous, author, authorWithoutScope, another, holder };
 }
 
-function everybody() {
+function everyCaller() {
   return row("allowed", "allowed", "allowed", "allowed", "allowed");
 }

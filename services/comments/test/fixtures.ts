@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { createApp } from "../src/app.ts";
 
 /**
- * The service over a database that holds what the cast (Ada 1, Grace 2, Linus 3) wrote under posts 1 and 2, all of it just now.
+ * Starts the service with new comments of the demo users (Ada 1, Grace 2, Linus 3) on posts 1 and 2.
  * Comment 5 is deleted, comment 6 was edited.
  */
 export async function startComments(clock: () => number = Date.now): Promise<TestService> {
@@ -23,7 +23,7 @@ export async function startComments(clock: () => number = Date.now): Promise<Tes
   return service;
 }
 
-/** A comment of Ada's under post 1, written just now. */
+/** Creates a comment of Ada on post 1. */
 export async function writeComment(service: TestService, body = "For now."): Promise<{ id: string; createdAt: Date }> {
   const [comment] = await service.database.database.rows<{ id: string; createdAt: Date }>(
     "write",

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("a comment is for anybody, with references to its author and its post", async () => {
+test("every client may read a comment, with references to its author and its post", async () => {
   const fields = `id body author { id } post { id } createdAt editedAt deletedAt`;
   const { data, errors } = await comments.graphql(`{ comment(id: 1) { ${fields} } }`);
   expect(errors).toBeUndefined();
@@ -30,26 +30,26 @@ test("a comment is for anybody, with references to its author and its post", asy
   });
 });
 
-test("a deleted comment keeps its place, its author and its post, and has no body", async () => {
+test("a deleted comment remains in lists with its author and its post, without a body", async () => {
   const { data } = await comments.graphql(`{ comment(id: 5) { body author { id } post { id } deletedAt } }`);
   expect(data.comment).toEqual({ body: null, author: { id: "2" }, post: { id: "1" }, deletedAt: expect.any(String) });
 });
 
-test("an id that cannot exist is null, not an error", async () => {
+test("a malformed id is null, not an error", async () => {
   for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
-    const answer = await comments.graphql(`query ($id: ID!) { comment(id: $id) { id } }`, { id });
-    expect(answer).toEqual({ status: 200, data: { comment: null } });
+    const response = await comments.graphql(`query ($id: ID!) { comment(id: $id) { id } }`, { id });
+    expect(response).toEqual({ status: 200, data: { comment: null } });
   }
 });
 
-test("a token that does not hold is refused before anything runs", async () => {
+test("an invalid token is rejected before execution", async () => {
   comments.database.takeStatements();
-  const answer = await comments.graphql(`{ comment(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
-  expect(answer).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+  const response = await comments.graphql(`{ comment(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
+  expect(response).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
   expect(comments.database.takeStatements()).toEqual([]);
 });
 
-test("pages follow each other by cursor, and a cursor is bound to its filters", async () => {
+test("cursors lead through all pages, and a cursor is valid only with its filters", async () => {
   const page = `query ($after: String, $postId: ID, $first: Int = 2) {
     comments(first: $first, after: $after, postId: $postId) {
       edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
@@ -70,7 +70,7 @@ test("pages follow each other by cursor, and a cursor is bound to its filters", 
   }
 });
 
-test("filters join, and one that cannot exist gives an empty list", async () => {
+test("filters combine, and a malformed id gives an empty list", async () => {
   const ids = async (filters: object) => {
     const query = `query ($postId: ID, $authorId: ID) { comments(postId: $postId, authorId: $authorId) { nodes { id } } }`;
     const { data } = await comments.graphql(query, filters);
@@ -86,7 +86,7 @@ test("filters join, and one that cannot exist gives an empty list", async () => 
   }
 });
 
-test("first is 1 to 100 in every list", async () => {
+test("first must be 1 to 100 in every list", async () => {
   const lists = `query ($first: Int, $of: [_Any!]!) {
     comments(first: $first) { nodes { id } }
     _entities(representations: $of) {
@@ -109,7 +109,7 @@ test("first is 1 to 100 in every list", async () => {
   expect((await comments.graphql(lists, { first: null, of })).errors).toBeUndefined();
 });
 
-test("what is written comes back, and its author is who calls", async () => {
+test("a new comment is returned, with the caller as its author", async () => {
   const { data, errors } = await addComment({ postId: "7", body: "  Zeile 1\nπ ≈ 3 🎉  " }, ada);
   expect(errors).toBeUndefined();
   expect(data.addComment.comment).toMatchObject({ body: "Zeile 1\nπ ≈ 3 🎉", author: { id: "1" }, post: { id: "7" } });
@@ -117,7 +117,7 @@ test("what is written comes back, and its author is who calls", async () => {
   expect((await comments.graphql(`{ comment(id: ${id}) { body editedAt } }`)).data.comment.editedAt).toBeNull();
 });
 
-test("a body has 1 to 5,000 characters as people count them", async () => {
+test("a body has 1 to 5,000 characters, counted as Unicode code points", async () => {
   expect((await addComment({ postId: "7", body: "🎉".repeat(5_000) }, ada)).errors).toBeUndefined();
   for (const body of ["", " \n ", "x".repeat(5_001)]) {
     const { errors } = await addComment({ postId: "7", body }, ada);
@@ -130,7 +130,7 @@ test("a body has 1 to 5,000 characters as people count them", async () => {
   expect(errors?.[0]?.extensions.problems).toMatchObject([{ pointer: "#/body", code: "bad_characters" }]);
 });
 
-test("every problem of an input is said at once", async () => {
+test("every problem of an input is reported at once", async () => {
   for (const postId of ["0", "-1", "x", "", "9223372036854775808"]) {
     const { errors } = await addComment({ postId, body: " " }, ada);
     expect(errors?.[0]?.extensions).toMatchObject({
@@ -143,7 +143,7 @@ test("every problem of an input is said at once", async () => {
   }
 });
 
-test("an edit says when it was made, and a deletion does not count as one", async () => {
+test("an edit sets editedAt, a deletion does not", async () => {
   const { id } = await writeComment(comments, "Frist!");
   const edited = await comments.graphql(edit, { input: { id, body: "First!" } }, ada);
   expect(edited.data.editComment.comment).toMatchObject({
@@ -156,7 +156,7 @@ test("an edit says when it was made, and a deletion does not count as one", asyn
   expect(deleted.data.deleteComment.comment).toEqual({ body: null, editedAt, deletedAt: expect.any(String) });
 });
 
-test("an edit is checked like a new comment", async () => {
+test("an edit is validated like a new comment", async () => {
   const { id } = await writeComment(comments);
   const { errors } = await comments.graphql(edit, { input: { id, body: "" } }, ada);
   expect(errors?.[0]?.extensions).toMatchObject({ code: "BAD_USER_INPUT", problems: [{ pointer: "#/body" }] });
@@ -171,7 +171,7 @@ test("a deleted comment can be neither edited nor deleted again", async () => {
   expect(codeOf(await comments.graphql(edit, { input: { id, body: "Again." } }, ada))).toBe("INVALID_STATE");
 });
 
-test("what does not exist is said before whose it is, and whose it is before its state", async () => {
+test("NOT_FOUND precedes FORBIDDEN, and FORBIDDEN precedes INVALID_STATE", async () => {
   for (const id of ["999999", "0", "x"]) {
     expect(codeOf(await comments.graphql(edit, { input: { id, body: "?" } }, ada))).toBe("NOT_FOUND");
     expect(codeOf(await comments.graphql(remove, { input: { id } }, ada))).toBe("NOT_FOUND");

@@ -74,7 +74,7 @@ for (const [name, [index, run]] of Object.entries(cases)) {
   }
 }
 
-test("a page far down the list reads no more than one at its top", async () => {
+test("a page at the end of a list reads no more rows than the first page", async () => {
   for (const position of [undefined, { direction: "next", id: "100" }] as const) {
     recorded = [];
     await store.listComments({}, { limit: 20, position });
@@ -93,14 +93,14 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** Every node of the plan that PostgreSQL makes for a prepared statement, run once. */
+/** Every plan node of a prepared statement, which runs once. */
 async function planOf({ text, values }: Statement, mode: string): Promise<readonly Node[]> {
   return database.database.transaction(async (transaction) => {
     const run = (command: string) => transaction.rows<{ "QUERY PLAN": [{ Plan: Node }] }>(`plan-${++runs}`, command);
     await run(`set local plan_cache_mode = ${mode}`);
-    await run(`prepare asked as ${text}`);
-    const [row] = await run(`explain (analyze, format json) execute asked (${values.map(toLiteral).join(", ")})`);
-    await run("deallocate asked");
+    await run(`prepare measured as ${text}`);
+    const [row] = await run(`explain (analyze, format json) execute measured (${values.map(toLiteral).join(", ")})`);
+    await run("deallocate measured");
     return row ? flatten(row["QUERY PLAN"][0].Plan) : [];
   });
 }
@@ -122,7 +122,7 @@ function parts(count: number) {
 let runs = 0;
 let recorded: Statement[] = [];
 
-/** Keeps what the store sends, and sends it on. */
+/** Records the store's statements and forwards them. */
 function recorder(): Queryable {
   return {
     rows: (name, text, values = []) => {

@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-test("the process migrates its database, serves both doors and stops when told", async () => {
+test("the process migrates its database, serves both endpoints and stops on SIGTERM", async () => {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = await ensureDatabase(inject("postgresUrl"), { name, role: name, password: "test" });
   const migrations = [run(url, "migrate"), run(url, "migrate")].map((child) => once(child, "exit"));
@@ -21,23 +21,23 @@ test("the process migrates its database, serves both doors and stops when told",
   expect((await fetch(`${address}/health/ready`)).status).toBe(200);
   expect(await (await fetch(`${address}/rest/v1/comments`)).json()).toEqual([]);
   const body = JSON.stringify({ query: `{ comments { nodes { id } } }` });
-  const answer = await fetch(`${address}/graphql`, {
+  const response = await fetch(`${address}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body,
   });
-  expect(await answer.json()).toEqual({ data: { comments: { nodes: [] } } });
+  expect(await response.json()).toEqual({ data: { comments: { nodes: [] } } });
   service.kill("SIGTERM");
   expect(await once(service, "exit")).toEqual([0, null]);
 });
 
-test("without a database's address the process says what it needs and does not start", async () => {
+test("without DATABASE_URL the process reports the missing variable and does not start", async () => {
   const child = run("");
-  const said: string[] = [];
-  child.stderr?.on("data", (chunk: Buffer) => said.push(chunk.toString()));
+  const output: string[] = [];
+  child.stderr?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
   const [code] = await once(child, "close");
   expect(code).not.toBe(0);
-  expect(said.join("")).toContain("DATABASE_URL is required");
+  expect(output.join("")).toContain("DATABASE_URL is required");
 });
 
 function run(databaseUrl: string, ...args: readonly string[]): ChildProcess {
@@ -47,7 +47,7 @@ function run(databaseUrl: string, ...args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** The address from the log line that says so. */
+/** Reads the URL from the log line "listening". */
 async function listening(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error("no output");
   for await (const line of createInterface(child.stdout)) {

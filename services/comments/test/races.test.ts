@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("an edit that waits behind a deletion does not bring the comment back", async () => {
+test("an edit that waits for a deletion does not restore the comment", async () => {
   const { id } = await writeComment(comments);
   const { rowVersion } = await rowOf(id);
   const edit = await behind(`update comments set body = null, deleted_at = now() where id = ${id}`, () =>
@@ -22,7 +22,7 @@ test("an edit that waits behind a deletion does not bring the comment back", asy
   expect(await rowOf(id)).toEqual({ body: null, editedAt: null, rowVersion: later(rowVersion, 1) });
 });
 
-test("a deletion that waits behind an edit deletes what was edited", async () => {
+test("a deletion that waits for an edit deletes the edited comment", async () => {
   const { id } = await writeComment(comments);
   const { rowVersion } = await rowOf(id);
   const change = `update comments set body = 'Edited.', edited_at = now() where id = ${id}`;
@@ -31,7 +31,7 @@ test("a deletion that waits behind an edit deletes what was edited", async () =>
   expect(await rowOf(id)).toEqual({ body: null, editedAt: expect.any(Date), rowVersion: later(rowVersion, 2) });
 });
 
-test("a deletion of one version that waits behind an edit is refused", async () => {
+test("a conditional deletion that waits for an edit is rejected", async () => {
   const { id } = await writeComment(comments);
   const { rowVersion } = await rowOf(id);
   const headers = { "if-match": `"${rowVersion}-v1-public"` };
@@ -42,7 +42,7 @@ test("a deletion of one version that waits behind an edit is refused", async () 
   expect(await rowOf(id)).toMatchObject({ body: "Edited." });
 });
 
-test("of many deletions at once one does it", async () => {
+test("of many concurrent deletions one succeeds", async () => {
   const { id } = await writeComment(comments);
   const remove = `mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { deletedAt } } }`;
   const all = await Promise.all(Array.from({ length: 20 }, () => comments.graphql(remove, { input: { id } }, ada)));
@@ -50,7 +50,7 @@ test("of many deletions at once one does it", async () => {
   expect(outcomes.sort()).toEqual([...Array.from({ length: 19 }, () => "INVALID_STATE"), "deleted"]);
 });
 
-test("of many changes of one version at once one does it", async () => {
+test("of many concurrent changes of one version one succeeds", async () => {
   const { id } = await writeComment(comments);
   const { rowVersion } = await rowOf(id);
   const headers = { "if-match": `"${rowVersion}-v1-public"` };
@@ -64,7 +64,7 @@ test("of many changes of one version at once one does it", async () => {
   expect(await rowOf(id)).toMatchObject({ body: winner?.body.text, rowVersion: later(rowVersion, 1) });
 });
 
-/** Sends the request while a transaction holds the row, and commits that once the request waits for it. */
+/** Sends the request while a transaction locks the row, and commits the transaction when the request waits for it. */
 async function behind<T>(change: string, request: () => Promise<T>): Promise<T> {
   const { database } = comments.database;
   let waiting: Promise<T> | undefined;
@@ -98,7 +98,7 @@ async function rowOf(id: string): Promise<Row> {
   return row as Row;
 }
 
-/** The version of a row after so many changes. */
+/** The row version after the given number of changes. */
 function later(rowVersion: string, changes: number): string {
   return String(BigInt(rowVersion) + BigInt(changes));
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => void comments.database.takeStatements());
 afterAll(() => comments.stop());
 
-test("a hundred references to comments are one statement, in their order, with null for those that are not", async () => {
+test("a hundred references to comments are one statement; the result has their order, with null for unknown ids", async () => {
   const of = Array.from({ length: 100 }, (_, index) => reference("Comment", [5, 1, 99_999, 3][index % 4] ?? 0));
   const { _entities } = await entities(of, `... on Comment { id body }`);
   expect(comments.database.takeStatements()).toEqual(["find-comments"]);
@@ -27,7 +27,7 @@ test("a hundred references to comments are one statement, in their order, with n
   ]);
 });
 
-test("the comments of one post and of fifty cost the same statements", async () => {
+test("the comments of one post and of fifty need the same statements", async () => {
   const fields = `... on Post { comments(first: 3) { id post { id } author { id } } commentCount
     more: comments(first: 100) { id } commentsConnection(first: 2) { nodes { id } pageInfo { hasNextPage } } }`;
   for (const count of [1, 50]) {
@@ -53,7 +53,7 @@ test("the comments of one post and of fifty cost the same statements", async () 
   }
 });
 
-test("the comments of one user and of fifty cost one statement", async () => {
+test("the comments of one user and of fifty need one statement", async () => {
   for (const count of [1, 50]) {
     const of = Array.from({ length: count }, (_, index) => reference("User", 100 + index));
     const { _entities } = await entities(of, `... on User { comments(first: 30) { id author { id } } }`);
@@ -65,7 +65,7 @@ test("the comments of one user and of fifty cost one statement", async () => {
   }
 });
 
-test("a list of many parents goes on after the comment that each names", async () => {
+test("the lists of many parents each continue after their own `after`", async () => {
   const { _entities } = await entities(
     [reference("Post", 1), reference("Post", 2)],
     `... on Post { new: comments(first: 2) { id } old: comments(after: 3) { id } none: comments(after: "x") { id } }`,
@@ -77,14 +77,14 @@ test("a list of many parents goes on after the comment that each names", async (
   expect(comments.database.takeStatements()).toEqual(["list-parts-by-post"]);
 });
 
-test("a post's lists show tombstones in their place, and its count is of the living", async () => {
+test("a post's lists contain tombstones, its count does not", async () => {
   const { _entities } = await entities([reference("Post", 1)], `... on Post { commentCount comments { id body } }`);
   expect(_entities[0].commentCount).toBe(3);
   expect(_entities[0].comments[0]).toEqual({ id: "5", body: null });
   expect(_entities[0].comments).toHaveLength(4);
 });
 
-test("a post's pages follow each other by cursor, the same as in the list with that filter", async () => {
+test("cursors lead through a post's pages, which equal those of the filtered list", async () => {
   const page = async (after: string | null) => {
     const fields = `... on Post { commentsConnection(first: 15, after: $after) {
       nodes { id } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
@@ -104,7 +104,7 @@ test("a post's pages follow each other by cursor, the same as in the list with t
   expect(list.data.comments.nodes).toEqual(second.nodes);
 });
 
-test("parents that cannot exist have no comments, and cost no statement", async () => {
+test("parents with malformed ids have no comments, and need no statement", async () => {
   const of = ["0", "x", "99999999999999999999"].flatMap((id) => [reference("Post", id), reference("User", id)]);
   const { _entities } = await entities(
     of,
@@ -114,7 +114,7 @@ test("parents that cannot exist have no comments, and cost no statement", async 
   expect(comments.database.takeStatements()).toEqual([]);
 });
 
-test("what a request has loaded is not kept for the next", async () => {
+test("loaders do not cache across requests", async () => {
   const of = [reference("Comment", 1)];
   await entities(of, `... on Comment { body }`);
   await entities(of, `... on Comment { body }`);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("a comment in version 1 has six fields, the same for everybody", async () => {
+test("a comment in version 1 has six fields, the same for every caller", async () => {
   const open = await comments.rest("GET", "/v1/comments/1");
   expect(open.status).toBe(200);
   expect(open.headers.get("content-type")).toBe("application/json");
@@ -25,18 +25,18 @@ test("a comment in version 1 has six fields, the same for everybody", async () =
   expect([own.text, own.headers.get("etag")]).toEqual([open.text, open.headers.get("etag")]);
 });
 
-test("an edited comment says when", async () => {
+test("an edited comment has editedAt", async () => {
   const { body } = await comments.rest("GET", "/v1/comments/6");
   expect(body.editedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test("HEAD says what GET says, without the body", async () => {
+test("HEAD has the headers of GET, without the body", async () => {
   const { status, headers, text } = await comments.rest("HEAD", "/v1/comments/1");
   expect([status, text]).toEqual([200, ""]);
   expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
 });
 
-test("what does not exist is a 404 problem, and so is what was deleted", async () => {
+test("an unknown or deleted comment is a 404 problem", async () => {
   const paths = [
     "/v1/comments/999",
     "/v1/comments/0",
@@ -58,20 +58,20 @@ test("what does not exist is a 404 problem, and so is what was deleted", async (
   }
 });
 
-test("a method that a path does not take is 405 with those it takes", async () => {
+test("an unsupported method is 405 with the supported ones in Allow", async () => {
   const { status, headers } = await comments.rest("POST", "/v1/comments/1");
   expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, PATCH, DELETE, OPTIONS"]);
   expect((await comments.rest("DELETE", "/v1/posts/1/comments")).headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   expect((await comments.rest("OPTIONS", "/v1/comments")).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
 });
 
-test("lists leave deleted comments out", async () => {
+test("lists contain no deleted comments", async () => {
   expect(await ids("/v1/comments?authorId=2")).toEqual(["1"]);
   expect(await ids("/v1/posts/2/comments")).toEqual(["6", "4"]);
   expect(await ids("/v1/comments?postId=2&authorId=1")).toEqual(["4"]);
 });
 
-test("a parent that nobody knows, or that cannot exist, has no comments", async () => {
+test("a parent with an unknown or malformed id has no comments", async () => {
   const paths = [
     "/v1/posts/999/comments",
     "/v1/posts/x/comments",
@@ -85,7 +85,7 @@ test("a parent that nobody knows, or that cannot exist, has no comments", async 
   }
 });
 
-test("pages link to their neighbours, both ways, in every list", async () => {
+test("every list links to the next and the previous page", async () => {
   for (const [path, expected] of [
     ["/v1/posts/1/comments?limit=2", ["3", "2", "1"]],
     ["/v1/comments?limit=2&postId=1", ["3", "2", "1"]],
@@ -100,7 +100,7 @@ test("pages link to their neighbours, both ways, in every list", async () => {
   }
 });
 
-test("a list's parameters are known, given once, in range, and a cursor holds for its filters alone", async () => {
+test("unknown, repeated and out-of-range parameters are rejected, and a cursor is valid only with its filters", async () => {
   const next = linkOf((await comments.rest("GET", "/v1/comments?limit=1")).headers, "next");
   const cursor = new URL(next, "http://x").searchParams.get("cursor");
   const refused = {
@@ -120,7 +120,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
   }
 });
 
-test("a list ends at a mebibyte, and goes on from there", async () => {
+test("a page ends at 1 MiB, and the next page continues", async () => {
   const { database } = comments.database;
   const large = `insert into comments (post_id, author_id, body) select 50, 1, repeat('🎉', 5000) from generate_series(1, 60)`;
   await database.rows("large", large);
@@ -131,7 +131,7 @@ test("a list ends at a mebibyte, and goes on from there", async () => {
   expect(first.body.length + rest.body.length).toBe(60);
 });
 
-test("adding a comment answers 201 with its place, its ETag and its whole body", async () => {
+test("adding a comment responds with 201, Location, ETag and the comment", async () => {
   const added = await comments.rest("POST", "/v1/comments", {
     token: ada,
     body: { postId: "2", text: " Longer than I thought. " },
@@ -143,7 +143,7 @@ test("adding a comment answers 201 with its place, its ETag and its whole body",
   expect((await comments.rest("GET", `/v1/comments/${added.body.id}`)).text).toBe(added.text);
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   const send = (body: unknown, headers = {}) => comments.rest("POST", "/v1/comments", { token: ada, body, headers });
   const good = { postId: "1", text: "Hello." };
   expect((await send("{ broken")).status).toBe(400);
@@ -154,7 +154,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect((await comments.rest("POST", "/v1/comments", { token: keeper, body: good })).status).toBe(403);
 });
 
-test("every problem is said at once, in version 1's own names", async () => {
+test("every problem is reported at once, with the field names of version 1", async () => {
   const body = { postId: "x", text: "", body: "?", authorId: "2", id: "1" };
   const { status, body: problem } = await comments.rest("POST", "/v1/comments", { token: ada, body });
   expect([status, problem.type]).toEqual([422, "/problems/bad-user-input"]);
@@ -168,15 +168,15 @@ test("every problem is said at once, in version 1's own names", async () => {
   ]);
 });
 
-test("a change is of the text alone, and there has to be one", async () => {
+test("a change contains only the text, which is required", async () => {
   const { id } = await writeComment(comments);
   const patch = async (body: unknown) => {
-    const answer = await comments.rest("PATCH", `/v1/comments/${id}`, {
+    const response = await comments.rest("PATCH", `/v1/comments/${id}`, {
       token: ada,
       body,
       headers: { "if-match": "*" },
     });
-    return [answer.status, answer.body.errors?.map(({ pointer }: { pointer: string }) => pointer)];
+    return [response.status, response.body.errors?.map(({ pointer }: { pointer: string }) => pointer)];
   };
   expect(await patch({ text: "Changed.", postId: "2" })).toEqual([422, ["#/postId"]]);
   expect(await patch({ text: null })).toEqual([422, ["#/text"]]);
@@ -184,7 +184,7 @@ test("a change is of the text alone, and there has to be one", async () => {
   expect(await patch([])).toEqual([422, ["#"]]);
 });
 
-test("a change needs the ETag of what was read, and the version it names", async () => {
+test("a change needs If-Match with the current ETag", async () => {
   const { id } = await writeComment(comments);
   const { headers } = await comments.rest("GET", `/v1/comments/${id}`);
   const etag = headers.get("etag") ?? "";
@@ -200,7 +200,7 @@ test("a change needs the ETag of what was read, and the version it names", async
   expect((await patch({ "if-match": etag })).status).toBe(412);
 });
 
-test("deleting answers 204 once; after that there is no such comment", async () => {
+test("a deletion responds with 204, a second one with 404", async () => {
   const { id } = await writeComment(comments);
   const path = `/v1/comments/${id}`;
   const deleted = await comments.rest("DELETE", path, { token: ada });
@@ -211,7 +211,7 @@ test("deleting answers 204 once; after that there is no such comment", async () 
   expect((await comments.rest("PATCH", path, { token: ada, body: { text: "Again." }, headers })).status).toBe(404);
 });
 
-test("a deletion needs no If-Match, and honours one", async () => {
+test("If-Match is optional for a deletion", async () => {
   const { id } = await writeComment(comments);
   const path = `/v1/comments/${id}`;
   const remove = (ifMatch: string) => comments.rest("DELETE", path, { token: ada, headers: { "if-match": ifMatch } });
@@ -219,7 +219,7 @@ test("a deletion needs no If-Match, and honours one", async () => {
   expect((await remove((await comments.rest("GET", path)).headers.get("etag") ?? "")).status).toBe(204);
 });
 
-test("a change asks first whether the comment is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+test("a change reports a missing comment first, then failed conditions, then invalid content (RFC 9110, 13.2.1)", async () => {
   const path = `/v1/comments/${(await writeComment(comments)).id}`;
   const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
     (await comments.rest("PATCH", path, { token, body, headers })).status;

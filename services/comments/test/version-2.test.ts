@@ -18,7 +18,7 @@ test("a comment has six fields, its text as `body`", async () => {
   expect(body).toMatchObject({ id: "1", postId: "1", authorId: "2", body: "A lovely engine.", editedAt: null });
 });
 
-test("a list stands in an object, without the deleted, and its cursors lead on and back", async () => {
+test("a list is an object without deleted comments, with cursors for the next and the previous page", async () => {
   for (const path of ["/v2/posts/1/comments?limit=2", "/v2/comments?limit=2&postId=1"]) {
     const first = await comments.rest("GET", path);
     expect(idsOf(first.body)).toEqual(["3", "2"]);
@@ -33,7 +33,7 @@ test("a list stands in an object, without the deleted, and its cursors lead on a
   expect(empty.body).toEqual({ data: [], page: { next: null, prev: null } });
 });
 
-test("a list ends at a mebibyte with all that is around it", async () => {
+test("a page has at most 1 MiB, including the surrounding object", async () => {
   const large = `insert into comments (post_id, author_id, body) select 60, 1, repeat('🎉', 5000) from generate_series(1, 60)`;
   await comments.database.database.rows("large", large);
   const first = await comments.rest("GET", "/v2/posts/60/comments?limit=100");
@@ -42,7 +42,7 @@ test("a list ends at a mebibyte with all that is around it", async () => {
   expect(first.body.data.length + rest.body.data.length).toBe(60);
 });
 
-test("adding a comment answers 201 with its place in this version", async () => {
+test("adding a comment responds with 201 and Location in this version", async () => {
   const body = { postId: "2", body: " Longer than I thought. " };
   const added = await comments.rest("POST", "/v2/comments", { token: ada, body });
   expect(added.status).toBe(201);
@@ -52,7 +52,7 @@ test("adding a comment answers 201 with its place in this version", async () => 
   expect((await comments.rest("GET", `/v2/comments/${added.body.id}`)).text).toBe(added.text);
 });
 
-test("every problem is said at once, in this version's own names", async () => {
+test("every problem is reported at once, with the field names of this version", async () => {
   const body = { postId: "x", text: "?", authorId: "2" };
   const { status, body: problem } = await comments.rest("POST", "/v2/comments", { token: ada, body });
   const found = problem.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`);
@@ -66,7 +66,7 @@ test("every problem is said at once, in this version's own names", async () => {
   }
 });
 
-test("a change needs the ETag of what was read, and the version it names", async () => {
+test("a change needs If-Match with the current ETag", async () => {
   const { id } = await writeComment(comments);
   const etag = (await comments.rest("GET", `/v2/comments/${id}`)).headers.get("etag") ?? "";
   const unconditional = { token: ada, body: { body: "Changed." } };
@@ -77,7 +77,7 @@ test("a change needs the ETag of what was read, and the version it names", async
   expect((await patch(id, { body: "Again." }, etag)).status).toBe(412);
 });
 
-test("after 15 minutes it is a state that does not allow a change", async () => {
+test("after 15 minutes a change is INVALID_STATE", async () => {
   const { id, createdAt } = await writeComment(comments);
   nowMs = createdAt.getTime() + 15 * 60_000 + 1;
   const late = await patch(id, { body: "Changed." });
@@ -85,21 +85,21 @@ test("after 15 minutes it is a state that does not allow a change", async () => 
   expect([late.status, late.body.type]).toEqual([409, "/problems/invalid-state"]);
 });
 
-test("a deleted comment is gone, whatever is asked of it; one that never was is not there", async () => {
+test("every request for a deleted comment is 410, for an unknown one 404", async () => {
   const { id } = await writeComment(comments);
   const path = `/v2/comments/${id}`;
   const removed = await comments.rest("DELETE", path, { token: ada });
   expect([removed.status, removed.text]).toEqual([204, ""]);
-  const answers = [
+  const responses = [
     await comments.rest("GET", path),
     await comments.rest("HEAD", path),
     await patch(id, { body: "Again." }),
     await comments.rest("DELETE", path, { token: ada }),
   ];
-  for (const { status, headers } of answers) {
+  for (const { status, headers } of responses) {
     expect([status, headers.get("content-type")]).toEqual([410, "application/problem+json"]);
   }
-  expect(answers[0]?.body).toMatchObject({ type: "/problems/gone", instance: path });
+  expect(responses[0]?.body).toMatchObject({ type: "/problems/gone", instance: path });
   expect((await comments.rest("GET", "/v2/comments/5")).status).toBe(410);
   for (const missing of ["999999", "0", "abc"]) {
     expect((await comments.rest("GET", `/v2/comments/${missing}`)).status).toBe(404);
@@ -108,7 +108,7 @@ test("a deleted comment is gone, whatever is asked of it; one that never was is 
   }
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   const send = async (body: unknown, headers = {}) =>
     (await comments.rest("POST", "/v2/comments", { token: ada, body, headers })).status;
   expect(await send("{ broken")).toBe(400);

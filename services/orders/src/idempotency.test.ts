@@ -4,20 +4,20 @@ import { fingerprintOf, lockNumberOf, readSnapshot } from "./idempotency.ts";
 const notes = { sku: "NOTES", quantity: 1 };
 const compiler = { sku: "COMPILER", quantity: 2 };
 
-test("a fingerprint does not depend on the order of the lines, and on everything else", () => {
+test("a fingerprint depends on everything except the sequence of the lines", () => {
   const print = fingerprintOf([notes, compiler]);
   expect(fingerprintOf([compiler, notes])).toEqual(print);
   expect(fingerprintOf([notes])).not.toEqual(print);
   expect(fingerprintOf([notes, { ...compiler, quantity: 3 }])).not.toEqual(print);
 });
 
-test("a key's lock is its customer's own, and fits PostgreSQL's bigint", () => {
+test("a key's lock number differs per customer, and fits PostgreSQL's bigint", () => {
   expect(lockNumberOf("1", "k")).toBe(lockNumberOf("1", "k"));
   expect(lockNumberOf("1", "1k")).not.toBe(lockNumberOf("11", "k"));
   expect(BigInt.asIntN(64, BigInt(lockNumberOf("1", "k"))).toString()).toBe(lockNumberOf("1", "k"));
 });
 
-test("a snapshot comes back from JSON as it was", () => {
+test("a snapshot survives JSON unchanged", () => {
   const order = {
     id: "0190b5f0-0000-7000-8000-000000000000",
     customerId: "1",

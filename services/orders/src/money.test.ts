@@ -21,14 +21,14 @@ test("a currency has the decimal places of ISO 4217", () => {
   expect(Object.keys(places).map((currency) => [currency, exponentOf(currency)])).toEqual(Object.entries(places));
 });
 
-test("where custom agrees with the standard, Intl says the same", () => {
+test("Intl agrees for currencies in which it follows the standard", () => {
   for (const currency of ["EUR", "USD", "GBP", "CHF", "JPY", "KRW", "VND", "KWD", "TND", "CLF"]) {
     const { maximumFractionDigits } = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions();
     expect([currency, exponentOf(currency)]).toEqual([currency, maximumFractionDigits]);
   }
 });
 
-test("an amount is shown as its currency is written", () => {
+test("an amount is formatted for its currency", () => {
   const { display } = createMoneyFormat();
   expect(display({ amountMinor: 1299, currency: "EUR" })).toBe("€12.99");
   expect(display({ amountMinor: 1299, currency: "JPY" })).toBe("¥1,299");
@@ -38,13 +38,13 @@ test("an amount is shown as its currency is written", () => {
   expect(display({ amountMinor: 0, currency: "EUR" })).toBe("€0.00");
 });
 
-test("formatters that are let go are made again", () => {
+test("evicted formatters are created again", () => {
   const { display } = createMoneyFormat({ formattersMax: 1 });
-  const said = ["EUR", "JPY", "EUR"].map((currency) => display({ amountMinor: 5, currency }));
-  expect(said).toEqual(["€0.05", "¥5", "€0.05"]);
+  const output = ["EUR", "JPY", "EUR"].map((currency) => display({ amountMinor: 5, currency }));
+  expect(output).toEqual(["€0.05", "¥5", "€0.05"]);
 });
 
-test("a decimal has exactly the currency's places and loses nothing", () => {
+test("a decimal has exactly the currency's decimal places and is exact", () => {
   const currency = fc.constantFrom("EUR", "JPY", "KWD", "CLF");
   fc.assert(
     fc.property(fc.nat(2_147_483_647), currency, (amountMinor, currency) => {

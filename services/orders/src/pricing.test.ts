@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { NewLine, Product } from "./model.ts";
 import { priceOrder, totalMinorMax } from "./pricing.ts";
 
-test("lines come out by sku, at today's price", () => {
+test("priced lines are sorted by sku, with the current price", () => {
   const priced = priceOrder(
     [line("b", 2), line("a", 1)],
     [product("a", { priceMinor: 5 }), product("b", { priceMinor: 7 })],
@@ -19,7 +19,7 @@ test("lines come out by sku, at today's price", () => {
   });
 });
 
-test("every product that nobody knows is named", () => {
+test("every unknown product is reported", () => {
   const refusal = refusalOf([line("x", 1), line("a", 1), line("y", 1)], [product("a")]);
   expect(refusal).toEqual(["BAD_USER_INPUT", ["#/lines/0/sku unknown", "#/lines/2/sku unknown"]]);
 });
@@ -33,13 +33,13 @@ test("an order has one currency, the first line's", () => {
   expect(refusal).toEqual(["BAD_USER_INPUT", ["#/lines/1/sku currency", "#/lines/3/sku currency"]]);
 });
 
-test("every line with too few in stock is named", () => {
+test("every line with too little stock is reported", () => {
   const products = [product("a", { stock: 0 }), product("b", { stock: 2 }), product("c", { stock: 1 })];
   const refusal = refusalOf([line("a", 1), line("b", 2), line("c", 2)], products);
   expect(refusal).toEqual(["OUT_OF_STOCK", ["#/lines/0/quantity out_of_stock", "#/lines/2/quantity out_of_stock"]]);
 });
 
-test("a total is exact or refused, whatever the lines", () => {
+test("a total is exact or rejected, for any lines", () => {
   const prices = fc.array(fc.tuple(fc.nat(totalMinorMax), fc.integer({ min: 1, max: 99 })), {
     minLength: 1,
     maxLength: 50,
@@ -56,7 +56,7 @@ test("a total is exact or refused, whatever the lines", () => {
   );
 });
 
-test("the largest total there is can be ordered", () => {
+test("the largest total can be ordered", () => {
   expect(priceOrder([line("a", 1)], [product("a", { priceMinor: totalMinorMax })]).totalMinor).toBe(totalMinorMax);
 });
 

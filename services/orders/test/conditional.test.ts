@@ -7,7 +7,7 @@ beforeAll(async () => (orders = await startOrders()));
 afterAll(() => orders.stop());
 beforeEach(() => void orders.database.takeStatements());
 
-const everybodys = {
+const publicHeaders = {
   "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=300",
   "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=300",
   vary: null,
@@ -21,20 +21,20 @@ const own = {
 const problem = { "cache-control": "no-store", "cdn-cache-control": null, vary: "Authorization" };
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: products are kept by shared caches, in their groups, for callers with a token too`, async () => {
+  test(`${version}: products can be stored by shared caches, with their groups, also for callers with a token`, async () => {
     const paths = { "/products/NOTES": '"product-NOTES", "every-product"', "/products?limit=2": '"products"' };
     for (const [path, group] of Object.entries(paths)) {
       const open = await get(`/${version}${path}`);
       const known = await get(`/${version}${path}`, orders.ada, { "if-none-match": etagOf(open) });
       expect([path, open.status, known.status, known.text]).toEqual([path, 200, 304, ""]);
       for (const { headers } of [open, known]) {
-        expect(pick(headers, everybodys)).toEqual(everybodys);
+        expect(pick(headers, publicHeaders)).toEqual(publicHeaders);
         expect([path, headers.get("cache-groups"), headers.get("etag")]).toEqual([path, group, etagOf(open)]);
       }
     }
   });
 
-  test(`${version}: orders are their caller's alone, and every answer says so`, async () => {
+  test(`${version}: order responses are private, and every response has Vary: Authorization`, async () => {
     const id = await orders.place(orders.ada);
     for (const path of [`/orders/${id}`, "/orders", "/users/1/orders?status=PLACED"]) {
       const whole = await get(`/${version}${path}`, orders.ada);
@@ -46,7 +46,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: an order's ETag opens it for nobody who may not see it, and costs strangers no statement`, async () => {
+  test(`${version}: an order's ETag gives other callers no 304, and an anonymous request needs no statement`, async () => {
     const path = `/${version}/orders/${await orders.place(orders.ada)}`;
     const etag = etagOf(await get(path, orders.ada));
     const writer = await orders.issuer.token("1", ["orders:write"]);
@@ -67,7 +67,7 @@ for (const version of ["v1", "v2"]) {
     ).toBe(200);
   });
 
-  test(`${version}: a 304 is one light statement, where an order with its lines is two`, async () => {
+  test(`${version}: a 304 needs one statement for versions only, an order with its lines two`, async () => {
     const id = await orders.place(orders.ada);
     for (const [path, whole, light] of [
       [`/orders/${id}`, ["find-orders", "find-lines"], "find-order-state"],
@@ -84,7 +84,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a list's 304 holds for its page: further on and back it has other ETags`, async () => {
+  test(`${version}: each page of a list has its own ETag`, async () => {
     const user = await orders.issuer.token("70", usual);
     for (let n = 0; n < 3; n++) await orders.place(user);
     const pages: (readonly [path: string, page: RestTestAnswer])[] = [];
@@ -102,7 +102,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: an order that moves on is another one, alone and in lists`, async () => {
+  test(`${version}: a status change changes the ETags of the order and of lists with it`, async () => {
     const id = await orders.place(orders.ada);
     const paths = [`/${version}/orders/${id}`, `/${version}/orders`];
     const before = await Promise.all(paths.map(async (path) => etagOf(await get(path, orders.ada))));
@@ -117,7 +117,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: an order ends the copies of what it takes from the stock; so do its replay and its end`, async () => {
+  test(`${version}: an order invalidates the responses with its products; so do its replay and its cancellation`, async () => {
     const path = `/${version}/products/NOTES`;
     const other = etagOf(await get(`/${version}/products/TOKYO`));
     const ended = '"products", "product-NOTES"';
@@ -143,7 +143,7 @@ for (const version of ["v1", "v2"]) {
   });
 }
 
-test("the two versions are no copies of each other", async () => {
+test("the two versions have different ETags", async () => {
   const id = await orders.place(orders.ada);
   for (const path of [`orders/${id}`, "orders", "products/NOTES", "products"]) {
     const first = etagOf(await get(`/v1/${path}`, orders.ada));
@@ -151,7 +151,7 @@ test("the two versions are no copies of each other", async () => {
   }
 });
 
-test("a change that changes nothing leaves every copy good", async () => {
+test("a change without effect leaves ETags valid", async () => {
   const id = await orders.place(orders.ada);
   const paths = [`/v2/orders/${id}`, "/v2/products/NOTES"];
   const before = await Promise.all(paths.map(async (path) => etagOf(await get(path, orders.ada))));
@@ -164,7 +164,7 @@ test("a change that changes nothing leaves every copy good", async () => {
 });
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: an order is cancelled as it was read, or not at all`, async () => {
+  test(`${version}: a cancellation with an old ETag is rejected`, async () => {
     const id = await orders.place(orders.ada);
     const cancel = (headers: Record<string, string>, token = orders.ada) =>
       orders.rest("POST", `/${version}/orders/${id}/cancellation`, { token, headers });

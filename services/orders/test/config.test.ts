@@ -4,12 +4,12 @@ import { expectReadmeTable } from "@tributary/kit/testing/readme";
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 
-test("the README's table of variables is what the configuration asks for", async () => {
+test("the README's table lists every variable of the configuration", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   expect(expectReadmeTable(readme, describeEnvironment(readConfig))).toEqual([]);
 });
 
-test("with nothing but a database it is a development service on port 4004", () => {
+test("with only DATABASE_URL it is a development service on port 4004", () => {
   const databaseUrl = "postgres://orders@127.0.0.1/orders";
   expect(readConfig({ DATABASE_URL: databaseUrl })).toMatchObject({ port: 4004, profile: "development", databaseUrl });
 });

@@ -12,22 +12,22 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test("the service refuses a database that forgets what it confirmed", async () => {
+test("the service refuses to start on a database that can lose confirmed commits", async () => {
   const role = new URL(database.url).username;
   await database.database.rows("forget", `alter role ${role} set synchronous_commit = off`);
-  const { code, said } = await runService();
+  const { code, output } = await runService();
   expect(code).not.toBe(0);
-  expect(said).toContain("synchronous_commit = off");
-  expect(said).not.toContain("listening");
+  expect(output).toContain("synchronous_commit = off");
+  expect(output).not.toContain("listening");
 });
 
-test("the service serves on a database that keeps it", async () => {
+test("the service starts on a durable database", async () => {
   await database.database.rows("keep", `alter role ${new URL(database.url).username} reset synchronous_commit`);
-  const { code, said } = await runService();
-  expect([code, said]).toEqual([0, expect.stringContaining("listening")]);
+  const { code, output } = await runService();
+  expect([code, output]).toEqual([0, expect.stringContaining("listening")]);
 });
 
-test("each of the two settings counts", async () => {
+test("fsync and synchronous_commit are both required", async () => {
   const answering = (fsync: string, synchronous_commit: string) => ({
     rows: <Row>() => Promise.resolve([{ fsync, synchronous_commit }] as Row[]),
   });
@@ -36,18 +36,18 @@ test("each of the two settings counts", async () => {
   await expect(requireDurability(answering("on", "on"))).resolves.toBeUndefined();
 });
 
-/** Runs the service's process until it listens, then ends it; or until it ends by itself. */
-async function runService(): Promise<{ readonly code: number | null; readonly said: string }> {
+/** Runs the service's process until it listens, then stops it; or until it exits by itself. */
+async function runService(): Promise<{ readonly code: number | null; readonly output: string }> {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const child = spawn(process.execPath, [main], { env: { DATABASE_URL: database.url, PORT: "0" } });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      // Once: a second signal ends it at once, with another code.
-      if (!child.killed && said.includes("listening")) child.kill("SIGTERM");
+      output += text;
+      // Only once: a second signal kills the process, with another exit code.
+      if (!child.killed && output.includes("listening")) child.kill("SIGTERM");
     });
   }
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, said };
+  return { code, output };
 }

@@ -10,22 +10,22 @@ test(
   "three times kill -9 of the service and of PostgreSQL lose and double no confirmed order",
   { timeout: timeoutMs },
   async () => {
-    const { code, said } = await verify("--rounds", "3");
-    expect(said).toMatch(/\n6 passed, 0 failed\n$/);
+    const { code, output } = await verify("--rounds", "3");
+    expect(output).toMatch(/\n6 passed, 0 failed\n$/);
     expect(code).toBe(0);
   },
 );
 
 test("the same on a database that forgets finds that orders are lost", { timeout: timeoutMs }, async () => {
-  const { code, said } = await verify("--rounds", "2", "--control");
-  expect(said).toMatch(/\n2 passed, 0 failed\n$/);
+  const { code, output } = await verify("--rounds", "2", "--control");
+  expect(output).toMatch(/\n2 passed, 0 failed\n$/);
   expect(code).toBe(0);
 });
 
-async function verify(...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: string }> {
+async function verify(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, said };
+  return { code, output };
 }

@@ -6,7 +6,7 @@ let orders: Orders;
 beforeAll(async () => (orders = await startOrders()));
 afterAll(() => orders.stop());
 
-test("an order is the same behind both doors", async () => {
+test("an order is the same at both endpoints", async () => {
   const lines = [
     { sku: "NOTES", qty: 2 },
     { sku: "COMPILER", qty: 3 },
@@ -23,7 +23,7 @@ test("an order is the same behind both doors", async () => {
   }
 });
 
-test("the lists of both doors are the same orders", async () => {
+test("both endpoints list the same orders", async () => {
   const user = await orders.issuer.token("60", usual);
   for (let n = 0; n < 3; n++) await orders.place(user);
   const { data } = await orders.graphql(`{ orders { nodes { ${fields} } } ${ofUser("60")} }`, {}, user);
@@ -38,7 +38,7 @@ test("the lists of both doors are the same orders", async () => {
   }
 });
 
-test("a product is the same behind both doors", async () => {
+test("a product is the same at both endpoints", async () => {
   const { data } = await orders.graphql(
     `{ products { nodes { sku title price { display amountMinor currency } stock post { id } } } }`,
   );
@@ -62,7 +62,7 @@ test("a product is the same behind both doors", async () => {
   );
 });
 
-test("what one door places the other reads and cancels", async () => {
+test("each endpoint reads and cancels orders of the other", async () => {
   const placed = await orders.graphql(place, { input: { lines: [{ sku: "NOTES", quantity: 1 }] } }, orders.ada);
   const { id } = placed.data.placeOrder.order;
   const cancelled = await orders.rest("POST", `/v1/orders/${id}/cancellation`, { token: orders.ada });
@@ -71,7 +71,7 @@ test("what one door places the other reads and cancels", async () => {
   expect(data.order.status).toBe("CANCELLED");
 });
 
-test("both doors find the same problems, each in its own names", async () => {
+test("both endpoints report the same problems, each with its own field names", async () => {
   const inputs = [
     [
       { sku: "NOTES", n: 0 },
@@ -99,7 +99,10 @@ test("both doors find the same problems, each in its own names", async () => {
     const problem = (await orders.rest("POST", "/v1/orders", { token: orders.ada, body })).body;
     expect(errors[0]?.extensions.problems?.length).toBeGreaterThan(0);
     expect(problem.errors).toEqual(
-      errors[0]?.extensions.problems?.map((said) => ({ ...said, pointer: said.pointer.replace("/quantity", "/qty") })),
+      errors[0]?.extensions.problems?.map((output) => ({
+        ...output,
+        pointer: output.pointer.replace("/quantity", "/qty"),
+      })),
     );
     expect([codeOf(problem), problem.detail]).toEqual([errors[0]?.extensions.code, errors[0]?.message]);
     const headers = { "idempotency-key": randomUUID() };
@@ -109,36 +112,36 @@ test("both doors find the same problems, each in its own names", async () => {
 });
 
 interface Caller {
-  readonly who: string;
+  readonly label: string;
   readonly userId?: string;
   readonly scopes?: readonly string[];
 }
 
-/** As seen from an order that Ada placed just now. */
+/** The callers, for a new order of Ada. */
 const callers = {
-  nobody: { who: "nobody" },
-  customer: { who: "its customer", userId: "1", scopes: ["orders:read", "orders:write"] },
-  withoutScope: { who: "its customer without the scopes", userId: "1", scopes: ["users:write", "posts:write:all"] },
-  another: { who: "another user", userId: "2", scopes: usual },
-  reader: { who: "a holder of orders:read:all", userId: "3", scopes: ["orders:read:all"] },
-  keeper: { who: "a holder of orders:write:all", userId: "3", scopes: ["orders:write:all"] },
+  anonymous: { label: "an anonymous client" },
+  customer: { label: "its customer", userId: "1", scopes: ["orders:read", "orders:write"] },
+  withoutScope: { label: "its customer without the scopes", userId: "1", scopes: ["users:write", "posts:write:all"] },
+  another: { label: "another user", userId: "2", scopes: usual },
+  reader: { label: "a holder of orders:read:all", userId: "3", scopes: ["orders:read:all"] },
+  keeper: { label: "a holder of orders:write:all", userId: "3", scopes: ["orders:write:all"] },
 } as const satisfies Readonly<Record<string, Caller>>;
 
 type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND";
-type Door = (id: string, token?: string) => Promise<string>;
+type Send = (id: string, token?: string) => Promise<string>;
 
 interface Action {
-  /** The table of who may do what, in the callers' order. */
+  /** The expected outcome for each caller, in the order of `callers`. */
   readonly whoMay: readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome];
   readonly writes?: true;
-  /** How it is asked for at each door: what comes back is `allowed` or the code of the refusal. */
-  readonly doors: Readonly<Record<string, Door>>;
+  /** The request at each endpoint. It resolves to `allowed` or the error code. */
+  readonly endpoints: Readonly<Record<string, Send>>;
 }
 
 const actions: Readonly<Record<string, Action>> = {
   "read a product": {
     whoMay: ["allowed", "allowed", "allowed", "allowed", "allowed", "allowed"],
-    doors: {
+    endpoints: {
       graphql: (_id, token) => byGraphql(`{ product(sku: "NOTES") { title post { id } } }`, {}, token),
       entity: (_id, token) =>
         byGraphql(
@@ -151,14 +154,14 @@ const actions: Readonly<Record<string, Action>> = {
   },
   "list products": {
     whoMay: ["allowed", "allowed", "allowed", "allowed", "allowed", "allowed"],
-    doors: {
+    endpoints: {
       graphql: (_id, token) => byGraphql(`{ products { nodes { sku } } }`, {}, token),
       ...byBothVersions("GET", () => "/products"),
     },
   },
   "read an order": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "NOT_FOUND", "allowed", "FORBIDDEN"],
-    doors: {
+    endpoints: {
       graphql: (id, token) => byGraphql(`query ($id: ID!) { order(id: $id) { total { display } } }`, { id }, token),
       alias: (id, token) =>
         byGraphql(
@@ -177,14 +180,14 @@ const actions: Readonly<Record<string, Action>> = {
   },
   "list one's own orders": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "allowed", "FORBIDDEN"],
-    doors: {
+    endpoints: {
       graphql: (_id, token) => byGraphql(`{ orders { nodes { id } } }`, {}, token),
       ...byBothVersions("GET", () => "/orders"),
     },
   },
   "list Ada's orders": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"],
-    doors: {
+    endpoints: {
       entity: (_id, token) => byGraphql(`{ ${ofUser("1")} }`, {}, token),
       ...byBothVersions("GET", () => "/users/1/orders"),
     },
@@ -192,7 +195,7 @@ const actions: Readonly<Record<string, Action>> = {
   "place an order": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "allowed", "FORBIDDEN", "FORBIDDEN"],
     writes: true,
-    doors: {
+    endpoints: {
       graphql: (_id, token) => byGraphql(place, { input: { lines: [{ sku: "NOTES", quantity: 1 }] } }, token),
       v1: (_id, token) => byRest("POST", "/v1/orders", token, { lines: oneBook }),
       v2: (_id, token) => byRest("POST", "/v2/orders", token, { lines: [{ sku: "NOTES", quantity: 1 }] }),
@@ -201,7 +204,7 @@ const actions: Readonly<Record<string, Action>> = {
   "cancel an order": {
     whoMay: ["UNAUTHENTICATED", "allowed", "FORBIDDEN", "NOT_FOUND", "FORBIDDEN", "allowed"],
     writes: true,
-    doors: {
+    endpoints: {
       graphql: (id, token) => byGraphql(cancel, { input: { id } }, token),
       ...byBothVersions("POST", (id) => `/orders/${id}/cancellation`),
     },
@@ -209,18 +212,18 @@ const actions: Readonly<Record<string, Action>> = {
   "advance an order": {
     whoMay: ["UNAUTHENTICATED", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "allowed"],
     writes: true,
-    doors: { graphql: (id, token) => byGraphql(advance, { input: { id, to: "PAID" } }, token) },
+    endpoints: { graphql: (id, token) => byGraphql(advance, { input: { id, to: "PAID" } }, token) },
   },
 };
 
-for (const [name, { whoMay, writes, doors }] of Object.entries(actions)) {
+for (const [name, { whoMay, writes, endpoints }] of Object.entries(actions)) {
   for (const [index, caller] of Object.values(callers).entries()) {
     const expected = whoMay[index] ?? "allowed";
-    for (const [door, ask] of Object.entries(doors)) {
-      test(`${name} through ${door} by ${caller.who}: ${expected}`, async () => {
+    for (const [endpoint, send] of Object.entries(endpoints)) {
+      test(`${name} through ${endpoint} by ${caller.label}: ${expected}`, async () => {
         const id = await orders.place(orders.ada);
         const before = await allRows();
-        expect(await ask(id, await tokenOf(caller))).toBe(expected);
+        expect(await send(id, await tokenOf(caller))).toBe(expected);
         expect((await allRows()) === before).toBe(!(writes && expected === "allowed"));
       });
     }
@@ -247,7 +250,7 @@ test("a refused caller costs no statement and learns nothing about what the inpu
   expect(orders.database.takeStatements()).toEqual([]);
 });
 
-test("without a token a user's orders are null with an entry, and the rest is there", async () => {
+test("without a token a user's orders are null with an error, and the other fields have data", async () => {
   const { status, data, errors } = await orders.graphql(
     `{ product(sku: "NOTES") { sku } order(id: "x") { id } ${ofUser("1")} }`,
   );
@@ -258,7 +261,7 @@ test("without a token a user's orders are null with an entry, and the rest is th
   ]);
 });
 
-test("whose order it is cannot be said by the caller", async () => {
+test("a client cannot choose the customer of an order", async () => {
   const body = { lines: oneBook, customerId: "2" };
   expect(await byRest("POST", "/v1/orders", orders.ada, body)).toBe("BAD_USER_INPUT");
   const headers = { "x-user-id": "2", "x-customer-id": "2" };
@@ -296,7 +299,7 @@ interface GraphOrder {
   }[];
 }
 
-/** What version 1 makes of the graph's order; said here once more, so that neither door is checked against itself. */
+/** The version 1 JSON of a GraphQL order, independent of the service's code. */
 function toV1({ id, status, placedAt, customer, total, lines }: GraphOrder) {
   const decimal = (minor: number) => (total.currency === "JPY" ? String(minor) : (minor / 100).toFixed(2));
   return {
@@ -314,7 +317,7 @@ function toV1({ id, status, placedAt, customer, total, lines }: GraphOrder) {
   };
 }
 
-/** What version 2 makes of it. */
+/** The version 2 JSON. */
 function toV2({ customer, lines, ...order }: GraphOrder) {
   const { currency } = order.total;
   return {
@@ -336,13 +339,13 @@ async function byGraphql(query: string, variables: object, token?: string): Prom
   return (Array.isArray(value) ? value[0] : value) === null ? "NOT_FOUND" : "allowed";
 }
 
-/** Both versions have the same rules. */
-function byBothVersions(method: string, pathOf: (id: string) => string): Readonly<Record<"v1" | "v2", Door>> {
-  const ask =
-    (version: string): Door =>
+/** Both versions have the same authorization rules. */
+function byBothVersions(method: string, pathOf: (id: string) => string): Readonly<Record<"v1" | "v2", Send>> {
+  const send =
+    (version: string): Send =>
     (id, token) =>
       byRest(method, `/${version}${pathOf(id)}`, token);
-  return { v1: ask("v1"), v2: ask("v2") };
+  return { v1: send("v1"), v2: send("v2") };
 }
 
 async function byRest(method: string, path: string, token?: string, sent?: unknown): Promise<string> {

@@ -4,17 +4,17 @@ import { createApp } from "../src/app.ts";
 
 export const migrations = new URL("../migrations", import.meta.url);
 
-/** The service over a small catalogue, and tokens of the cast: Ada 1, Grace 2, Linus 3. */
+/** The service with a small catalogue, and tokens of the demo users: Ada 1, Grace 2, Linus 3. */
 export interface Orders extends TestService {
-  /** With the usual scopes. */
+  /** With the default scopes. */
   readonly ada: string;
   readonly grace: string;
-  /** Linus, who keeps the shop: every `:all` scope and no other. */
+  /** Linus with every `:all` scope and no other. */
   readonly keeper: string;
-  /** Places an order through REST and answers its id. */
+  /** Places an order through REST and returns its id. */
   place(token: string, lines?: readonly { readonly sku: string; readonly qty: number }[]): Promise<string>;
   stockOf(sku: string): Promise<number>;
-  /** How many rows there are of orders, lines, records. */
+  /** The numbers of orders, lines and idempotency records. */
   count(): Promise<readonly number[]>;
 }
 

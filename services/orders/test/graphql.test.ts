@@ -9,7 +9,7 @@ const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) {
   id status placedAt customer { id } total { amountMinor currency display }
   lines { quantity unitPrice { display } product { sku title stock price { amountMinor } post { id } } } } } }`;
 
-test("an order is placed with everything it says", async () => {
+test("a placed order has all fields", async () => {
   const input = {
     lines: [
       { sku: "NOTES", quantity: 2 },
@@ -52,7 +52,7 @@ test("an order is placed with everything it says", async () => {
   });
 });
 
-test("a unit price stays what it was when the product's price moves", async () => {
+test("a unit price remains when the product's price changes", async () => {
   const id = await orders.place(orders.ada, [{ sku: "TOKYO", qty: 1 }]);
   await orders.database.database.rows("dearer", "update products set price_minor = 1400 where sku = 'TOKYO'");
   const query = `query ($id: ID!) { order(id: $id) { total { display } lines { unitPrice { display } product { price { display } post { id } } } } }`;
@@ -63,7 +63,7 @@ test("a unit price stays what it was when the product's price moves", async () =
   });
 });
 
-test("an id that cannot exist is null, not an error", async () => {
+test("a malformed id is null, not an error", async () => {
   const impossible = [
     "0",
     "-1",
@@ -83,7 +83,7 @@ test("an id that cannot exist is null, not an error", async () => {
   }
 });
 
-test("products are for anybody, by sku, page after page", async () => {
+test("every client may list products, sorted by sku, page by page", async () => {
   const query = `query ($after: String) { products(first: 3, after: $after) { nodes { sku } edges { node { title } } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
   const first = await orders.graphql(query);
   expect(first.data.products.nodes).toEqual([{ sku: "COMPILER" }, { sku: "LAST-SEVEN" }, { sku: "NOTES" }]);
@@ -94,7 +94,7 @@ test("products are for anybody, by sku, page after page", async () => {
   });
 });
 
-test("own orders come newest first, by cursor, by status; a cursor is its owner's", async () => {
+test("the caller's orders are newest first, by cursor and status; a cursor is valid only for its owner", async () => {
   const ids = [await orders.place(orders.grace), await orders.place(orders.grace), await orders.place(orders.grace)];
   const list = `query ($after: String, $status: OrderStatus) { orders(first: 2, after: $after, status: $status) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
   const first = await orders.graphql(list, {}, orders.grace);
@@ -111,7 +111,7 @@ test("own orders come newest first, by cursor, by status; a cursor is its owner'
   }
 });
 
-test("User.orders goes on after an order's id, and after nothing that could be one it ends", async () => {
+test("User.orders continues after an order's id, and is empty after a malformed one", async () => {
   const user = await orders.issuer.token("77", ["orders:read", "orders:write"]);
   const ids = [await orders.place(user), await orders.place(user), await orders.place(user)];
   const query = `query ($after: ID) { _entities(representations: [{ __typename: "User", id: "77" }]) { ... on User { orders(first: 2, after: $after) { id } } } }`;
@@ -124,7 +124,7 @@ test("User.orders goes on after an order's id, and after nothing that could be o
   expect(await listAfter("x")).toEqual([]);
 });
 
-test("twenty users' orders with lines and products are three statements, each user's newest first", async () => {
+test("the orders of twenty users with lines and products need three statements, each user's newest first", async () => {
   const customers = Array.from({ length: 20 }, (_, index) => String(100 + index));
   for (const customer of customers) {
     const token = await orders.issuer.token(customer, ["orders:write"]);
@@ -150,7 +150,7 @@ test("twenty users' orders with lines and products are three statements, each us
   }
 });
 
-test("the same field asked for in two ways, of many users, is one statement, and each is right", async () => {
+test("the same field with two different arguments, for many users, is one statement with correct results", async () => {
   const user = await orders.issuer.token("78", ["orders:read", "orders:write"]);
   const ids = [await orders.place(user), await orders.place(user)];
   const query = `{ _entities(representations: [{ __typename: "User", id: "78" }, { __typename: "User", id: "x" }]) { ... on User { newest: orders(first: 1) { id } all: orders { id } } } }`;
@@ -178,7 +178,7 @@ test("a hundred references to orders and products are one statement each", async
   expect(orders.database.takeStatements().toSorted()).toEqual(["find-orders", "find-products"]);
 });
 
-test("every problem of an input is said at once, at its place", async () => {
+test("every problem of an input is reported at once, with its pointer", async () => {
   const input = {
     lines: [
       { sku: "NOTES", quantity: 0 },
@@ -205,7 +205,7 @@ test("an order has 1 to 50 lines", async () => {
   }
 });
 
-test("first is 1 to 100", async () => {
+test("first must be 1 to 100", async () => {
   for (const first of [0, -1, 101]) {
     const query = `query ($first: Int) { products(first: $first) { nodes { sku } } orders(first: $first) { nodes { id } }
       _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { orders(first: $first) { id } } } }`;
@@ -218,7 +218,7 @@ test("first is 1 to 100", async () => {
   }
 });
 
-test("mutations of one request see each other's work", async () => {
+test("mutations of one request see the results of earlier ones", async () => {
   const { data } = await orders.graphql(
     `mutation ($a: PlaceOrderInput!) {
       first: placeOrder(input: $a) { order { lines { product { stock } } } }

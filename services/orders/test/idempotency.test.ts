@@ -28,10 +28,10 @@ for (const [version, place] of [
   ["version 1", () => rest("bytes-1", qty)],
   ["version 2", () => rest2("bytes-2", quantity)],
 ] as const) {
-  test(`the same request again hears the same bytes and places nothing, in ${version}`, async () => {
+  test(`a repeated request gets the same bytes and places no order, in ${version}`, async () => {
     const first = await place();
     const before = await orders.count();
-    // What the order looks like now is not what was said then.
+    // The order has changed since the first response.
     await orders.graphql(
       `mutation ($id: ID!) { advanceOrder(input: { id: $id, to: PAID }) { order { id } } }`,
       { id: first.body.id },
@@ -47,7 +47,7 @@ for (const [version, place] of [
   });
 }
 
-test("both versions know the same keys: each says the order in its own words, and both mean the same input", async () => {
+test("both versions share keys: each renders the order in its own format, and equal input has the same fingerprint", async () => {
   const first = [await rest("versions-1", qty), await rest2("versions-1", quantity)] as const;
   const second = [await rest2("versions-2", quantity), await rest("versions-2", qty)] as const;
   const before = await orders.count();
@@ -57,13 +57,13 @@ test("both versions know the same keys: each says the order in its own words, an
   }
   expect(first[1].headers.get("location")).toBe(`/v2/orders/${first[0].body.id}`);
   expect(first[1].body.total).toEqual({ amountMinor: 5048, currency: "EUR" });
-  // What was said in one version is said again in it, whichever was first.
+  // A replay in either version equals the first response in that version.
   expect((await rest2("versions-1", quantity)).text).toBe(first[1].text);
   expect((await rest("versions-2", qty)).text).toBe(second[1].text);
   expect(await orders.count()).toEqual(before);
 });
 
-test("through GraphQL too, with products as they were then", async () => {
+test("GraphQL replays too, with the products as at the first response", async () => {
   const first = await graphql("graph", quantity);
   await orders.database.database.rows(
     "change",
@@ -77,20 +77,20 @@ test("through GraphQL too, with products as they were then", async () => {
   );
 });
 
-test("both doors know the same keys: the other one renders the same order", async () => {
-  const first = await rest("doors", qty);
-  const { data } = await graphql("doors", quantity);
+test("both endpoints share keys: the other one renders the same order", async () => {
+  const first = await rest("endpoints", qty);
+  const { data } = await graphql("endpoints", quantity);
   expect(data.placeOrder.order).toMatchObject({
     id: first.body.id,
     placedAt: first.body.placedAt,
     total: { display: "€50.48" },
   });
-  const placed = await graphql("doors-back", quantity);
-  const replayed = await rest("doors-back", qty);
+  const placed = await graphql("endpoints-back", quantity);
+  const replayed = await rest("endpoints-back", qty);
   expect([replayed.status, replayed.body.id]).toEqual([201, placed.data.placeOrder.order.id]);
 });
 
-test("a key with other lines is refused, at both doors and in both versions", async () => {
+test("a key with other lines is rejected, at both endpoints and in both versions", async () => {
   await rest("reused", qty);
   const before = await orders.count();
   const other = await rest("reused", [
@@ -105,19 +105,19 @@ test("a key with other lines is refused, at both doors and in both versions", as
   expect(await orders.count()).toEqual(before);
 });
 
-test("the same lines in another order are the same request", async () => {
+test("the sequence of the lines does not matter", async () => {
   const first = await rest("order", qty);
   expect((await rest("order", qty.toReversed())).text).toBe(first.text);
 });
 
-test("a key is its caller's own", async () => {
+test("keys are separate for each caller", async () => {
   const [ada, grace] = [await rest("shared", qty), await rest("shared", qty, orders.grace)];
   expect([ada.status, grace.status]).toEqual([201, 201]);
   expect(grace.body.id).not.toBe(ada.body.id);
   expect(grace.headers.has("idempotency-replayed")).toBe(false);
 });
 
-test("a key in the quotes of a structured field is the key itself, at both doors", async () => {
+test("a key in quotes (structured field) equals the key without quotes, at both endpoints", async () => {
   const first = await rest('"quoted"', qty);
   const before = await orders.count();
   expect((await rest("quoted", qty)).text).toBe(first.text);
@@ -131,11 +131,11 @@ test("a key in the quotes of a structured field is the key itself, at both doors
   }
 });
 
-test("keys differ by their case", async () => {
+test("keys are case-sensitive", async () => {
   expect((await rest("Case", qty)).body.id).not.toBe((await rest("case", qty)).body.id);
 });
 
-test("a refusal is not kept: the same request succeeds once it can", async () => {
+test("a rejected request is not recorded: the same request can succeed later", async () => {
   const many = [{ sku: "LAST-SEVEN", qty: 8 }];
   expect((await rest("later", many)).status).toBe(409);
   await orders.database.database.rows("more", "update products set stock = 8 where sku = 'LAST-SEVEN'");
@@ -143,21 +143,21 @@ test("a refusal is not kept: the same request succeeds once it can", async () =>
   expect([placed.status, placed.headers.has("idempotency-replayed")]).toEqual([201, false]);
 });
 
-test("while a request with the key is under way, another is told to come back", async () => {
+test("while a request with the key is in flight, another gets 409 with Retry-After", async () => {
   const { database } = orders.database;
   const { lockNumberOf } = await import("../src/idempotency.ts");
   await database.transaction(async (transaction) => {
     await transaction.rows("hold", "select pg_advisory_xact_lock($1::bigint)", [lockNumberOf("1", "busy")]);
     for (const { status, headers, body } of [await rest("busy", qty), await rest2("busy", quantity)]) {
-      const told = [status, headers.get("retry-after"), body.type];
-      expect(told).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
+      const expected = [status, headers.get("retry-after"), body.type];
+      expect(expected).toEqual([409, "1", "/problems/idempotency-key-in-flight"]);
     }
     expect((await graphql("busy", quantity)).errors?.[0]?.extensions.code).toBe("IDEMPOTENCY_KEY_IN_FLIGHT");
   });
   expect((await rest("busy", qty)).status).toBe(201);
 });
 
-test("after 24 hours a key is free again, and old records go", async () => {
+test("after 24 hours a key can be reused, and old records are deleted", async () => {
   const first = await rest("old", qty);
   for (const key of ["older-1", "older-2"]) await rest(key, qty);
   const age = "update idempotency_records set created_at = now() - make_interval(hours => 24) where key like 'old%'";
@@ -173,7 +173,7 @@ test("after 24 hours a key is free again, and old records go", async () => {
   expect((await rest("old", qty)).body.id).toBe(again.body.id);
 });
 
-test("just before 24 hours are over, a key still stands for its order", async () => {
+test("just before 24 hours have passed, a key still replays its order", async () => {
   const first = await rest("almost", qty);
   const age = "update idempotency_records set created_at = now() - interval '23 hours 59 minutes' where key = 'almost'";
   await orders.database.database.rows("age-almost", age);

@@ -13,7 +13,7 @@ for (const version of ["v1", "v2"]) {
   for (const list of ["/orders?", "/users/1/orders?", "/orders?status=PLACED&"]) {
     const path = `/${version}${list}`;
 
-    test(`${path} can be read from either end, and has no other order`, async () => {
+    test(`${path} can be sorted from either end, and has no other order`, async () => {
       expect(await readListOrder(orders, path, orders.ada)).toEqual(soundListOrder);
     });
   }

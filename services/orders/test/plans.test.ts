@@ -58,7 +58,7 @@ const lines = [
 
 type Case = readonly [indexes: readonly string[], run: () => Promise<unknown>];
 
-/** Each way to read, with the indexes of its statement. */
+/** Every read, with the indexes of its statement. */
 const reads: Readonly<Record<string, Case>> = {
   products: [["products_pkey"], () => store.listProducts(first)],
   "products, further on": [["products_pkey"], () => store.listProducts(at("next", "P-10000"))],
@@ -115,7 +115,7 @@ for (const [name, [indexes, run]] of Object.entries(reads)) {
   }
 }
 
-test("what answers whether something has changed reads that and no more", async () => {
+test("reads of versions select only the version columns", async () => {
   const { items } = await store.listOrderVersions("7", {}, first);
   const products = [
     ...(await store.findProductVersions(["P-00001"])),
@@ -125,7 +125,7 @@ test("what answers whether something has changed reads that and no more", async 
   expect(Object.keys((await store.findOrderState(middle)) ?? {})).toEqual(["id", "rowVersion", "customerId"]);
 });
 
-test("placing, replaying and cancelling never read a whole table", async () => {
+test("placing, replaying and cancelling never scan a whole table", async () => {
   recorded = [];
   const { order } = await store.placeOrder("7", { lines, idempotencyKey: "plan" });
   await store.moveOrder(order.id, "CANCELLED", () => {});
@@ -152,7 +152,7 @@ test("placing, replaying and cancelling never read a whole table", async () => {
   }
 });
 
-test("a page far down a list reads no more than one at its top", async () => {
+test("a page at the end of a list reads no more rows than the first page", async () => {
   for (const request of [first, at("next")]) {
     recorded = [];
     await store.listOrders("7", {}, request);
@@ -170,16 +170,16 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** Every node of the plan that PostgreSQL makes for a prepared statement, run once and undone. */
+/** Every plan node of a prepared statement, which runs once in a transaction that is rolled back. */
 async function planOf({ text, values }: Statement, mode: string): Promise<readonly Node[]> {
   const undone = new Error("undone");
   let nodes: readonly Node[] = [];
   const work = database.database.transaction(async (transaction) => {
     const run = (command: string) => transaction.rows<{ "QUERY PLAN": [{ Plan: Node }] }>(`plan-${++runs}`, command);
     await run(`set local plan_cache_mode = ${mode}`);
-    await run(`prepare asked as ${text}`);
-    const [row] = await run(`explain (analyze, format json) execute asked (${values.map(toLiteral).join(", ")})`);
-    await run("deallocate asked");
+    await run(`prepare measured as ${text}`);
+    const [row] = await run(`explain (analyze, format json) execute measured (${values.map(toLiteral).join(", ")})`);
+    await run("deallocate measured");
     nodes = row ? flatten(row["QUERY PLAN"][0].Plan) : [];
     throw undone;
   });
@@ -207,7 +207,7 @@ function toLiteral(value: unknown): string {
 
 let runs = 0;
 
-/** Keeps what the store sends, and sends it on. */
+/** Records the store's statements and forwards them. */
 function recorder(): Database {
   const recording = (to: () => Queryable): Queryable => ({
     rows: (name, text, values = []) => {

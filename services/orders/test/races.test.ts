@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id } } }`;
 
-test("fifty buyers at once for the last seven: seven orders", async () => {
+test("fifty concurrent orders for the last seven pieces: seven succeed", async () => {
   const tokens = await Promise.all(fifty((n) => orders.issuer.token(String(n + 1), ["orders:write"])));
   const codes = await Promise.all(
     tokens.map(async (token, n) => {
@@ -35,8 +35,8 @@ test("fifty buyers at once for the last seven: seven orders", async () => {
   expect([await orders.stockOf("LAST-SEVEN"), await orders.count()]).toEqual([0, [7, 7, 0]]);
 });
 
-test("fifty requests with one key, through both doors: one order", async () => {
-  const answers = await Promise.all(
+test("fifty requests with one key, through both endpoints: one order", async () => {
+  const responses = await Promise.all(
     fifty(async (n) => {
       if (n % 2 === 0) {
         const headers = { "idempotency-key": "one" };
@@ -53,12 +53,12 @@ test("fifty requests with one key, through both doors: one order", async () => {
     }),
   );
   const inFlight = new Set(["409 /problems/idempotency-key-in-flight", "409 IDEMPOTENCY_KEY_IN_FLIGHT"]);
-  const ids = new Set(answers.filter((answer) => !inFlight.has(answer)));
+  const ids = new Set(responses.filter((response) => !inFlight.has(response)));
   expect([...ids]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   expect([await orders.stockOf("NOTES"), await orders.count()]).toEqual([999, [1, 1, 1]]);
 });
 
-test("an order that fails half way leaves nothing", async () => {
+test("an order that fails half-way leaves no rows", async () => {
   const { database } = orders.database;
   const lines = [
     { sku: "COMPILER", quantity: 1 },
@@ -74,13 +74,13 @@ test("an order that fails half way leaves nothing", async () => {
   expect([await orders.stockOf("COMPILER"), await orders.stockOf("NOTES")]).toEqual([1000, 1000]);
 });
 
-test("a refused order takes nothing of the lines that could be had", async () => {
+test("a rejected order takes nothing from stock, not even for available lines", async () => {
   const lines = [...oneBook, { sku: "LAST-SEVEN", qty: 8 }];
   expect((await orders.rest("POST", "/v1/orders", { token: orders.ada, body: { lines } })).status).toBe(409);
   expect([await orders.stockOf("NOTES"), await orders.count()]).toEqual([1000, [0, 0, 0]]);
 });
 
-test("the database itself lets no stock fall below nothing", async () => {
+test("a database constraint prevents negative stock", async () => {
   const steal = orders.database.database.rows(
     "steal",
     "update products set stock = stock - 8 where sku = 'LAST-SEVEN'",
@@ -88,7 +88,7 @@ test("the database itself lets no stock fall below nothing", async () => {
   await expect(steal).rejects.toThrow("products_stock_check");
 });
 
-test("cancelling gives everything back, once, however many cancel", async () => {
+test("concurrent cancellations return the stock once", async () => {
   const id = await orders.place(orders.ada, [
     { sku: "LAST-SEVEN", qty: 3 },
     { sku: "NOTES", qty: 5 },
@@ -101,7 +101,7 @@ test("cancelling gives everything back, once, however many cancel", async () => 
   expect([await orders.stockOf("LAST-SEVEN"), await orders.stockOf("NOTES")]).toEqual([7, 1000]);
 });
 
-test("many who place and cancel at once, in every order of products, never block each other", async () => {
+test("concurrent orders and cancellations, with products in any sequence, never deadlock", async () => {
   const store = createOrderStore(orders.database.database);
   const waits: unknown[] = [];
   const skus = ["COMPILER", "LAST-SEVEN", "NOTES"];
@@ -116,7 +116,7 @@ test("many who place and cancel at once, in every order of products, never block
   orders.database.takeStatements();
   await Promise.all(fifty((n) => work(n).catch((error: unknown) => waits.push(error))));
   expect(waits).toEqual([]);
-  // A deadlock would be tried again, and show here.
+  // A deadlock would cause a retry, which this count detects.
   const statements = orders.database.takeStatements();
   expect([
     statements.filter((name) => name === "lock-key").length,
@@ -125,7 +125,7 @@ test("many who place and cancel at once, in every order of products, never block
   expect(await Promise.all(skus.map((sku) => orders.stockOf(sku)))).toEqual([1000, 1000, 1000]);
 });
 
-test("a database that is too slow is said to be busy, and nothing is placed", async () => {
+test("a database that is too slow is SERVICE_UNAVAILABLE, and no order is placed", async () => {
   const { database } = orders.database;
   const held = database.transaction(async (transaction) => {
     await transaction.rows("hold", "select 1 from products where sku = 'NOTES' for update");

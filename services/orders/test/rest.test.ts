@@ -9,7 +9,7 @@ afterAll(() => orders.stop());
 const post = (body: unknown, headers: Record<string, string> = {}, token = orders.ada) =>
   orders.rest("POST", "/v1/orders", { token, body, headers });
 
-test("placing an order answers 201 with its place, its ETag and its whole body", async () => {
+test("placing an order responds with 201, Location, ETag and the order", async () => {
   const lines = [
     { sku: "NOTES", qty: 2 },
     { sku: "COMPILER", qty: 1 },
@@ -30,11 +30,11 @@ test("placing an order answers 201 with its place, its ETag and its whole body",
   expect([read.status, read.body]).toEqual([200, body]);
 });
 
-test("an amount without minor units is a whole number", async () => {
+test("an amount in a currency without minor units is a whole number", async () => {
   expect((await post({ lines: [{ sku: "TOKYO", qty: 3 }] })).body).toMatchObject({ total: "3900", currency: "JPY" });
 });
 
-test("orders are private, products public", async () => {
+test("order responses are private, product responses are public", async () => {
   const id = await orders.place(orders.ada);
   for (const path of [`/v1/orders/${id}`, "/v1/orders", "/v1/users/1/orders", "/v1/orders/none"]) {
     const { headers } = await orders.rest("GET", path, { token: orders.ada });
@@ -57,7 +57,7 @@ test("a product in version 1 has its price as a decimal", async () => {
   });
 });
 
-test("what does not exist is a 404 problem", async () => {
+test("an unknown path or id is a 404 problem", async () => {
   const paths = [
     "/v1/products/NONE",
     "/v1/products/%00",
@@ -72,12 +72,12 @@ test("what does not exist is a 404 problem", async () => {
   expect((await orders.rest("POST", "/v1/orders/x/cancellation", { token: orders.ada })).status).toBe(404);
 });
 
-test("a method that a path does not take is 405 with those it takes", async () => {
+test("an unsupported method is 405 with the supported ones in Allow", async () => {
   const { status, headers } = await orders.rest("DELETE", "/v1/orders");
   expect([status, headers.get("allow")]).toEqual([405, "POST, GET, HEAD, OPTIONS"]);
 });
 
-test("pages of orders link to their neighbours, both ways, and hold their lines", async () => {
+test("pages of orders link to the next and the previous page, and contain the lines", async () => {
   const user = await orders.issuer.token("50", ["orders:read", "orders:write"]);
   const ids = [await orders.place(user), await orders.place(user), await orders.place(user)];
   for (const path of ["/v1/orders", "/v1/users/50/orders"]) {
@@ -91,13 +91,13 @@ test("pages of orders link to their neighbours, both ways, and hold their lines"
   }
 });
 
-test("a page of orders costs two statements, however many", async () => {
+test("a page of any number of orders needs two statements", async () => {
   orders.database.takeStatements();
   await orders.rest("GET", "/v1/orders?limit=100", { token: orders.ada });
   expect(orders.database.takeStatements()).toEqual(["list-orders-first", "find-lines"]);
 });
 
-test("pages of products link to their neighbours, by sku", async () => {
+test("lists of products link to the next and the previous page", async () => {
   const first = await orders.rest("GET", "/v1/products?limit=3");
   expect(first.body.map(({ sku }: { sku: string }) => sku)).toEqual(["COMPILER", "LAST-SEVEN", "NOTES"]);
   const second = await orders.rest("GET", linkOf(first.headers, "next"));
@@ -105,14 +105,14 @@ test("pages of products link to their neighbours, by sku", async () => {
   expect((await orders.rest("GET", linkOf(second.headers, "prev"))).text).toBe(first.text);
 });
 
-test("the list of a user whom nobody knows is empty", async () => {
+test("the list of an unknown user is empty", async () => {
   for (const id of ["999999", "0", "abc"]) {
     const { status, body } = await orders.rest("GET", `/v1/users/${id}/orders`, { token: orders.keeper });
     expect([status, body]).toEqual([200, []]);
   }
 });
 
-test("a list's parameters are known, in range, and a cursor holds for its customer and filters alone", async () => {
+test("unknown and out-of-range parameters are rejected, and a cursor is valid only with its customer and filters", async () => {
   await orders.place(orders.ada);
   await orders.place(orders.ada);
   const { headers } = await orders.rest("GET", "/v1/orders?limit=1", { token: orders.ada });
@@ -133,7 +133,7 @@ test("a list's parameters are known, in range, and a cursor holds for its custom
   expect((await orders.rest("GET", `/v1/users/1/orders?cursor=${cursor}`, { token: orders.keeper })).status).toBe(200);
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   expect((await post("{ broken")).status).toBe(400);
   expect((await post("lines=1", { "content-type": "text/plain" })).status).toBe(415);
   expect((await post({ lines: [], note: "x".repeat(70_000) })).status).toBe(413);
@@ -141,7 +141,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect((await orders.rest("POST", "/v1/orders", { body: "{ broken" })).status).toBe(400);
 });
 
-test("every problem of an order is said at once, in version 1's names", async () => {
+test("every problem of an order is reported at once, with the field names of version 1", async () => {
   const { status, body } = await post({
     id: "1",
     total: "0.01",
@@ -171,7 +171,7 @@ test("quantities are whole numbers from 1 to 99", async () => {
   }
 });
 
-test("a product that comes twice is a problem of its second line", async () => {
+test("a repeated product is a problem of its second line", async () => {
   const { status, body } = await post({ lines: [...oneBook, { sku: "TOKYO", qty: 1 }, ...oneBook] });
   expect(status).toBe(422);
   expect(body.errors).toEqual([
@@ -179,7 +179,7 @@ test("a product that comes twice is a problem of its second line", async () => {
   ]);
 });
 
-test("what cannot be priced is refused: unknown products, two currencies, a total too large", async () => {
+test("unknown products, two currencies and a too large total are rejected", async () => {
   const problems = async (lines: readonly object[]) => {
     const { status, body } = await post({ lines });
     return [status, body.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`)];
@@ -193,7 +193,7 @@ test("what cannot be priced is refused: unknown products, two currencies, a tota
   expect(await orders.stockOf("VAULT")).toBe(99);
 });
 
-test("out of stock is 409 and names the line in version 1's names", async () => {
+test("out of stock is 409 with a pointer to `qty` of the line", async () => {
   const { status, body } = await post({ lines: [...oneBook, { sku: "LAST-SEVEN", qty: 8 }] });
   expect(status).toBe(409);
   expect(body).toMatchObject({ type: "/problems/out-of-stock", title: "Out of stock" });
@@ -224,10 +224,10 @@ test("an Idempotency-Key is 1 to 255 visible characters, sent once", async () =>
   expect(await statusWith("k".repeat(255))).toBe(201);
 });
 
-test("a cancellation takes no body", async () => {
+test("a cancellation accepts no body", async () => {
   const path = `/v1/orders/${await orders.place(orders.ada)}/cancellation`;
   expect((await orders.rest("POST", path, { token: orders.ada, body: { refund: 1 } })).status).toBe(422);
-  // The order comes first, then the conditions, then the content (RFC 9110, 13.2.1).
+  // First the order's existence, then the conditions, then the content (RFC 9110, 13.2.1).
   const refund = { token: orders.ada, body: { refund: 1 } };
   expect((await orders.rest("POST", path, { ...refund, headers: { "if-match": '"7-v1-whole"' } })).status).toBe(412);
   expect((await orders.rest("POST", "/v1/orders/9999/cancellation", refund)).status).toBe(404);

@@ -9,7 +9,7 @@ afterAll(() => orders.stop());
 const advance = `mutation ($id: ID!, $to: OrderStatus!) { advanceOrder(input: { id: $id, to: $to }) { order { id status } } }`;
 const cancel = `mutation ($id: ID!) { cancelOrder(input: { id: $id }) { order { id status lines { product { stock } } } } }`;
 
-test("an order goes its way to the end, and its row version with it", async () => {
+test("an order advances to DELIVERED, and each step increments its row version", async () => {
   const id = await orders.place(orders.ada);
   const read = () => orders.rest("GET", `/v1/orders/${id}`, { token: orders.ada });
   const versionOf = ({ headers }: { headers: Headers }) => BigInt(headers.get("etag")?.split("-")[0]?.slice(1) ?? 0);
@@ -37,7 +37,7 @@ for (const from of orderStatuses) {
   }
 
   const expected = from === "PLACED" || from === "PAID" ? "CANCELLED" : "INVALID_STATE";
-  test(`cancelling from ${from}: ${expected}, and stock comes back only then`, async () => {
+  test(`cancelling from ${from}: ${expected}; only a cancellation returns the stock`, async () => {
     const id = await orderIn(from);
     const before = await orders.stockOf("NOTES");
     const { data, errors } = await orders.graphql(cancel, { id }, orders.ada);
@@ -47,7 +47,7 @@ for (const from of orderStatuses) {
   });
 }
 
-test("who cancels while another advances: one of them wins, and stock agrees", async () => {
+test("of a concurrent cancellation and advance one succeeds, and the stock matches", async () => {
   for (let round = 0; round < 10; round++) {
     const id = await orderIn("PAID");
     const before = await orders.stockOf("NOTES");
@@ -62,13 +62,13 @@ test("who cancels while another advances: one of them wins, and stock agrees", a
   }
 });
 
-test("an order that does not exist cannot be moved", async () => {
+test("an unknown order cannot change its status", async () => {
   for (const id of ["x", "0190b5f0-0000-7000-8000-000000000000"]) {
-    for (const answer of [
+    for (const response of [
       orders.graphql(advance, { id, to: "PAID" }, orders.keeper),
       orders.graphql(cancel, { id }, orders.ada),
     ]) {
-      expect((await answer).errors?.[0]?.extensions.code).toBe("NOT_FOUND");
+      expect((await response).errors?.[0]?.extensions.code).toBe("NOT_FOUND");
     }
   }
 });

@@ -11,7 +11,7 @@ const oneBook = [{ sku: "NOTES", quantity: 1 }];
 const post = (body: unknown, headers: Record<string, string> = {}, token = orders.ada) =>
   orders.rest("POST", "/v2/orders", { token, body, headers: { "idempotency-key": randomUUID(), ...headers } });
 
-test("placing an order answers 201 with its place, its ETag and its whole body, amounts in minor units", async () => {
+test("placing an order responds with 201, Location, ETag and the order, with amounts in minor units", async () => {
   const lines = [
     { sku: "NOTES", quantity: 2 },
     { sku: "COMPILER", quantity: 1 },
@@ -36,16 +36,16 @@ test("placing an order answers 201 with its place, its ETag and its whole body, 
   expect([read.status, read.body, read.headers.get("etag")]).toEqual([200, body, headers.get("etag")]);
 });
 
-test("an amount without minor units is what it is", async () => {
+test("an amount in a currency without minor units is unchanged", async () => {
   const { body } = await post({ lines: [{ sku: "TOKYO", quantity: 3 }] });
   expect(body.total).toEqual({ amountMinor: 3900, currency: "JPY" });
 });
 
-test("without an Idempotency-Key nothing is placed; who may not order at all hears that first", async () => {
+test("without an Idempotency-Key no order is placed; a missing permission is reported first", async () => {
   const before = await orders.count();
   const send = async (token: string | undefined, body: unknown) => {
-    const answer = await orders.rest("POST", "/v2/orders", { ...(token && { token }), body });
-    return [answer.status, answer.body.type];
+    const response = await orders.rest("POST", "/v2/orders", { ...(token && { token }), body });
+    return [response.status, response.body.type];
   };
   const reader = await orders.issuer.token("1", ["orders:read"]);
   expect(await send(orders.ada, { lines: oneBook })).toEqual([400, "/problems/malformed-request"]);
@@ -58,7 +58,7 @@ test("without an Idempotency-Key nothing is placed; who may not order at all hea
   expect(await orders.count()).toEqual(before);
 });
 
-test("every problem of an order is said at once, in this version's names", async () => {
+test("every problem of an order is reported at once, with the field names of this version", async () => {
   const { status, body } = await post({
     id: "1",
     total: "0.01",
@@ -90,7 +90,7 @@ test("quantities are whole numbers from 1 to 99, and a product has one line", as
   expect([twice.status, pointersOf(twice.body)]).toEqual([422, ["#/lines/1/sku"]]);
 });
 
-test("out of stock is 409 and names the line's quantity", async () => {
+test("out of stock is 409 with a pointer to `quantity` of the line", async () => {
   const { status, body } = await post({ lines: [...oneBook, { sku: "LAST-SEVEN", quantity: 8 }] });
   expect([status, body.type]).toEqual([409, "/problems/out-of-stock"]);
   expect(body.errors).toEqual([
@@ -98,7 +98,7 @@ test("out of stock is 409 and names the line's quantity", async () => {
   ]);
 });
 
-test("a cancellation takes no body, no key, and no second time", async () => {
+test("a cancellation accepts no body and no key, and a second one is rejected", async () => {
   const path = `/v2/orders/${await orders.place(orders.ada)}/cancellation`;
   const cancel = (body?: unknown) => orders.rest("POST", path, { token: orders.ada, body });
   expect((await cancel({ refund: 1 })).status).toBe(422);
@@ -110,7 +110,7 @@ test("a cancellation takes no body, no key, and no second time", async () => {
   expect([again.status, again.body.type]).toEqual([409, "/problems/invalid-state"]);
 });
 
-test("a product has its price in minor units", async () => {
+test("a product's price is in minor units", async () => {
   const { status, headers, body } = await orders.rest("GET", "/v2/products/LAST-SEVEN");
   expect([status, headers.get("etag")]).toEqual([200, expect.stringMatching(/^"\d+-v2\.[0-9a-f]{6}-public"$/)]);
   expect(body).toEqual({
@@ -122,7 +122,7 @@ test("a product has its price in minor units", async () => {
   });
 });
 
-test("a list stands in an object, and its cursors lead on and back", async () => {
+test("a list is an object with cursors for the next and the previous page", async () => {
   const user = await orders.issuer.token("50", usual);
   const ids = [await orders.place(user), await orders.place(user), await orders.place(user)];
   for (const path of ["/v2/orders", "/v2/users/50/orders"]) {
@@ -143,7 +143,7 @@ test("a list stands in an object, and its cursors lead on and back", async () =>
   expect(unknown.body).toEqual({ data: [], page: { next: null, prev: null } });
 });
 
-test("what cannot be read or found is refused with a status that says why", async () => {
+test("a malformed request or an unknown id is rejected with the matching status", async () => {
   const statusOf = async (method: string, path: string, token = orders.ada) =>
     (await orders.rest(method, path, { token })).status;
   expect((await post("{ broken")).status).toBe(400);

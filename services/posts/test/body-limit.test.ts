@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestService, type TestService } from "@tributary/kit/testing/service";
 import { createApp } from "../src/app.ts";
 
-/** A post's text has at most 60,000 characters and 60,000 bytes as JSON, so that a REST body of 64 KiB holds it. */
+/** A post's text has at most 60,000 characters and 60,000 bytes as JSON, so that it fits into a REST body of 64 KiB. */
 const accepted: Readonly<Record<string, string>> = {
   "60,000 characters": "x".repeat(60_000),
   "60,000 bytes in 30,000 characters": "é".repeat(30_000),
@@ -33,7 +33,7 @@ test.each(Object.entries(accepted))("every endpoint rejects a text of more than 
   ]);
 });
 
-/** Writes the text as a new post and as a change, by both versions and GraphQL. */
+/** Sends the text in a new post and in a change, to both REST versions and to GraphQL. */
 async function writeEverywhere(text: string): Promise<readonly string[]> {
   const content = { format: "PLAIN", text };
   const created = await posts.rest("POST", "/v2/posts", { token: ada, body: { title: "New" } });

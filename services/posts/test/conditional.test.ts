@@ -24,7 +24,7 @@ const own = { "cache-control": "private, no-cache", "cdn-cache-control": null, v
 const problem = { "cache-control": "no-store", "cdn-cache-control": null };
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: what everybody may see is kept by shared caches, in its groups`, async () => {
+  test(`${version}: shared caches may store public responses, with their cache groups`, async () => {
     const groups = {
       "/posts/1": '"post-1"',
       "/posts": '"posts"',
@@ -44,7 +44,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+  test(`${version}: a 304 needs one statement for versions only, a 200 one statement`, async () => {
     for (const [path, whole, light] of [
       [`/posts/1`, "find-posts", "find-post-states"],
       [`/posts?limit=2`, "list-posts-first", "list-post-versions-first"],
@@ -59,7 +59,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a draft is shown to its author and not to the next one without a token, nor the other way round`, async () => {
+  test(`${version}: a response with a draft is never a 304 for other callers, nor their response for the author`, async () => {
     const path = `/${version}/posts/${adasDraft}`;
     const list = `/${version}/users/1/posts?status=DRAFT`;
     for (const order of [
@@ -76,7 +76,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: the ETag of a draft opens it for nobody who may not see it`, async () => {
+  test(`${version}: the ETag of a draft gives other callers no 304`, async () => {
     const path = `/${version}/posts/${adasDraft}`;
     const etag = etagOf(await get(path, ada));
     const grace = await posts.issuer.token("2", usual);
@@ -90,7 +90,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a list by status is known only to whom it shows the same`, async () => {
+  test(`${version}: the ETag of a list by status is valid only for callers with the same view`, async () => {
     const path = `/${version}/posts?status=DRAFT`;
     const etag = etagOf(await get(path, ada));
     expect((await get(path, ada, { "if-none-match": etag })).status).toBe(304);
@@ -100,7 +100,7 @@ for (const version of ["v1", "v2"]) {
     expect((await get(`/${version}/posts?status=LOST`)).headers.get("vary")).toBe("Authorization");
   });
 
-  test(`${version}: a post whose status moves is another one, though its own time stands still`, async () => {
+  test(`${version}: a status change changes the ETag, but not updatedAt`, async () => {
     const id = await addPost(posts, "PUBLISHED");
     const path = `/${version}/posts/${id}`;
     const lists = [`/${version}/posts`, `/${version}/users/1/posts`];
@@ -114,7 +114,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a change ends the copies of the post and of the lists that may show it; a refused one ends none`, async () => {
+  test(`${version}: a change invalidates the post and the lists that may contain it; a rejected change invalidates none`, async () => {
     const id = await addPost(posts, "PUBLISHED");
     const patch = (ifMatch: string) =>
       posts.rest("PATCH", `/${version}/posts/${id}`, {
@@ -130,7 +130,7 @@ for (const version of ["v1", "v2"]) {
   });
 }
 
-test("many who ask at once whether posts have changed share a statement, and each hears what they may", async () => {
+test("concurrent reads of post states share a statement, and each caller gets only visible posts", async () => {
   const actions = createPostActions(createPostStore(posts.database.database));
   const author = { kind: "user", userId: "1", scopes: new Set<string>() } as const;
   posts.database.takeStatements();
@@ -145,7 +145,7 @@ test("many who ask at once whether posts have changed share a statement, and eac
   expect(posts.database.takeStatements()).toEqual(["find-post-states"]);
 });
 
-test("the two versions are no copies of each other, but either's ETag says which post was read", async () => {
+test("the two versions have different ETags, and If-Match accepts either of them for the post was read", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const [first, second] = [await get(`/v1/posts/${id}`), await get(`/v2/posts/${id}`)];
   expect((await get(`/v2/posts/${id}`, undefined, { "if-none-match": etagOf(first) })).status).toBe(200);
@@ -158,7 +158,7 @@ test("the two versions are no copies of each other, but either's ETag says which
 });
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: a change is not made of what If-None-Match names`, async () => {
+  test(`${version}: a change is rejected if If-None-Match matches`, async () => {
     const path = `/${version}/posts/${await addPost(posts, "DRAFT")}`;
     const etag = etagOf(await get(path, ada));
     const send = (ifNoneMatch: string, ifMatch = "*", to = path) =>

@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => posts.stop());
 
-/** Who calls. The post in question is user 1's. */
+/** The callers. The post belongs to user 1. */
 const callers = {
-  nobody: undefined,
+  anonymous: undefined,
   author: { id: "1", scopes: ["posts:write"] },
   authorWithoutScope: { id: "1", scopes: [] },
   anotherUser: { id: "2", scopes: ["posts:write"] },
@@ -20,12 +20,12 @@ const callers = {
 } as const;
 type Caller = keyof typeof callers;
 
-/** What a caller gets: `yes`, or the code of the refusal. What is hidden is NOT_FOUND, as null in GraphQL and as 404 in REST. */
+/** The outcome for a caller: `yes` or the error code. A hidden post is NOT_FOUND: null in GraphQL, 404 in REST. */
 type Outcome = "yes" | ErrorCode;
 type Row = Readonly<Record<Caller, Outcome>>;
 
-const anybody: Row = {
-  nobody: "yes",
+const everyCaller: Row = {
+  anonymous: "yes",
   author: "yes",
   authorWithoutScope: "yes",
   anotherUser: "yes",
@@ -33,7 +33,7 @@ const anybody: Row = {
   keeper: "yes",
 };
 const hidden: Row = {
-  nobody: "NOT_FOUND",
+  anonymous: "NOT_FOUND",
   author: "yes",
   authorWithoutScope: "yes",
   anotherUser: "NOT_FOUND",
@@ -41,7 +41,7 @@ const hidden: Row = {
   keeper: "NOT_FOUND",
 };
 const writing = {
-  nobody: "UNAUTHENTICATED",
+  anonymous: "UNAUTHENTICATED",
   author: "yes",
   authorWithoutScope: "FORBIDDEN",
   reader: "FORBIDDEN",
@@ -50,10 +50,10 @@ const writingHidden: Row = { ...writing, anotherUser: "NOT_FOUND", keeper: "yes"
 const writingShown: Row = { ...writing, anotherUser: "FORBIDDEN", keeper: "yes" };
 
 const whoMay = {
-  "read PUBLISHED": anybody,
+  "read PUBLISHED": everyCaller,
   "read DRAFT": hidden,
   "read ARCHIVED": hidden,
-  "refer PUBLISHED": anybody,
+  "refer PUBLISHED": everyCaller,
   "refer DRAFT": hidden,
   "refer ARCHIVED": hidden,
   "create DRAFT": { ...writing, anotherUser: "yes", keeper: "FORBIDDEN" },
@@ -66,59 +66,59 @@ const whoMay = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Verb = "read" | "refer" | "create" | "update" | "publish" | "archive";
-type Knock = (id: string, token: string | undefined) => Promise<Outcome>;
+type Send = (id: string, token: string | undefined) => Promise<Outcome>;
 
-/** How each door is asked; an entity reference is a way in through GraphQL alone. */
-const doors: Readonly<Record<"graphql" | "v1" | "v2", Readonly<Partial<Record<Verb, Knock>>>>> = {
+/** The requests for each endpoint. Only GraphQL has entity references. */
+const endpoints: Readonly<Record<"graphql" | "v1" | "v2", Readonly<Partial<Record<Verb, Send>>>>> = {
   graphql: {
-    read: askGraphql(`query ($id: ID!) { found: post(id: $id) { id title content { text } } }`),
+    read: sendGraphql(`query ($id: ID!) { found: post(id: $id) { id title content { text } } }`),
     refer: (id, token) => {
       const query = `query ($all: [_Any!]!) { found: _entities(representations: $all) { ... on Post { id title content { text } } } }`;
       return outcomeOfGraphql(query, { all: [{ __typename: "Post", id }] }, token);
     },
-    create: askGraphql(`mutation { found: createPost(input: { title: "New" }) { post { id } } }`),
-    update: askGraphql(
+    create: sendGraphql(`mutation { found: createPost(input: { title: "New" }) { post { id } } }`),
+    update: sendGraphql(
       `mutation ($id: ID!) { found: updatePost(input: { id: $id, title: "Changed" }) { post { id } } }`,
     ),
-    publish: askGraphql(`mutation ($id: ID!) { found: publishPost(input: { id: $id }) { post { id } } }`),
-    archive: askGraphql(`mutation ($id: ID!) { found: archivePost(input: { id: $id }) { post { id } } }`),
+    publish: sendGraphql(`mutation ($id: ID!) { found: publishPost(input: { id: $id }) { post { id } } }`),
+    archive: sendGraphql(`mutation ($id: ID!) { found: archivePost(input: { id: $id }) { post { id } } }`),
   },
-  v1: restDoor("v1", { published: true }, { published: false }),
-  v2: restDoor("v2", { status: "PUBLISHED" }, { status: "ARCHIVED" }),
+  v1: restEndpoint("v1", { published: true }, { published: false }),
+  v2: restEndpoint("v2", { status: "PUBLISHED" }, { status: "ARCHIVED" }),
 };
 
 for (const [deed, row] of Object.entries(whoMay)) {
   const [verb, status] = deed.split(" ") as [Verb, "PUBLISHED" | "DRAFT" | "ARCHIVED"];
-  for (const [door, verbs] of Object.entries(doors)) {
-    const knock = verbs[verb];
-    if (knock === undefined) continue;
-    test(`${deed} through ${door} is for whom the table says`, async () => {
+  for (const [endpoint, verbs] of Object.entries(endpoints)) {
+    const send = verbs[verb];
+    if (send === undefined) continue;
+    test(`${deed} through ${endpoint} has the expected outcome for each caller`, async () => {
       const outcomes: Partial<Record<Caller, Outcome>> = {};
       for (const caller of Object.keys(callers) as Caller[]) {
         const id = await addPost(posts, status);
-        outcomes[caller] = await knock(id, await tokenOf(caller));
+        outcomes[caller] = await send(id, await tokenOf(caller));
       }
       expect(outcomes).toEqual(row);
     });
   }
 }
 
-test("a refused writer has changed nothing", async () => {
+test("a rejected write changes nothing", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const row = async () => {
     const text = "select title, status, row_version from posts where id = $1";
     return (await posts.database.database.rows("row", text, [id]))[0];
   };
   const before = await row();
-  for (const { update, archive } of Object.values(doors)) {
+  for (const { update, archive } of Object.values(endpoints)) {
     await update?.(id, await tokenOf("anotherUser"));
-    await archive?.(id, await tokenOf("nobody"));
+    await archive?.(id, await tokenOf("anonymous"));
   }
   expect(before).toMatchObject({ title: "Of its own", status: "PUBLISHED" });
   expect(await row()).toEqual(before);
 });
 
-test("both doors list the same posts for every caller and status", async () => {
+test("both endpoints list the same posts for every caller and status", async () => {
   for (const caller of Object.keys(callers) as Caller[]) {
     const token = await tokenOf(caller);
     for (const status of ["PUBLISHED", "DRAFT", "ARCHIVED"]) {
@@ -134,7 +134,7 @@ test("both doors list the same posts for every caller and status", async () => {
   }
 });
 
-test("User.posts shows published posts alone, whoever asks", async () => {
+test("User.posts shows only published posts, for every caller", async () => {
   const query = `{ _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { posts(first: 100) { status } } } }`;
   for (const caller of Object.keys(callers) as Caller[]) {
     const { data } = await posts.graphql(query, {}, await tokenOf(caller));
@@ -143,7 +143,7 @@ test("User.posts shows published posts alone, whoever asks", async () => {
   }
 });
 
-test("what one door writes the other shows, and both keep one version", async () => {
+test("each endpoint shows the changes of the other, with one row version", async () => {
   const token = await tokenOf("author");
   const created = await posts.rest("POST", "/v1/posts", {
     ...bearing(token),
@@ -164,7 +164,7 @@ test("what one door writes the other shows, and both keep one version", async ()
   ).toBe(412);
 });
 
-test("a post in version 2 is the graph's, in the graph's words", async () => {
+test("a post in version 2 equals the GraphQL post", async () => {
   const token = await tokenOf("author");
   const query = `query ($id: ID!) { post(id: $id) { id title status content { format text } author { id } createdAt updatedAt publishedAt } }`;
   for (const id of ["1", "2", "3", "4", "6"]) {
@@ -174,7 +174,7 @@ test("a post in version 2 is the graph's, in the graph's words", async () => {
   }
 });
 
-test("both doors refuse the same content with the same code and problems", async () => {
+test("both endpoints reject the same content with the same code and problems", async () => {
   const token = await tokenOf("author");
   const input = { title: "", content: { format: "PLAIN", text: "\u0007" } };
   const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
@@ -184,7 +184,7 @@ test("both doors refuse the same content with the same code and problems", async
   expect(body.errors).toEqual(errors?.[0]?.extensions.problems);
 });
 
-test("both doors refuse the same input with the same code and problems", async () => {
+test("both endpoints reject the same input with the same code and problems", async () => {
   const token = await tokenOf("author");
   const input = { title: "x".repeat(201), body: "\u0007" };
   const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
@@ -210,7 +210,7 @@ function idsOf(list: readonly { readonly id: string }[]): readonly string[] {
   return list.map(({ id }) => id);
 }
 
-function askGraphql(query: string): Knock {
+function sendGraphql(query: string): Send {
   return (id, token) => outcomeOfGraphql(query, { id }, token);
 }
 
@@ -221,26 +221,30 @@ async function outcomeOfGraphql(query: string, variables: object, token: string 
   return found === null ? "NOT_FOUND" : "yes";
 }
 
-function restDoor(version: "v1" | "v2", published: object, archived: object): Readonly<Partial<Record<Verb, Knock>>> {
-  const ask = (method: string, body?: object) => (id: string, token: string | undefined) =>
+function restEndpoint(
+  version: "v1" | "v2",
+  published: object,
+  archived: object,
+): Readonly<Partial<Record<Verb, Send>>> {
+  const send = (method: string, body?: object) => (id: string, token: string | undefined) =>
     outcomeOfRest(method, `/${version}/posts/${id}`, token, body);
   return {
-    read: ask("GET"),
+    read: send("GET"),
     create: (_id, token) => outcomeOfRest("POST", `/${version}/posts`, token, { title: "New" }),
-    update: ask("PATCH", { title: "Changed" }),
-    publish: ask("PATCH", published),
-    archive: ask("PATCH", archived),
+    update: send("PATCH", { title: "Changed" }),
+    publish: send("PATCH", published),
+    archive: send("PATCH", archived),
   };
 }
 
 async function outcomeOfRest(method: string, path: string, token: string | undefined, body?: object): Promise<Outcome> {
-  const answer = await posts.rest(method, path, {
+  const response = await posts.rest(method, path, {
     ...bearing(token),
     ...(body === undefined ? {} : { body }),
     headers: { "if-match": "*" },
   });
-  if (answer.status < 300) return "yes";
-  const code = answer.body.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase() as ErrorCode;
-  expect(answer.status).toBe(statusOf[code]);
+  if (response.status < 300) return "yes";
+  const code = response.body.type.replace("/problems/", "").replaceAll("-", "_").toUpperCase() as ErrorCode;
+  expect(response.status).toBe(statusOf[code]);
   return code;
 }

@@ -3,7 +3,7 @@ import { startTestService, type TestService } from "@tributary/kit/testing/servi
 import { createApp } from "../src/app.ts";
 import type { PostStatus } from "../src/model.ts";
 
-/** What the cast has written: Ada 1, Grace 2; Linus 3 nothing. */
+/** The posts of the demo users Ada 1 and Grace 2; Linus 3 has none. */
 export const adasPost = "1";
 export const adasDraft = "2";
 export const adasArchived = "3";
@@ -13,7 +13,7 @@ export const adasEmptyPost = "6";
 
 export const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
-/** The service over a database that holds the cast's posts. */
+/** The service with the demo users' posts. */
 export async function startPosts(): Promise<TestService> {
   const service = await startTestService(inject("postgresUrl"), new URL("../migrations", import.meta.url), createApp);
   await service.database.database.rows(
@@ -30,7 +30,7 @@ export async function startPosts(): Promise<TestService> {
   return service;
 }
 
-/** A new post of its own, for tests that change one. */
+/** Creates a post for a test that changes it. */
 export async function addPost(service: TestService, status: PostStatus, authorId = "1"): Promise<string> {
   const text = `insert into posts (author_id, title, body, status, published_at)
     values ($1, 'Of its own', 'Text.', $2, case $2 when 'DRAFT' then null else timestamptz '2026-04-01' end) returning id`;

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts.stop());
 
-test("a published post is for anybody, whole", async () => {
+test("every client may read a published post with all fields", async () => {
   const query = `{ post(id: 1) { id title status author { __typename id } content { format text html } createdAt updatedAt publishedAt } }`;
   const { data, errors } = await posts.graphql(query);
   expect(errors).toBeUndefined();
@@ -39,7 +39,7 @@ test("a published post is for anybody, whole", async () => {
   expect(data.post.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test("the retired body still says the text, and its successor is named in the schema", async () => {
+test("the deprecated `body` still has the text, and the schema names its replacement", async () => {
   const { data } = await posts.graphql(`{ post(id: 1) { body } none: post(id: 6) { body content { text } } }`);
   expect(data).toEqual({ post: { body: "It *weaves* algebra." }, none: { body: null, content: null } });
   const type = await posts.graphql(
@@ -51,21 +51,21 @@ test("the retired body still says the text, and its successor is named in the sc
   });
 });
 
-test("an id that cannot exist is null, not an error", async () => {
+test("a malformed id is null, not an error", async () => {
   for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
-    const answer = await posts.graphql(`query ($id: ID!) { post(id: $id) { id } }`, { id });
-    expect(answer).toEqual({ status: 200, data: { post: null } });
+    const response = await posts.graphql(`query ($id: ID!) { post(id: $id) { id } }`, { id });
+    expect(response).toEqual({ status: 200, data: { post: null } });
   }
 });
 
-test("a list without a status holds published posts for everybody, their author too", async () => {
+test("a list without a status contains only published posts, also for their author", async () => {
   const query = `{ posts { nodes { id } } }`;
   const anonymous = await posts.graphql(query);
   expect(anonymous.data.posts.nodes).toEqual([{ id: adasEmptyPost }, { id: gracesPost }, { id: adasPost }]);
   for (const token of [ada, reader]) expect((await posts.graphql(query, {}, token)).data).toEqual(anonymous.data);
 });
 
-test("a list of drafts holds one's own, or all with posts:read:all, and asks nobody in", async () => {
+test("a list of drafts contains the caller's own, or all with posts:read:all, and rejects anonymous clients", async () => {
   const drafts = async (filters: string, token?: string) => {
     const { data, errors } = await posts.graphql(`{ posts(status: DRAFT${filters}) { nodes { id } } }`, {}, token);
     return errors?.[0]?.extensions.code ?? data.posts.nodes.map(({ id }: { id: string }) => id);
@@ -78,14 +78,14 @@ test("a list of drafts holds one's own, or all with posts:read:all, and asks nob
   expect(await drafts(", authorId: 2", reader)).toEqual([gracesDraft]);
 });
 
-test("a list knows an author, and one who cannot exist has written nothing", async () => {
+test("a list filters by author, and is empty for a malformed id", async () => {
   const query = `query ($authorId: ID) { posts(authorId: $authorId) { nodes { id } } }`;
   const byAuthor = async (authorId: string) => (await posts.graphql(query, { authorId })).data.posts.nodes;
   expect(await byAuthor("2")).toEqual([{ id: gracesPost }]);
   for (const authorId of ["3", "0", "x", ""]) expect(await byAuthor(authorId)).toEqual([]);
 });
 
-test("a search finds words that begin so, in titles only", async () => {
+test("a search matches word prefixes of titles only", async () => {
   const titles = async (search: string) => {
     const query = `query ($search: String) { posts(search: $search) { nodes { title } } }`;
     const { data } = await posts.graphql(query, { search });
@@ -97,7 +97,7 @@ test("a search finds words that begin so, in titles only", async () => {
   expect(await titles("' | ! & :* \\")).toEqual([]);
 });
 
-test("a search finds a title by its own words, whatever they are made of", async () => {
+test("a search finds a title by its own words, with any characters", async () => {
   const title = "Covid-19 and Node.js v2.0 by O'Brien: 3.14, हिन्दी, ÉCLAIR, well-known C++";
   const insert =
     "insert into posts (id, author_id, title, status, published_at) values (99, 9, $1, 'PUBLISHED', now())";
@@ -123,7 +123,7 @@ test("a search finds a title by its own words, whatever they are made of", async
   await posts.database.database.rows("remove-titled", "delete from posts where id = 99");
 });
 
-test("pages follow each other by cursor, and a cursor is bound to its filters", async () => {
+test("cursors lead through all pages, and a cursor is valid only with its filters", async () => {
   const page = `query ($after: String, $authorId: ID) { posts(first: 2, after: $after, authorId: $authorId) { nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
   const first = await posts.graphql(page);
   expect(first.data.posts.nodes).toEqual([{ id: adasEmptyPost }, { id: gracesPost }]);
@@ -137,7 +137,7 @@ test("pages follow each other by cursor, and a cursor is bound to its filters", 
   expect(other.errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
 });
 
-test("first is 1 to 100, in every list", async () => {
+test("first must be 1 to 100, in every list", async () => {
   const query = `query ($first: Int) {
     posts(first: $first) { nodes { id } }
     _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { posts(first: $first) { id } postsConnection(first: $first) { nodes { id } } } }
@@ -151,7 +151,7 @@ test("first is 1 to 100, in every list", async () => {
   }
 });
 
-test("User.posts is a list of published posts, newest first, that goes on after an id", async () => {
+test("User.posts is a list of published posts, newest first, and continues after an id", async () => {
   const query = `query ($first: Int, $after: ID) { _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { posts(first: $first, after: $after) { id } } } }`;
   const ids = async (variables: object) =>
     (await posts.graphql(query, variables, ada)).data._entities[0].posts.map(({ id }: { id: string }) => id);
@@ -161,7 +161,7 @@ test("User.posts is a list of published posts, newest first, that goes on after 
   for (const after of [adasPost, "0", "x"]) expect(await ids({ after })).toEqual([]);
 });
 
-test("User.postsConnection turns its pages, and shows drafts to those who may see them", async () => {
+test("User.postsConnection has pages, and shows drafts to permitted callers", async () => {
   const query = `query ($after: String, $status: PostStatus) { _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { postsConnection(first: 1, after: $after, status: $status) { nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
   const page = async (variables: object, token?: string) => {
     const { data, errors } = await posts.graphql(query, variables, token);
@@ -178,7 +178,7 @@ test("User.postsConnection turns its pages, and shows drafts to those who may se
   expect(await page({ status: "ARCHIVED" }, reader)).toMatchObject({ nodes: [{ id: adasArchived }] });
 });
 
-test("a hundred users' posts are one statement, whatever is asked of each", async () => {
+test("the posts of a hundred users are one statement, for any arguments", async () => {
   posts.database.takeStatements();
   const representations = Array.from({ length: 100 }, (_, index) => ({ __typename: "User", id: String(index) }));
   const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on User {
@@ -209,7 +209,7 @@ test("a hundred users' posts are one statement, whatever is asked of each", asyn
   ]);
 });
 
-test("a hundred references to posts are one statement, in their order, with null for those that are not", async () => {
+test("a hundred references to posts are one statement; the result has their order, with null for unknown ids", async () => {
   posts.database.takeStatements();
   const representations = Array.from({ length: 100 }, (_, index) => ({
     __typename: "Post",
@@ -222,7 +222,7 @@ test("a hundred references to posts are one statement, in their order, with null
   expect(found).toEqual([adasPost, undefined, undefined, gracesPost, undefined, adasEmptyPost, undefined]);
 });
 
-test("what posts say is read where it is asked for, and nowhere else", async () => {
+test("texts are loaded only if a requested field needs them", async () => {
   const user = `_entities(representations: [{ __typename: "User", id: "1" }])`;
   const post = `_entities(representations: [{ __typename: "Post", id: "1" }])`;
   const statementsOf = async (query: string) => {
@@ -243,7 +243,7 @@ test("what posts say is read where it is asked for, and nowhere else", async () 
   expect(await statementsOf(`{ ${post} { ... on Post { content { text } } } }`)).toEqual([["find-posts"], true]);
 });
 
-test("a new post is a draft of the caller's", async () => {
+test("a new post is a draft with the caller as its author", async () => {
   const create = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id status body content { format } author { id } publishedAt } } }`;
   const plain = await posts.graphql(create, { input: { title: " New ", body: "  Text" } }, grace);
   expect(plain.data.createPost.post).toMatchObject({
@@ -260,7 +260,7 @@ test("a new post is a draft of the caller's", async () => {
   expect(empty.data.createPost.post).toMatchObject({ body: null, content: null });
 });
 
-test("nobody writes in another's name", async () => {
+test("a client cannot choose the author of a post", async () => {
   const { status, errors } = await posts.graphql(
     `mutation { createPost(input: { title: "Mine", authorId: 2 }) { post { id } } }`,
     {},
@@ -269,7 +269,7 @@ test("nobody writes in another's name", async () => {
   expect([status, errors?.[0]?.extensions.code]).toEqual([400, "GRAPHQL_VALIDATION_FAILED"]);
 });
 
-test("every problem of an input is said at once", async () => {
+test("every problem of an input is reported at once", async () => {
   const create = `mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }`;
   const input = { title: " ", content: { format: "PLAIN", text: "x".repeat(60_001) }, body: "\u0000" };
   const { errors } = await posts.graphql(create, { input }, ada);
@@ -282,7 +282,7 @@ test("every problem of an input is said at once", async () => {
   ]);
 });
 
-test("a change of the content is an update, and what is left out stays", async () => {
+test("a change of the content sets updatedAt, and absent fields remain", async () => {
   const id = await addPost(posts, "DRAFT");
   const update = `mutation ($input: UpdatePostInput!) { updatePost(input: $input) { post { title content { format text } createdAt updatedAt } } }`;
   const change = async (input: object) =>
@@ -297,7 +297,7 @@ test("a change of the content is an update, and what is left out stays", async (
   expect((await change({ title: "Another" })).updatedAt).toBe(updatedAt);
 });
 
-test("a post is published once for the first time, and comes back from the archive", async () => {
+test("publishedAt is the first publication, and an archived post can be published again", async () => {
   const id = await addPost(posts, "DRAFT");
   const move = async (verb: "publishPost" | "archivePost") => {
     const mutation = `mutation ($id: ID!) { ${verb}(input: { id: $id }) { post { status publishedAt updatedAt } } }`;
@@ -313,7 +313,7 @@ test("a post is published once for the first time, and comes back from the archi
   expect(await move("publishPost")).toEqual(published);
 });
 
-test("of many who publish a post at once one does", async () => {
+test("of many concurrent publications of a post one succeeds", async () => {
   const id = await addPost(posts, "DRAFT");
   const version = async () => {
     const text = "select row_version from posts where id = $1";
@@ -323,15 +323,15 @@ test("of many who publish a post at once one does", async () => {
   };
   const before = await version();
   const publish = `mutation ($id: ID!) { publishPost(input: { id: $id }) { post { id } } }`;
-  const answers = await Promise.all(Array.from({ length: 20 }, () => posts.graphql(publish, { id }, ada)));
-  const codes = answers.map(({ errors }) => errors?.[0]?.extensions.code ?? "published").sort();
+  const responses = await Promise.all(Array.from({ length: 20 }, () => posts.graphql(publish, { id }, ada)));
+  const codes = responses.map(({ errors }) => errors?.[0]?.extensions.code ?? "published").sort();
   expect(codes).toEqual([...Array.from({ length: 19 }, () => "INVALID_STATE"), "published"]);
   expect(await version()).toBe(before + 1n);
 });
 
-test("a token that does not hold is refused before anything runs", async () => {
+test("an invalid token is rejected before execution", async () => {
   posts.database.takeStatements();
-  const answer = await posts.graphql(`{ post(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
-  expect(answer).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+  const response = await posts.graphql(`{ post(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
+  expect(response).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
   expect(posts.database.takeStatements()).toEqual([]);
 });

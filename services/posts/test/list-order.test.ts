@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => posts.stop());
 const asked = (path: string) => posts.rest("GET", path, { token });
 
-test("a cursor of one's own posts is one's own, and whoever has no token hears that first", async () => {
+test("a cursor of the caller's own posts is valid only for them, and a missing token is reported first", async () => {
   const path = "/v1/posts?status=DRAFT&limit=1";
   const cursor = /cursor=([\w-]+)/.exec((await asked(path)).headers.get("link") ?? "")?.[1];
   const other = await posts.issuer.token("1", []);
@@ -26,7 +26,7 @@ for (const version of ["v1", "v2"]) {
   for (const list of ["/posts?", "/users/9/posts?", "/posts?status=DRAFT&", "/posts?search=own&"]) {
     const path = `/${version}${list}`;
 
-    test(`${path} can be read from either end, and has no other order`, async () => {
+    test(`${path} can be sorted from either end, and has no other order`, async () => {
       expect(await readListOrder(posts, path, token)).toEqual(soundListOrder);
     });
   }

@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-test("the process migrates its database, serves both doors and stops when told", async () => {
+test("the process migrates its database, serves both endpoints and stops on SIGTERM", async () => {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = await ensureDatabase(inject("postgresUrl"), { name, role: name, password: "test" });
   expect(await once(run(url, "migrate"), "exit")).toEqual([0, null]);
@@ -18,8 +18,8 @@ test("the process migrates its database, serves both doors and stops when told",
   expect(await (await fetch(`${address}/rest/v1/posts`)).json()).toEqual([]);
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ query: `{ posts { nodes { id } } }` });
-  const answer = await fetch(`${address}/graphql`, { method: "POST", headers, body });
-  expect(await answer.json()).toEqual({ data: { posts: { nodes: [] } } });
+  const response = await fetch(`${address}/graphql`, { method: "POST", headers, body });
+  expect(await response.json()).toEqual({ data: { posts: { nodes: [] } } });
   service.kill("SIGTERM");
   expect(await once(service, "exit")).toEqual([0, null]);
 });
@@ -31,7 +31,7 @@ function run(databaseUrl: string, ...args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** The address from the log line that says so. */
+/** Reads the URL from the log line "listening". */
 async function listening(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error("no output");
   for await (const line of createInterface(child.stdout)) {

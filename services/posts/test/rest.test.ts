@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts.stop());
 
-test("a published post in version 1 has one body for everybody, and may be shared", async () => {
+test("a published post in version 1 has the same response for every caller, which shared caches may store", async () => {
   const { status, headers, body, text } = await posts.rest("GET", "/v1/posts/1");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
@@ -43,7 +43,7 @@ test("a published post in version 1 has one body for everybody, and may be share
   expect((await posts.rest("GET", "/v1/posts/1", { token: ada })).text).toBe(text);
 });
 
-test("a draft is its author's own view, and nothing to others", async () => {
+test("a draft is a private response for its author, and 404 for others", async () => {
   const own = await posts.rest("GET", `/v1/posts/${adasDraft}`, { token: ada });
   expect(own.body).toMatchObject({ published: false, publishedAt: null });
   expect([own.headers.get("cache-control"), own.headers.get("vary")]).toEqual(["private, no-cache", "Authorization"]);
@@ -51,13 +51,13 @@ test("a draft is its author's own view, and nothing to others", async () => {
   expect([hidden.status, hidden.headers.get("cache-control")]).toEqual([404, "no-store"]);
 });
 
-test("HEAD says what GET says, without the body", async () => {
+test("HEAD has the headers of GET, without the body", async () => {
   const { status, headers, text } = await posts.rest("HEAD", "/v1/posts/1");
   expect([status, text]).toEqual([200, ""]);
   expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
 });
 
-test("what does not exist is a 404 problem", async () => {
+test("an unknown path or id is a 404 problem", async () => {
   const missing = [
     "/v1/posts/999",
     "/v1/posts/0",
@@ -74,21 +74,21 @@ test("what does not exist is a 404 problem", async () => {
   }
 });
 
-test("a method that a path does not take is 405 with those it takes", async () => {
+test("an unsupported method is 405 with the supported ones in Allow", async () => {
   const { status, headers } = await posts.rest("DELETE", "/v1/posts/1");
   expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, PATCH, OPTIONS"]);
   expect((await posts.rest("OPTIONS", "/v1/posts")).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
   expect((await posts.rest("POST", "/v1/users/1/posts")).headers.get("allow")).toBe("GET, HEAD, OPTIONS");
 });
 
-test("a list is a bare array of published posts, newest first, and may be shared", async () => {
+test("a list is a bare array of published posts, newest first, which shared caches may store", async () => {
   const { headers, body, text } = await posts.rest("GET", "/v1/posts");
   expect(idsOf(body)).toEqual([adasEmptyPost, gracesPost, adasPost]);
   expect([headers.get("cache-control"), headers.get("vary")]).toEqual([expect.stringMatching(/^public/), null]);
   expect((await posts.rest("GET", "/v1/posts", { token: ada })).text).toBe(text);
 });
 
-test("a list by status is the caller's own view, and says so to everybody", async () => {
+test("a list by status is private, and every response has Vary: Authorization", async () => {
   const list = async (path: string, token?: string) => {
     const { status, headers, body } = await posts.rest("GET", path, token === undefined ? {} : { token });
     expect(headers.get("vary")).toBe("Authorization");
@@ -105,17 +105,17 @@ test("a list by status is the caller's own view, and says so to everybody", asyn
   expect(await list("/v1/users/2/posts?status=DRAFT", reader)).toEqual([gracesDraft]);
 });
 
-test("a list can be narrowed to an author and to words of the title", async () => {
+test("a list can be filtered by author and by words of the title", async () => {
   expect(idsOf((await posts.rest("GET", "/v1/posts?authorId=1&search=num%20bern")).body)).toEqual([adasEmptyPost]);
   expect(idsOf((await posts.rest("GET", "/v1/posts?authorId=2")).body)).toEqual([gracesPost]);
 });
 
-test("an unknown user has written nothing", async () => {
+test("an unknown user has no posts", async () => {
   expect(idsOf((await posts.rest("GET", "/v1/users/1/posts")).body)).toEqual([adasEmptyPost, adasPost]);
   for (const id of ["999", "0", "abc"]) expect((await posts.rest("GET", `/v1/users/${id}/posts`)).text).toBe("[]");
 });
 
-test("pages link to their neighbours, both ways", async () => {
+test("lists link to the next and the previous page", async () => {
   for (const path of ["/v1/posts?limit=1", "/v1/posts?limit=1&authorId=1", "/v1/users/1/posts?limit=1"]) {
     const first = await posts.rest("GET", path);
     expect(idsOf(first.body)).toEqual([adasEmptyPost]);
@@ -125,7 +125,7 @@ test("pages link to their neighbours, both ways", async () => {
   }
 });
 
-test("a page ends at 1 MiB, and the rest comes with the next one", async () => {
+test("a page ends at 1 MiB, and the next page continues", async () => {
   const text = `insert into posts (author_id, title, body, status, published_at)
     select 77, 'Long', repeat('x', 100000), 'PUBLISHED', now() from generate_series(1, 12)`;
   await posts.database.database.rows("long-posts", text);
@@ -143,7 +143,7 @@ test("a page ends at 1 MiB, and the rest comes with the next one", async () => {
   await posts.database.database.rows("no-long-posts", "delete from posts where author_id = 77");
 });
 
-test("of a page of long posts as many are read as are shown, and one to see that there are more", async () => {
+test("a page of long posts reads the rows that it shows and one more", async () => {
   const text = `insert into posts (author_id, title, body, status, published_at)
     select 78, 'Long', case when n % 2 = 0 then repeat('€', 100000) end, 'PUBLISHED', now() from generate_series(1, 20) as n`;
   await posts.database.database.rows("long-posts-78", text);
@@ -153,7 +153,7 @@ test("of a page of long posts as many are read as are shown, and one to see that
     const read = async (bytesMax?: number) =>
       (await store.listPosts({ ...list, sort }, { limit: 100, bytesMax })).items;
     const all = await read();
-    // 300,000 bytes each; every second one has no text.
+    // 300,000 bytes each; every other one has no text.
     expect([all.length, (await read(1_048_576)).length]).toEqual([20, sort === "oldest" ? 8 : 7]);
     const within = idsOf(await read(1_048_576));
     expect(within).toEqual(idsOf(all).slice(0, within.length));
@@ -164,7 +164,7 @@ test("of a page of long posts as many are read as are shown, and one to see that
   await posts.database.database.rows("no-long-posts-78", "delete from posts where author_id = 78");
 });
 
-test("a list's parameters are known, given once, in range, and a cursor holds for its filters alone", async () => {
+test("unknown, repeated and out-of-range parameters are rejected, and a cursor is valid only with its filters", async () => {
   const next = linkOf((await posts.rest("GET", "/v1/posts?limit=1")).headers, "next");
   const cursor = new URL(next, "http://x").searchParams.get("cursor");
   const refused = {
@@ -186,7 +186,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
   }
 });
 
-test("writing a post answers 201 with its place, its ETag and its whole body, a draft of the caller's", async () => {
+test("creating a post responds with 201, Location, ETag and the caller's draft", async () => {
   const created = await posts.rest("POST", "/v1/posts", { token: ada, body: { title: "New", body: "  Text\n" } });
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({ title: "New", body: "  Text\n", published: false, authorId: "1" });
@@ -197,7 +197,7 @@ test("writing a post answers 201 with its place, its ETag and its whole body, a 
   expect([read.text, read.headers.get("etag")]).toEqual([created.text, created.headers.get("etag")]);
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   const post = (body: unknown, headers = {}) => posts.rest("POST", "/v1/posts", { token: ada, body, headers });
   expect((await post("{ broken")).status).toBe(400);
   expect((await post("title=New", { "content-type": "text/plain" })).status).toBe(415);
@@ -208,7 +208,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect((await posts.rest("POST", "/v1/posts", { body: {} })).status).toBe(401);
 });
 
-test("fields that nobody may set are refused, every problem at once", async () => {
+test("fields that clients cannot set are rejected, every problem at once", async () => {
   const fields = { title: "", id: "9", authorId: "2", status: "PUBLISHED", publishedAt: "now", content: {} };
   const created = await posts.rest("POST", "/v1/posts", { token: ada, body: { ...fields, published: true } });
   expect(created.status).toBe(422);
@@ -239,7 +239,7 @@ test("fields that nobody may set are refused, every problem at once", async () =
   ]);
 });
 
-test("a change asks first whether the post is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+test("a change reports a missing post first, then failed conditions, then invalid content (RFC 9110, 13.2.1)", async () => {
   const path = `/v1/posts/${await addPost(posts, "PUBLISHED")}`;
   const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
     (await posts.rest("PATCH", path, { token, body, headers })).status;
@@ -253,7 +253,7 @@ test("a change asks first whether the post is there, then for its conditions, an
   expect(await patch(path, unsound, any)).toBe(422);
 });
 
-test("a change needs the ETag of what was read, and the version it names", async () => {
+test("a change needs If-Match with the current ETag", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const etag = (await posts.rest("GET", `/v1/posts/${id}`)).headers.get("etag") ?? "";
   const patch = (headers: Record<string, string>, body: object = { title: "Changed" }) =>
@@ -270,7 +270,7 @@ test("a change needs the ETag of what was read, and the version it names", async
   expect((await patch(now, { body: null })).body.body).toBeNull();
 });
 
-test("of many changes to what they all have read one is made", async () => {
+test("of many concurrent changes with the same ETag one succeeds", async () => {
   const path = `/v1/posts/${await addPost(posts, "PUBLISHED")}`;
   const headers = { "if-match": (await posts.rest("GET", path)).headers.get("etag") ?? "" };
   const patch = (title: string) => posts.rest("PATCH", path, { token: ada, body: { title }, headers });
@@ -278,7 +278,7 @@ test("of many changes to what they all have read one is made", async () => {
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412, 412]);
 });
 
-test("published true publishes, with whatever else changes; published false archives what is published", async () => {
+test("published true publishes, also with other changes; published false archives a published post", async () => {
   const id = await addPost(posts, "DRAFT");
   const patch = async (body: object) => {
     const { status, body: post } = await posts.rest("PATCH", `/v1/posts/${id}`, {

@@ -14,7 +14,7 @@ beforeAll(async () => {
        case when n % 150 = 0 then 'DRAFT' else 'PUBLISHED' end, case when n % 150 = 0 then null else now() end
      from generate_series(1, 6000) n`,
   );
-  // As autovacuum does: until then new entries wait outside the GIN index, and the planner knows nothing of the table.
+  // Like autovacuum: it moves pending entries into the GIN index, and updates the planner's statistics.
   await scratch.database.rows("vacuum", "vacuum analyze posts");
 });
 afterAll(() => scratch.close());
@@ -24,10 +24,10 @@ const prev = (id: string) => ({ limit: 20, position: { direction: "prev", id } }
 
 type Run = (store: PostStore) => Promise<unknown>;
 
-/** While nearly all posts are published, walking all of them by id is as good as walking the published ones. */
+/** If nearly all posts are published, a scan of all posts by id is as fast as a scan of the published ones. */
 const either = /posts_by_status|posts_pkey/;
 
-/** Every list, and the index that it walks. */
+/** Every list, and the index that it scans. */
 const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
   "published posts": [either, (store) => store.listPosts({ status: "PUBLISHED" }, { limit: 20 })],
   "published posts deep down": [either, (store) => store.listPosts({ status: "PUBLISHED" }, next("300"))],
@@ -72,7 +72,7 @@ const lists: Readonly<Record<string, readonly [index: RegExp, Run]>> = {
 };
 
 for (const [name, [index, run]] of Object.entries(lists)) {
-  test(`the statement of ${name} walks its index, and never the table`, async () => {
+  test(`the statement of ${name} scans its index, never the table`, async () => {
     const statement = await capture(run);
     const plan = await explain(statement);
     expect(plan).toMatch(index);
@@ -80,7 +80,7 @@ for (const [name, [index, run]] of Object.entries(lists)) {
   });
 }
 
-test("a page deep down is found in the index, not counted off", async () => {
+test("a page at the end of a list starts in the index, without an offset", async () => {
   for (const name of ["published posts deep down", "an author's posts deep down", "many authors' slices"]) {
     expect(await explainForAny(await capture(lists[name]![1]))).toMatch(/Index Cond: .*\bid <=? /);
   }
@@ -89,12 +89,12 @@ test("a page deep down is found in the index, not counted off", async () => {
   }
 });
 
-test("slices keep the order in which they were asked for, each to its own limit", async () => {
+test("slices are in the requested order, each with its own limit", async () => {
   const store = createPostStore(scratch.database);
   const slice = { status: "PUBLISHED", limit: 2 } as const;
   const pages = await store.listSlices([
     { ...slice, authorId: "9" },
-    { ...slice, authorId: "nobody" },
+    { ...slice, authorId: "an anonymous client" },
     { ...slice, authorId: "8", limit: 1, after: "1000" },
     { ...slice, authorId: "9", visibleTo: "8" },
   ]);
@@ -107,7 +107,7 @@ test("slices keep the order in which they were asked for, each to its own limit"
   ]);
 });
 
-test("a slice reads one row more than its limit, and none beyond", async () => {
+test("a slice reads exactly one row more than its limit", async () => {
   let read = 0;
   const rows: Database["rows"] = async <Row>(name: string, text: string, values?: readonly unknown[]) => {
     const found = await scratch.database.rows<Row>(name, text, values);
@@ -146,7 +146,7 @@ function slicesOfTwenty(): readonly Slice[] {
   return authors.map((authorId) => ({ authorId, status: "PUBLISHED", limit: 20, after: "5000" }));
 }
 
-/** The statement that a store sends, without sending it. */
+/** Records the statement of a store, without running it. */
 async function capture(run: (store: PostStore) => Promise<unknown>): Promise<Statement> {
   let captured: Statement | undefined;
   const rows = async (_name: string, text: string, values: readonly unknown[] = []) => {
@@ -168,7 +168,7 @@ async function explain({ text, values }: Statement): Promise<string> {
   return planOf(await scratch.database.rows<PlanLine>(`explain-${++statements}`, `explain ${text}`, values));
 }
 
-/** What PostgreSQL does once it has planned a named statement for whatever values come. */
+/** The generic plan of a prepared statement. */
 async function explainForAny({ text, values }: Statement): Promise<string> {
   const name = `any_${++statements}`;
   return scratch.database.transaction(async ({ rows }) => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts.stop());
 
-test("a post says its status, its content with the format, and where its author is", async () => {
+test("a post has its status, its content with the format, and the path of its author", async () => {
   const { status, body } = await posts.rest("GET", "/v2/posts/1");
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -37,7 +37,7 @@ test("a post says its status, its content with the format, and where its author 
   expect((await posts.rest("GET", `/v2/posts/${adasArchived}`, { token: ada })).body.status).toBe("ARCHIVED");
 });
 
-test("a list stands in an object, and its cursors lead on and back", async () => {
+test("a list is an object with cursors for the next and the previous page", async () => {
   const first = await posts.rest("GET", "/v2/posts?limit=2");
   expect(idsOf(first.body)).toEqual([adasEmptyPost, gracesPost]);
   expect(first.body.page).toEqual({ next: expect.any(String), prev: null });
@@ -54,7 +54,7 @@ test("a list stands in an object, and its cursors lead on and back", async () =>
   });
 });
 
-test("writing a post answers 201 with its place in this version", async () => {
+test("creating a post responds with 201 and Location in this version", async () => {
   const content = { format: "MARKDOWN", text: "  *Text*\n" };
   const created = await posts.rest("POST", "/v2/posts", { token: ada, body: { title: "New", content } });
   expect(created.status).toBe(201);
@@ -73,7 +73,7 @@ test("writing a post answers 201 with its place in this version", async () => {
   expect([empty.status, empty.body.content]).toEqual([201, null]);
 });
 
-test("every problem is said at once, in this version's own names", async () => {
+test("every problem is reported at once, with the field names of this version", async () => {
   const body = { title: "", content: { format: "HTML", text: 1 }, body: "x", published: true, status: "PUBLISHED" };
   const created = await posts.rest("POST", "/v2/posts", { token: ada, body });
   expect([created.status, pointersOf(created.body)]).toEqual([
@@ -90,11 +90,11 @@ test("every problem is said at once, in this version's own names", async () => {
   ).toBe(422);
 });
 
-test("a merge patch goes into the content: text or format alone leave the other", async () => {
+test("a merge patch applies to the content: text or format alone leave the other unchanged", async () => {
   const id = await addPost(posts, "DRAFT");
   const content = async (body: object) => {
-    const answer = await patch(id, body);
-    return answer.status === 200 ? answer.body.content : [answer.status, pointersOf(answer.body)];
+    const response = await patch(id, body);
+    return response.status === 200 ? response.body.content : [response.status, pointersOf(response.body)];
   };
   expect(await content({ content: { format: "MARKDOWN" } })).toEqual({ format: "MARKDOWN", text: "Text." });
   expect(await content({ content: { text: "Anew." } })).toEqual({ format: "MARKDOWN", text: "Anew." });
@@ -105,7 +105,7 @@ test("a merge patch goes into the content: text or format alone leave the other"
   expect(await content({ content: { text: null } })).toEqual([422, ["#/content/text"]]);
 });
 
-test("a status is reached in one step, or was there already; any other is a conflict that changes nothing", async () => {
+test("a status changes by one step or remains; any other change is a conflict without effect", async () => {
   const steps = {
     DRAFT: { DRAFT: 200, PUBLISHED: 200, ARCHIVED: 409 },
     PUBLISHED: { DRAFT: 409, PUBLISHED: 200, ARCHIVED: 200 },
@@ -123,7 +123,7 @@ test("a status is reached in one step, or was there already; any other is a conf
   }
 });
 
-test("of a change that names an old version and a step that there is not, the version is told", async () => {
+test("a change with an old version and an impossible status reports the version", async () => {
   const id = await addPost(posts, "PUBLISHED");
   const move = async (ifMatch: string) => (await patch(id, { status: "DRAFT" }, ifMatch)).status;
   const current = (await posts.rest("GET", `/v2/posts/${id}`)).headers.get("etag") ?? "";
@@ -132,7 +132,7 @@ test("of a change that names an old version and a step that there is not, the ve
   expect((await posts.rest("PATCH", `/v2/posts/${id}`, unconditional)).status).toBe(428);
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) =>
     (await posts.rest(method, path, { token: ada, body, headers })).status;
   const ifMatch = { "if-match": "*" };

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => users.stop());
 beforeEach(() => void users.database.takeStatements());
 
-const everybodys = {
+const publicHeaders = {
   "cache-control": "public, max-age=0, s-maxage=10, stale-while-revalidate=10, stale-if-error=60",
   "cdn-cache-control": "public, max-age=10, stale-while-revalidate=10, stale-if-error=60",
   vary: "Authorization",
@@ -34,7 +34,7 @@ for (const version of ["v1", "v2"]) {
   const paths = { [`/${version}/users/1`]: '"user-1"', [`/${version}/users`]: '"users"' };
 
   for (const [path, group] of Object.entries(paths)) {
-    test(`${path}: the address comes with the user's token and not without, whoever asks first`, async () => {
+    test(`${path}: the email address is only in responses with the user's token, in any sequence of requests`, async () => {
       for (const order of [
         [undefined, ada, grace],
         [ada, grace, undefined],
@@ -42,13 +42,13 @@ for (const version of ["v1", "v2"]) {
         for (const token of order) {
           const { status, headers, text } = await get(path, token);
           expect([status, text.includes("ada@example.org")]).toEqual([200, token === ada]);
-          expect(pick(headers, own)).toEqual(token === undefined ? everybodys : own);
+          expect(pick(headers, own)).toEqual(token === undefined ? publicHeaders : own);
           expect(headers.get("cache-groups")).toBe(group);
         }
       }
     });
 
-    test(`${path}: the ETag of the answer without a token is 200 with the user's, and the other way round`, async () => {
+    test(`${path}: the ETag of the anonymous response gives a 200 with the user's token, and vice versa`, async () => {
       const open = etagOf(await get(path));
       const mine = etagOf(await get(path, ada));
       for (const [token, foreign] of [
@@ -56,24 +56,24 @@ for (const version of ["v1", "v2"]) {
         [undefined, mine],
         [grace, mine],
       ] as const) {
-        const answer = await get(path, token, { "if-none-match": foreign });
-        expect([answer.status, answer.text.includes("ada@example.org")]).toEqual([200, token === ada]);
+        const response = await get(path, token, { "if-none-match": foreign });
+        expect([response.status, response.text.includes("ada@example.org")]).toEqual([200, token === ada]);
       }
     });
 
-    test(`${path}: a 304 says of the copy what a 200 would have said`, async () => {
+    test(`${path}: a 304 has the caching headers of the 200`, async () => {
       for (const token of [undefined, ada, reader]) {
         const whole = await get(path, token);
         const known = await get(path, token, { "if-none-match": etagOf(whole) });
-        const told = token === undefined ? everybodys : own;
+        const expected = token === undefined ? publicHeaders : own;
         expect([known.status, known.text, etagOf(known)]).toEqual([304, "", etagOf(whole)]);
-        expect(pick(known.headers, told)).toEqual(told);
+        expect(pick(known.headers, expected)).toEqual(expected);
         expect(known.headers.get("cache-groups")).toBe(group);
       }
     });
   }
 
-  test(`${version}: a 304 is one light statement, and the whole is one statement too`, async () => {
+  test(`${version}: a 304 needs one statement for versions only, a 200 one statement`, async () => {
     for (const [path, whole, light] of [
       ["/users/1", "find-users", "find-user-states"],
       ["/users?limit=2", "list-users-first", "list-user-versions-first"],
@@ -89,7 +89,7 @@ for (const version of ["v1", "v2"]) {
     }
   });
 
-  test(`${version}: a list is known only to whom it shows the same`, async () => {
+  test(`${version}: the ETag of a list is valid only for callers with the same view`, async () => {
     const path = `/${version}/users`;
     const views = [await get(path), await get(path, ada), await get(path, grace), await get(path, reader)];
     expect(new Set(views.map(etagOf)).size).toBe(4);
@@ -97,7 +97,7 @@ for (const version of ["v1", "v2"]) {
     expect((await get(path, grace, { "if-none-match": etagOf(views[3] as RestTestAnswer) })).status).toBe(200);
   });
 
-  test(`${version}: whatever is refused says too that the caller matters, and is not kept`, async () => {
+  test(`${version}: error responses have Vary: Authorization and are not stored`, async () => {
     const refused = {
       "/users/999": 404,
       "/users?order=name": 400,
@@ -114,7 +114,7 @@ for (const version of ["v1", "v2"]) {
     expect([status, pick(headers, problem)]).toEqual([401, problem]);
   });
 
-  test(`${version}: an account that was given up is not said to be unchanged`, async () => {
+  test(`${version}: a deactivated account is never a 304`, async () => {
     const id = await makeUser();
     const path = `/${version}/users/${id}`;
     const owner = await users.issuer.token(id, usual);
@@ -134,7 +134,7 @@ for (const version of ["v1", "v2"]) {
     expect((await get(`/${version}/users`, undefined, { "if-none-match": etagOf(listed) })).status).toBe(200);
   });
 
-  test(`${version}: a write ends the copies of the user and of all lists; a refused one ends none`, async () => {
+  test(`${version}: a write invalidates the user and all lists; a rejected write invalidates none`, async () => {
     const created = await users.rest("POST", `/${version}/users`, { token: keeper, body: { name: "New" } });
     expect([created.status, created.headers.get("cache-group-invalidation")]).toEqual([201, '"users"']);
     const path = `/${version}/users/${created.body.id}`;
@@ -148,11 +148,11 @@ for (const version of ["v1", "v2"]) {
     expect(etagOf(changed)).not.toBe(etagOf(created));
   });
 
-  test(`${version}: a change that changes nothing leaves every copy good`, async () => {
+  test(`${version}: a change without effect leaves ETags valid`, async () => {
     const id = await makeUser();
     const path = `/${version}/users/${id}`;
     const before = etagOf(await get(path));
-    for (const body of [{}, { name: "Somebody" }]) {
+    for (const body of [{}, { name: "Katherine" }]) {
       const changed = await patch(path, body, before);
       expect([changed.status, etagOf(changed)]).toEqual([200, before]);
     }
@@ -160,7 +160,7 @@ for (const version of ["v1", "v2"]) {
   });
 }
 
-test("those who ask at once whether users have changed share a statement, and each hears their own", async () => {
+test("concurrent reads of user states share a statement, and each gets its own result", async () => {
   const actions = createUserActions(createUserStore(users.database.database));
   const asked = ["1", "2", "1", "x", "999"].map((id) => actions.getActiveState(id, "GONE"));
   const found = (await Promise.allSettled(asked)).map((one) => (one.status === "fulfilled" ? one.value.id : "refused"));
@@ -168,7 +168,7 @@ test("those who ask at once whether users have changed share a statement, and ea
   expect(users.database.takeStatements()).toEqual(["find-user-states"]);
 });
 
-test("the two versions are no copies of each other, but either's ETag says which user was read", async () => {
+test("the two versions have different ETags, and If-Match accepts either of them for the user was read", async () => {
   const id = await makeUser();
   const [first, second] = [await get(`/v1/users/${id}`), await get(`/v2/users/${id}`)];
   expect((await get(`/v2/users/${id}`, undefined, { "if-none-match": etagOf(first) })).status).toBe(200);
@@ -178,7 +178,7 @@ test("the two versions are no copies of each other, but either's ETag says which
 });
 
 for (const version of ["v1", "v2"]) {
-  test(`${version}: a change is not made of what If-None-Match names`, async () => {
+  test(`${version}: a change is rejected if If-None-Match matches`, async () => {
     const path = `/${version}/users/${await makeUser()}`;
     const etag = etagOf(await get(path, keeper));
     const send = (ifNoneMatch: string, ifMatch = "*", to = path) =>
@@ -199,7 +199,7 @@ for (const version of ["v1", "v2"]) {
 }
 
 async function makeUser(): Promise<string> {
-  const text = "insert into users (name, email) values ('Somebody', null) returning id";
+  const text = "insert into users (name, email) values ('Katherine', null) returning id";
   const [user] = await users.database.database.rows<{ id: string }>("make", text);
   return user?.id ?? "none";
 }

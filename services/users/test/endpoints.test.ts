@@ -18,30 +18,30 @@ interface User {
   readonly email: string;
 }
 
-interface Who {
-  readonly who: string;
-  /** Missing for the user in question. */
+interface TestCaller {
+  readonly label: string;
+  /** Absent for the user of the test. */
   readonly userId?: string;
-  /** Missing for nobody. */
+  /** Absent for an anonymous client. */
   readonly scopes?: readonly string[];
 }
 
-type Caller = "nobody" | "owner" | "ownerWithoutScope" | "another" | "keeper" | "reader";
+type Caller = "anonymous" | "owner" | "ownerWithoutScope" | "another" | "keeper" | "reader";
 
-const callers: Readonly<Record<Caller, Who>> = {
-  nobody: { who: "nobody" },
-  owner: { who: "that user", scopes: ["users:write"] },
-  ownerWithoutScope: { who: "that user without the scope", scopes: ["users:read", "posts:write:all"] },
-  another: { who: "another user", userId: "2", scopes: usual },
-  keeper: { who: "a holder of users:write:all", userId: "3", scopes: ["users:write:all"] },
-  reader: { who: "a holder of users:read:private", userId: "3", scopes: ["users:read:private"] },
+const callers: Readonly<Record<Caller, TestCaller>> = {
+  anonymous: { label: "an anonymous client" },
+  owner: { label: "that user", scopes: ["users:write"] },
+  ownerWithoutScope: { label: "that user without the scope", scopes: ["users:read", "posts:write:all"] },
+  another: { label: "another user", userId: "2", scopes: usual },
+  keeper: { label: "a holder of users:write:all", userId: "3", scopes: ["users:write:all"] },
+  reader: { label: "a holder of users:read:private", userId: "3", scopes: ["users:read:private"] },
 };
 
 type Outcome = "allowed" | "UNAUTHENTICATED" | "FORBIDDEN";
 type Action = "read" | "list" | "create" | "update" | "updateRole" | "deactivate";
-type Door = (user: User, token: string | undefined) => Promise<string>;
+type Send = (user: User, token: string | undefined) => Promise<string>;
 
-/** The table of who may do what. Another user may do what needs `users:write` to themselves alone. */
+/** The expected outcome of each action for each caller. With `users:write` another user may change only themselves. */
 const whoMay: Readonly<Record<Action, Readonly<Record<Caller, Outcome>>>> = {
   read: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
   list: row("allowed", "allowed", "allowed", "allowed", "allowed", "allowed"),
@@ -51,8 +51,8 @@ const whoMay: Readonly<Record<Action, Readonly<Record<Caller, Outcome>>>> = {
   deactivate: row("UNAUTHENTICATED", "allowed", "FORBIDDEN", "FORBIDDEN", "allowed", "FORBIDDEN"),
 };
 
-/** How each action is asked for at each door; what comes back is `allowed` or the code of the refusal. */
-const doors: Readonly<Record<Action, { readonly graphql: Door; readonly v1?: Door; readonly v2?: Door }>> = {
+/** The request for each action at each endpoint. It resolves to `allowed` or the error code. */
+const endpoints: Readonly<Record<Action, { readonly graphql: Send; readonly v1?: Send; readonly v2?: Send }>> = {
   read: {
     graphql: ({ id }, token) => byGraphql(`query ($id: ID!) { user(id: $id) { name } }`, { id }, token),
     ...byBothVersions("GET", ({ id }) => `/users/${id}`),
@@ -78,11 +78,11 @@ const doors: Readonly<Record<Action, { readonly graphql: Door; readonly v1?: Doo
 
 for (const [action, expectations] of Object.entries(whoMay) as [Action, (typeof whoMay)[Action]][]) {
   for (const [caller, expected] of Object.entries(expectations) as [Caller, Outcome][]) {
-    for (const [door, ask] of Object.entries(doors[action])) {
-      test(`${action} through ${door} by ${callers[caller].who}: ${expected}`, async () => {
+    for (const [endpoint, send] of Object.entries(endpoints[action])) {
+      test(`${action} through ${endpoint} by ${callers[caller].label}: ${expected}`, async () => {
         const user = await makeUser();
         const before = await allRows();
-        expect(await ask(user, await tokenOf(caller, user))).toBe(expected);
+        expect(await send(user, await tokenOf(caller, user))).toBe(expected);
         const changes = expected === "allowed" && action !== "read" && action !== "list";
         expect((await allRows()) === before).toBe(!changes);
       });
@@ -90,7 +90,7 @@ for (const [action, expectations] of Object.entries(whoMay) as [Action, (typeof 
   }
 }
 
-/** Who sees what is private, and what the graph says to those who do not. */
+/** Which callers may read private fields, and the GraphQL error for the others. */
 const sees: Readonly<Record<Caller, Outcome>> = row(
   "UNAUTHENTICATED",
   "allowed",
@@ -100,12 +100,12 @@ const sees: Readonly<Record<Caller, Outcome>> = row(
   "allowed",
 );
 
-/** The fields of which schema.graphql says that they are private. */
+/** The fields with the description "Private" in schema.graphql. */
 const privateFields = { email: "email", prefs: "prefs { theme }" };
 
 type Data = Awaited<ReturnType<TestService["graphql"]>>["data"];
 
-/** Every way through the graph to a user, with the place of that user in `data`. */
+/** Every GraphQL path to a user, with a function that selects the user in `data`. */
 const paths = {
   "the root field": [`query ($id: ID!) { found: user(id: $id) { …FIELDS } }`, (data) => data.found],
   "a list's nodes": [
@@ -128,26 +128,26 @@ const paths = {
 
 for (const [path, [query, place]] of Object.entries(paths)) {
   for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
-    test(`private fields through ${path} for ${callers[caller].who}: ${expected}`, async () => {
+    test(`private fields through ${path} for ${callers[caller].label}: ${expected}`, async () => {
       const user = await makeUser();
       const fields = Object.entries(privateFields).flatMap(([name, field]) => [field, `alias_${name}: ${field}`]);
       const variables = { id: user.id, name: user.name, of: [{ __typename: "User", id: user.id }] };
-      const answer = await users.graphql(
+      const response = await users.graphql(
         query.replace("…FIELDS", `name ${fields.join(" ")}`),
         variables,
         await tokenOf(caller, user),
       );
       const shown = expected === "allowed";
       const [email, prefs] = shown ? [user.email, { theme: "DARK" }] : [null, null];
-      expect(place(answer.data)).toEqual({ name: user.name, email, alias_email: email, prefs, alias_prefs: prefs });
-      const codes = (answer.errors ?? []).map(({ extensions }) => extensions.code);
+      expect(place(response.data)).toEqual({ name: user.name, email, alias_email: email, prefs, alias_prefs: prefs });
+      const codes = (response.errors ?? []).map(({ extensions }) => extensions.code);
       expect(codes).toEqual(shown ? [] : Array.from({ length: 4 }, () => expected));
     });
   }
 }
 
 for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
-  test(`private fields through REST for ${callers[caller].who}: ${expected === "allowed" ? "shown" : "null, or absent in version 2"}`, async () => {
+  test(`private fields through REST for ${callers[caller].label}: ${expected === "allowed" ? "shown" : "null, or absent in version 2"}`, async () => {
     const user = await makeUser();
     const token = await tokenOf(caller, user);
     const wanted =
@@ -163,7 +163,7 @@ for (const [caller, expected] of Object.entries(sees) as [Caller, Outcome][]) {
   });
 }
 
-test("who may write what is private does not read it back without users:read:private", async () => {
+test("permission to write private fields does not include permission to read them", async () => {
   const user = await makeUser();
   const token = await tokenOf("keeper", user);
   const input = { id: user.id, email: `new-${user.email}` };
@@ -184,7 +184,7 @@ test("who may write what is private does not read it back without users:read:pri
   expect([created.status, created.body.email]).toEqual([201, null]);
 });
 
-test("a change of one preference leaves the others, and null takes one away, through both doors", async () => {
+test("a change of one preference leaves the others, and null removes it, through both endpoints", async () => {
   const { id } = await makeUser();
   const token = await users.issuer.token(id, usual);
   const patch = async (prefs: object | null) =>
@@ -199,7 +199,7 @@ test("a change of one preference leaves the others, and null takes one away, thr
   expect(await patch({ locale: "de" })).toEqual({ locale: "de" });
 });
 
-test("a private field is in no search, and the views of those who see more have another ETag", async () => {
+test("private fields are not searched, and views with private fields have another ETag", async () => {
   const user = await makeUser();
   const reader = await tokenOf("reader", user);
   const [local = ""] = user.email.split("@");
@@ -215,7 +215,7 @@ test("a private field is in no search, and the views of those who see more have 
   expect(await etagOf(reader)).not.toBe(await etagOf(undefined));
 });
 
-test("a user is the same behind both doors", async () => {
+test("a user is the same at both endpoints", async () => {
   const user = await makeUser();
   const owner = await tokenOf("owner", user);
   const fields = `id name email avatarUrl createdAt role prefs { locale timeZone theme newsletter }`;
@@ -231,23 +231,23 @@ test("a user is the same behind both doors", async () => {
   });
 });
 
-test("both doors find the same problems", async () => {
+test("both endpoints report the same problems", async () => {
   const token = await tokenOf("keeper", await makeUser());
-  const input = { name: " ", email: "nobody", prefs: { locale: "?" } };
+  const input = { name: " ", email: "no-address", prefs: { locale: "?" } };
   const graph = await users.graphql(create, { input }, token);
   const rest = await users.rest("POST", "/v1/users", { ...toOptions(token), body: input });
   expect([rest.status, rest.body.detail]).toEqual([422, graph.errors?.[0]?.message]);
   expect(rest.body.errors).toEqual(graph.errors?.[0]?.extensions.problems);
   const { name, ...hidden } = input;
   const second = await users.rest("POST", "/v2/users", { ...toOptions(token), body: { name, private: hidden } });
-  const inner = rest.body.errors.map(({ pointer, ...said }: { pointer: string }) => ({
-    ...said,
+  const inner = rest.body.errors.map(({ pointer, ...output }: { pointer: string }) => ({
+    ...output,
     pointer: pointer.replace(/^#\/(?=email|prefs)/, "#/private/"),
   }));
   expect([second.status, second.body.errors]).toEqual([422, inner]);
 });
 
-test("who gave up an account has nothing private left, by any path", async () => {
+test("a deactivated account has no private data, by any path", async () => {
   const user = await makeUser();
   await users.graphql(deactivate, { input: { id: user.id } }, await tokenOf("owner", user));
   const reader = await tokenOf("reader", user);
@@ -262,7 +262,7 @@ test("who gave up an account has nothing private left, by any path", async () =>
   expect((await users.rest("GET", `/v2/users/${user.id}`, toOptions(reader))).status).toBe(410);
 });
 
-test("no root field, no route and no private field is left out of the tables", async () => {
+test("the tables contain every root field, route and private field", async () => {
   const { definitions } = parse(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
   const fieldsOf = (type: string) =>
     definitions.flatMap((one) =>
@@ -280,7 +280,7 @@ const create = `mutation ($input: CreateUserInput!) { createUser(input: $input) 
 const update = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { id } } }`;
 const deactivate = `mutation ($input: DeactivateUserInput!) { deactivateUser(input: $input) { user { id } } }`;
 
-/** A user with everything that is private. */
+/** Creates a user with all private fields. */
 async function makeUser(): Promise<User> {
   const number = ++names;
   const [user] = await users.database.database.rows<User>(
@@ -304,13 +304,13 @@ async function byGraphql(query: string, variables: object, token: string | undef
   return errors[0]?.extensions.code ?? "no code";
 }
 
-/** Both versions have the same rules, and here the same words. */
-function byBothVersions(method: string, pathOf: (user: User) => string, input?: object): { v1: Door; v2: Door } {
-  const ask =
-    (version: string): Door =>
+/** Both versions have the same rules, and for these fields the same names. */
+function byBothVersions(method: string, pathOf: (user: User) => string, input?: object): { v1: Send; v2: Send } {
+  const send =
+    (version: string): Send =>
     (user, token) =>
       byRest(method, `/${version}${pathOf(user)}`, token, input);
-  return { v1: ask("v1"), v2: ask("v2") };
+  return { v1: send("v1"), v2: send("v2") };
 }
 
 async function byRest(method: string, path: string, token: string | undefined, input?: object): Promise<string> {
@@ -331,6 +331,6 @@ async function allRows(): Promise<string> {
 }
 
 function row(...outcomes: readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome]) {
-  const [nobody, owner, ownerWithoutScope, another, keeper, reader] = outcomes;
-  return { nobody, owner, ownerWithoutScope, another, keeper, reader };
+  const [anonymous, owner, ownerWithoutScope, another, keeper, reader] = outcomes;
+  return { anonymous, owner, ownerWithoutScope, another, keeper, reader };
 }

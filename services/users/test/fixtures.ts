@@ -2,7 +2,7 @@ import { inject } from "vitest";
 import { startTestService, type TestService } from "@tributary/kit/testing/service";
 import { createApp } from "../src/app.ts";
 
-/** The service over a database that holds the cast: Ada 1, Grace 2, Linus 3. */
+/** The service with the demo users: Ada 1, Grace 2, Linus 3. */
 export async function startUsers(): Promise<TestService> {
   const service = await startTestService(inject("postgresUrl"), new URL("../migrations", import.meta.url), createApp);
   await service.database.database.rows(

@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => users.stop());
 
-test("a user's public fields are for anybody", async () => {
+test("every client may read a user's public fields", async () => {
   const { data, errors } = await users.graphql(`{ user(id: 1) { id name role avatarUrl createdAt deactivatedAt } }`);
   expect(errors).toBeUndefined();
   expect(data.user).toMatchObject({ id: "1", name: "Ada Lovelace", role: "AUTHOR", deactivatedAt: null });
   expect(data.user.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test("an id that cannot exist is null, not an error", async () => {
+test("a malformed id is null, not an error", async () => {
   for (const id of ["0", "-1", "x", "99999999999999999999", "1 or 1=1", "", "999"]) {
     expect(await users.graphql(`query ($id: ID!) { user(id: $id) { id } }`, { id })).toEqual({
       status: 200,
@@ -28,7 +28,7 @@ test("an id that cannot exist is null, not an error", async () => {
   }
 });
 
-test("a private field without a token is null with an entry, and the rest is there", async () => {
+test("a private field without a token is null with an error, and the other fields have data", async () => {
   const { status, data, errors } = await users.graphql(`{ user(id: 1) { name email prefs { theme } } }`);
   expect(status).toBe(200);
   expect(data).toEqual({ user: { name: "Ada Lovelace", email: null, prefs: null } });
@@ -38,24 +38,24 @@ test("a private field without a token is null with an entry, and the rest is the
   ]);
 });
 
-test("a user sees their own private fields and nobody else's", async () => {
+test("a user sees only their own private fields", async () => {
   const { data, errors } = await users.graphql(`{ me { email prefs { theme } } user(id: 2) { email } }`, {}, ada);
   expect(data).toEqual({ me: { email: "ada@example.org", prefs: { theme: "DARK" } }, user: { email: null } });
   expect(errors).toMatchObject([{ path: ["user", "email"], extensions: { code: "FORBIDDEN" } }]);
 });
 
-test("nobody is no user", async () => {
+test("me is null without a token", async () => {
   expect(await users.graphql(`{ me { id } }`)).toEqual({ status: 200, data: { me: null } });
 });
 
-test("a token that does not hold is refused before anything runs", async () => {
+test("an invalid token is rejected before execution", async () => {
   users.database.takeStatements();
-  const answer = await users.graphql(`{ user(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
-  expect(answer).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+  const response = await users.graphql(`{ user(id: 1) { id } }`, {}, "eyJhbGciOiJub25lIn0.e30.");
+  expect(response).toMatchObject({ status: 401, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
   expect(users.database.takeStatements()).toEqual([]);
 });
 
-test("a hundred references to users are one statement, in their order, with null for those that are not", async () => {
+test("a hundred references to users are one statement; the result has their order, with null for unknown ids", async () => {
   const representations = Array.from({ length: 100 }, (_, index) => ({
     __typename: "User",
     id: String((index % 4) + 1),
@@ -66,14 +66,14 @@ test("a hundred references to users are one statement, in their order, with null
   expect(data._entities.slice(0, 4).map((user: { id: string } | null) => user?.id)).toEqual(["1", "2", "3", undefined]);
 });
 
-test("a private field is no less private through a reference", async () => {
+test("private fields are also private in entity references", async () => {
   const query = `query { _entities(representations: [{ __typename: "User", id: "1" }]) { ... on User { e: email } } }`;
   const { data, errors } = await users.graphql(query, {}, await users.issuer.token("2", usual));
   expect(data).toEqual({ _entities: [{ e: null }] });
   expect(errors?.[0]?.extensions.code).toBe("FORBIDDEN");
 });
 
-test("pages follow each other by cursor, and a cursor is bound to its filters", async () => {
+test("cursors lead through all pages, and a cursor is valid only with its filters", async () => {
   const page = `query ($after: String, $role: Role) { users(first: 2, after: $after, role: $role) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
   const first = await users.graphql(page);
   expect(first.data.users.nodes).toEqual([{ id: "3" }, { id: "2" }]);
@@ -84,7 +84,7 @@ test("pages follow each other by cursor, and a cursor is bound to its filters", 
   expect(other.errors?.[0]?.extensions.code).toBe("INVALID_CURSOR");
 });
 
-test("first is 1 to 100", async () => {
+test("first must be 1 to 100", async () => {
   for (const first of [0, -1, 101]) {
     const { data, errors } = await users.graphql(`query ($first: Int) { users(first: $first) { nodes { id } } }`, {
       first,
@@ -94,7 +94,7 @@ test("first is 1 to 100", async () => {
   }
 });
 
-test("a search finds words that begin so, in names only", async () => {
+test("a search matches word prefixes of names only", async () => {
   const names = async (search: string) => {
     const { data } = await users.graphql(`query ($search: String) { users(search: $search) { nodes { name } } }`, {
       search,
@@ -106,7 +106,7 @@ test("a search finds words that begin so, in names only", async () => {
   expect(await names("' | ! & :* \\")).toEqual([]);
 });
 
-test("a search knows no capitals, in no alphabet", async () => {
+test("a search ignores case in every alphabet", async () => {
   const insert = "insert into users (id, name) values (99, 'Øyvind Ångström-Öz 2nd') returning id";
   const [user] = await users.database.database.rows<{ id: string }>("oyvind", insert);
   for (const search of ["Øyvind", "øyvind", "ÅNGSTRÖM", "ångström-öz", "oyvind"]) {
@@ -118,9 +118,9 @@ test("a search knows no capitals, in no alphabet", async () => {
   await users.database.database.rows("gone", "delete from users where id = $1", [user?.id]);
 });
 
-test("every problem of an input is said at once", async () => {
+test("every problem of an input is reported at once", async () => {
   const create = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { id } } }`;
-  const input = { name: " ", email: "nobody", avatarUrl: "javascript:alert(1)", prefs: { timeZone: "Mars/Base" } };
+  const input = { name: " ", email: "no-address", avatarUrl: "javascript:alert(1)", prefs: { timeZone: "Mars/Base" } };
   const { errors } = await users.graphql(create, { input }, keeper);
   expect(errors?.[0]?.extensions.code).toBe("BAD_USER_INPUT");
   expect(errors?.[0]?.extensions.problems?.map(({ pointer }) => pointer)).toEqual([
@@ -131,13 +131,13 @@ test("every problem of an input is said at once", async () => {
   ]);
 });
 
-test("an address belongs to one user", async () => {
+test("an email address belongs to one user", async () => {
   const create = `mutation { createUser(input: { name: "Eve", email: "ADA@example.org" }) { user { id } } }`;
   const { errors } = await users.graphql(create, {}, keeper);
   expect(errors?.[0]?.extensions).toMatchObject({ code: "CONFLICT", problems: [{ pointer: "#/email" }] });
 });
 
-test("a user changes themselves, but not their role", async () => {
+test("a user may change their own account, but not their role", async () => {
   const update = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { name email role } } }`;
   const changed = await users.graphql(update, { input: { id: "1", name: "Ada, Countess of Lovelace" } }, ada);
   expect(changed.data.updateUser.user).toEqual({
@@ -149,7 +149,7 @@ test("a user changes themselves, but not their role", async () => {
   expect(role.errors?.[0]?.extensions.code).toBe("FORBIDDEN");
 });
 
-test("who gives up an account is erased and still resolves", async () => {
+test("a deactivated account has no data and still resolves", async () => {
   const created = await users.graphql(
     `mutation { createUser(input: { name: "Eve", email: "eve@example.org" }) { user { id } } }`,
     {},

@@ -11,7 +11,7 @@ for (const version of ["v1", "v2"]) {
   for (const list of ["/users?"]) {
     const path = `/${version}${list}`;
 
-    test(`${path} can be read from either end, and has no other order`, async () => {
+    test(`${path} can be sorted from either end, and has no other order`, async () => {
       expect(await readListOrder(users, path)).toEqual(soundListOrder);
     });
   }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => users.stop());
 
-test("a user in version 1 has seven fields, the private two null for others", async () => {
+test("a user in version 1 has seven fields; the two private ones are null for others", async () => {
   const { status, headers, body } = await users.rest("GET", "/v1/users/1");
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("application/json");
@@ -21,20 +21,20 @@ test("a user in version 1 has seven fields, the private two null for others", as
   expect(body).toMatchObject({ id: "1", name: "Ada Lovelace", email: null, prefs: null });
 });
 
-test("the user's own view has the private fields and another ETag", async () => {
+test("the user's own view has the private fields and its own ETag", async () => {
   const open = await users.rest("GET", "/v1/users/1");
   const own = await users.rest("GET", "/v1/users/1", { token: ada });
   expect(own.body).toMatchObject({ email: "ada@example.org", prefs: { theme: "DARK" } });
   expect(own.headers.get("etag")).not.toBe(open.headers.get("etag"));
 });
 
-test("HEAD says what GET says, without the body", async () => {
+test("HEAD has the headers of GET, without the body", async () => {
   const { status, headers, text } = await users.rest("HEAD", "/v1/users/1");
   expect([status, text]).toEqual([200, ""]);
   expect(Number(headers.get("content-length"))).toBeGreaterThan(100);
 });
 
-test("what does not exist is a 404 problem", async () => {
+test("an unknown path or id is a 404 problem", async () => {
   for (const path of ["/v1/users/999", "/v1/users/0", "/v1/users/abc", "/v1/users/1/", "/v1/Users/1", "/v1/nothing"]) {
     const { status, headers, body } = await users.rest("GET", path);
     expect([path, status, headers.get("content-type")]).toEqual([path, 404, "application/problem+json"]);
@@ -47,13 +47,13 @@ test("what does not exist is a 404 problem", async () => {
   }
 });
 
-test("a method that a path does not take is 405 with those it takes", async () => {
+test("an unsupported method is 405 with the supported ones in Allow", async () => {
   const { status, headers } = await users.rest("DELETE", "/v1/users/1");
   expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, PATCH, OPTIONS"]);
   expect((await users.rest("OPTIONS", "/v1/users")).headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
 });
 
-test("pages link to their neighbours, both ways", async () => {
+test("lists link to the next and the previous page", async () => {
   const first = await users.rest("GET", "/v1/users?limit=2");
   expect(first.body.map(({ id }: { id: string }) => id)).toEqual(["3", "2"]);
   const next = linkOf(first.headers, "next");
@@ -63,7 +63,7 @@ test("pages link to their neighbours, both ways", async () => {
   expect(back.text).toBe(first.text);
 });
 
-test("a list's parameters are known, given once, in range, and a cursor holds for its filters alone", async () => {
+test("unknown, repeated and out-of-range parameters are rejected, and a cursor is valid only with its filters", async () => {
   const cursor = new URL(
     linkOf((await users.rest("GET", "/v1/users?limit=1")).headers, "next"),
     "http://x",
@@ -82,7 +82,7 @@ test("a list's parameters are known, given once, in range, and a cursor holds fo
     expect([path, (await users.rest("GET", path)).status]).toEqual([path, status]);
 });
 
-test("creating a user answers 201 with its place, its ETag and its whole body", async () => {
+test("creating a user responds with 201, Location, ETag and the user", async () => {
   const body = { name: "Eve", email: "Eve@Example.org", prefs: { locale: "en" } };
   const created = await users.rest("POST", "/v1/users", { token: keeper, body });
   expect(created.status).toBe(201);
@@ -91,23 +91,23 @@ test("creating a user answers 201 with its place, its ETag and its whole body", 
   expect((await users.rest("GET", `/v1/users/${created.body.id}`)).body.name).toBe("Eve");
 });
 
-test("a 401 says whether a token is missing or not good", async () => {
+test("a 401 distinguishes a missing and an invalid token", async () => {
   const patch = (token?: string) =>
     users.rest("PATCH", "/v1/users/1", {
       ...(token === undefined ? {} : { token }),
       body: {},
       headers: { "if-match": "*" },
     });
-  for (const [token, told] of [
+  for (const [token, expected] of [
     [undefined, 'Bearer realm="tributary"'],
     ["nothing", 'Bearer realm="tributary", error="invalid_token"'],
   ] as const) {
     const { status, headers } = await patch(token);
-    expect([status, headers.get("www-authenticate")]).toEqual([401, told]);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, expected]);
   }
 });
 
-test("what cannot be read is refused with a status that says why", async () => {
+test("a malformed request is rejected with the matching status", async () => {
   const post = (body: unknown, headers = {}) => users.rest("POST", "/v1/users", { token: keeper, body, headers });
   expect((await post("{ broken")).status).toBe(400);
   expect((await post("name=Eve", { "content-type": "text/plain" })).status).toBe(415);
@@ -118,7 +118,7 @@ test("what cannot be read is refused with a status that says why", async () => {
   expect((await users.rest("POST", "/v1/users", { token: ada, body: { name: "Eve" } })).status).toBe(403);
 });
 
-test("fields that nobody may set are refused, every problem at once", async () => {
+test("fields that clients cannot set are rejected, every problem at once", async () => {
   const body = { name: "", id: "1", createdAt: "now", deactivatedAt: null };
   const { status, body: problem } = await users.rest("POST", "/v1/users", { token: keeper, body });
   expect(status).toBe(422);
@@ -130,7 +130,7 @@ test("fields that nobody may set are refused, every problem at once", async () =
   ]);
 });
 
-test("a change needs the ETag of what was read, and the version it names", async () => {
+test("a change needs If-Match with the current ETag", async () => {
   const { headers } = await users.rest("GET", "/v1/users/1", { token: ada });
   const etag = headers.get("etag") ?? "";
   const patch = (ifMatch: Record<string, string>) =>
@@ -143,7 +143,7 @@ test("a change needs the ETag of what was read, and the version it names", async
   expect((await patch({ "if-match": etag })).status).toBe(412);
 });
 
-test("a change asks first whether the user is there, then for its conditions, and for its content last (RFC 9110, 13.2.1)", async () => {
+test("a change reports a missing user first, then failed conditions, then invalid content (RFC 9110, 13.2.1)", async () => {
   const path = "/v1/users/1";
   const patch = async (path: string, body: object, headers: Record<string, string>, token = ada) =>
     (await users.rest("PATCH", path, { token, body, headers })).status;

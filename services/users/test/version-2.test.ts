@@ -16,7 +16,7 @@ afterAll(() => users.stop());
 
 const publicFields = ["id", "name", "avatar", "createdAt", "role"];
 
-test("a user's private part is absent for others, and an object of its own for those who may see it", async () => {
+test("a user's private fields are an object for permitted callers, and absent for others", async () => {
   const open = await users.rest("GET", "/v2/users/1");
   expect(open.status).toBe(200);
   expect(Object.keys(open.body)).toEqual(publicFields);
@@ -33,12 +33,12 @@ test("a user's private part is absent for others, and an object of its own for t
   expect((await users.rest("GET", "/v2/users/1", { token: reader })).text).toBe(own.text);
 });
 
-test("who has nothing private has an object that says so, and who has no avatar has null", async () => {
+test("a user without private data has an object with nulls, and without an avatar null", async () => {
   const { body } = await users.rest("GET", "/v2/users/3", { token: reader });
   expect([body.avatar, body.private]).toEqual([null, { email: null, prefs: null }]);
 });
 
-test("a list stands in an object, its cursors lead on and back, and it shows the caller's own private part alone", async () => {
+test("a list is an object with cursors for both directions, and shows only the caller's own private fields", async () => {
   const first = await users.rest("GET", "/v2/users?limit=2", { token: ada });
   expect(idsOf(first.body)).toEqual(["3", "2"]);
   expect(first.body.page).toEqual({ next: expect.any(String), prev: null });
@@ -53,7 +53,7 @@ test("a list stands in an object, its cursors lead on and back, and it shows the
   );
 });
 
-test("creating a user answers 201 with its place in this version, and shows nothing private to who may not read it", async () => {
+test("creating a user responds with 201 and Location in this version, without private fields for callers who may not read them", async () => {
   const avatar = { url: "https://example.org/eve.png" };
   const body = { name: "Eve", avatar, role: "EDITOR", private: { email: "Eve@Example.org", prefs: { locale: "en" } } };
   const created = await users.rest("POST", "/v2/users", { token: keeper, body });
@@ -68,14 +68,14 @@ test("creating a user answers 201 with its place in this version, and shows noth
   expect([bare.status, bare.body.avatar, bare.body.role]).toEqual([201, null, "READER"]);
 });
 
-test("every problem is said at once, in this version's own names", async () => {
+test("every problem is reported at once, with the field names of this version", async () => {
   const body = {
     name: "",
     avatar: { url: "ftp://example.org/", size: 1 },
     avatarUrl: "https://example.org/",
     role: "KING",
     email: "ada@example.org",
-    private: { email: "nobody", prefs: { locale: "?" }, phone: "1" },
+    private: { email: "no-address", prefs: { locale: "?" }, phone: "1" },
   };
   const pointers = [
     "#/avatar/size",
@@ -94,7 +94,7 @@ test("every problem is said at once, in this version's own names", async () => {
   expect([changed.status, pointersOf(changed.body)]).toEqual([422, pointers]);
 });
 
-test("an address that another user has is a conflict at its place in the body, in each version", async () => {
+test("a duplicate email address is a conflict with a pointer into the body of each version", async () => {
   const refusals = [
     await users.rest("POST", "/v1/users", { token: keeper, body: { name: "Eve", email: "ada@example.org" } }),
     await users.rest("POST", "/v2/users", {
@@ -111,7 +111,7 @@ test("an address that another user has is a conflict at its place in the body, i
   ]);
 });
 
-test("a merge patch goes into the avatar and the private part: what is left out stays, null clears", async () => {
+test("a merge patch applies to the avatar and the private fields: absent members remain, null clears", async () => {
   const id = await makeUser();
   const owner = await users.issuer.token(id, usual);
   const after = async (body: object) => {
@@ -134,7 +134,7 @@ test("a merge patch goes into the avatar and the private part: what is left out 
   expect(await after({ private: null })).toEqual([avatar, { email: null, prefs: null }]);
 });
 
-test("an account that was given up is 410, to read and to change, and in no list", async () => {
+test("a deactivated account is 410 for reads and changes, and in no list", async () => {
   const id = await makeUser();
   const owner = await users.issuer.token(id, usual);
   await users.graphql(`mutation { deactivateUser(input: { id: ${id} }) { user { id } } }`, {}, owner);
@@ -151,7 +151,7 @@ test("an account that was given up is 410, to read and to change, and in no list
   expect(idsOf((await users.rest("GET", "/v2/users?limit=100")).body)).not.toContain(id);
 });
 
-test("what cannot be done is refused with a status that says why", async () => {
+test("an impossible change is rejected with the matching status", async () => {
   const send = async (
     method: string,
     path: string,
@@ -185,9 +185,9 @@ function changing(token: string) {
   return { token, body: { name: "Back" }, headers: { "if-match": "*" } };
 }
 
-/** A user with everything that can be had. */
+/** Creates a user with all fields. */
 async function makeUser(): Promise<string> {
-  const text = `insert into users (name, avatar_url, prefs) values ('Somebody', 'https://example.org/a.png', '{"theme":"DARK"}') returning id`;
+  const text = `insert into users (name, avatar_url, prefs) values ('Katherine', 'https://example.org/a.png', '{"theme":"DARK"}') returning id`;
   const { rows } = users.database.database;
   const [user] = await rows<{ id: string }>("make", text);
   const id = user?.id ?? "none";

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import type { OrderLine } from "../model.ts";
 import { groupsOfProduct, groupsOfStock } from "./groups.ts";
 
-test("an order names the groups of its products and of the catalogue", () => {
+test("an order invalidates the groups of its products and of the catalogue", () => {
   expect(groupsOfStock(linesOf("NOTES", "TOKYO"))).toEqual(["products", "product-NOTES", "product-TOKYO"]);
 });
 
-test("whatever an order has, each of its products is in a group that it names, and the names fit a header", () => {
+test("every product of an order is in an invalidated group, and the names fit into a header", () => {
   const skus = Array.from({ length: 50 }, (_, index) => `${index}`.padStart(index + 14, "x"));
   for (let count = 1; count <= skus.length; count++) {
     const ordered = skus.slice(0, count);
@@ -17,7 +17,7 @@ test("whatever an order has, each of its products is in a group that it names, a
   }
 });
 
-test("an order of a few leaves copies of other products alone", () => {
+test("an order with few products does not invalidate other products", () => {
   const changed = groupsOfStock(linesOf("x".repeat(64), "NOTES"));
   expect(groupsOfProduct("y".repeat(64)).filter((group) => changed.includes(group))).toEqual([]);
 });
