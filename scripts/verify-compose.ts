@@ -1,6 +1,6 @@
-// `npm run verify:compose`: builds the images, brings docker-compose.yml up, and restarts each container under load; no request may fail.
+// `npm run verify:compose`: builds the images, starts docker-compose.yml, and restarts each container under load. No request may fail.
 import { readOptions, usage } from "./verify-compose/options.ts";
-import { findObstacle } from "./verify-compose/obstacle.ts";
+import { findMissingRequirement } from "./verify-compose/requirements.ts";
 import { report } from "./verify-compose/report.ts";
 import { runCompose } from "./verify-compose/run.ts";
 
@@ -10,7 +10,7 @@ if (options === undefined) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {
-  const obstacle = await findObstacle();
-  if (obstacle !== undefined) print(`SKIPPED: nothing was verified, because ${obstacle}.`);
+  const problem = await findMissingRequirement();
+  if (problem !== undefined) print(`SKIPPED: nothing was verified, because ${problem}.`);
   else process.exitCode = report(await runCompose(options, print), options, print) ? 0 : 1;
 }

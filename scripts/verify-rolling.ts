@@ -1,4 +1,4 @@
-// `npm run verify:rolling`: restarts each process of the platform under load, one after the other; no request may fail.
+// `npm run verify:rolling`: restarts each process of the platform under load, one after the other. No request may fail.
 import { readOptions, usage } from "./verify-rolling/options.ts";
 import { report } from "./verify-rolling/report.ts";
 import { runRolling } from "./verify-rolling/run.ts";

@@ -46,7 +46,7 @@ const titles: readonly ((random: Random) => string)[] = [
   (random) => `The quiet economics of ${random.pick(crafts)}`,
   (random) => `Seven mistakes with ${random.pick(crafts)}, and one that I would make again`,
   (random) => `Letters from ${random.pick(settings)}: ${random.pick(crafts)}`,
-  (random) => `Why nobody in ${random.pick(settings)} throws ${random.pick(crafts)} away`,
+  (random) => `Why no one in ${random.pick(settings)} throws ${random.pick(crafts)} away`,
 ];
 const openings = [
   "Last spring",
@@ -66,7 +66,7 @@ const actors = [
   "my sister",
   "the woman at the counter",
   "half the village",
-  "nobody but me",
+  "no one but me",
 ];
 const deeds = [
   "took the whole thing apart",
@@ -81,7 +81,7 @@ const deeds = [
 const turns = [
   "and it changed how I work",
   "although it cost a day",
-  "which nobody had expected",
+  "which no one had expected",
   "and I have the pictures to prove it",
   "because there was no other way",
   "and the result still stands",

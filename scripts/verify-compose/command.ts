@@ -5,41 +5,41 @@ import { fileURLToPath } from "node:url";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface CommandResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the program. */
   readonly code: number | null;
   /** Standard output. */
   readonly out: string;
-  /** The end of both outputs, for whoever has to find out why. */
-  readonly lastWords: string;
+  /** The last characters of standard output and standard error, for error messages. */
+  readonly outputEnd: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const lastWordsCharsMax = 4_000;
+const outputEndCharsMax = 4_000;
 
-/** Runs a program from the repository's root. A program that is not there is one that fails. */
-export async function tryCommand(words: readonly string[], environment: Environment = {}): Promise<CommandResult> {
-  const [program = "", ...args] = words;
+/** Runs a program in the repository's root. A missing program is reported as a failure. */
+export async function tryCommand(command: readonly string[], environment: Environment = {}): Promise<CommandResult> {
+  const [program = "", ...args] = command;
   const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";
-  let both = "";
-  const hear = (text: string) => void (both = (both + text).slice(-lastWordsCharsMax));
+  let outputEnd = "";
+  const collect = (text: string) => void (outputEnd = (outputEnd + text).slice(-outputEndCharsMax));
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     out += text;
-    hear(text);
+    collect(text);
   });
-  child.stderr.setEncoding("utf8").on("data", hear);
-  child.on("error", (error) => hear(String(error)));
+  child.stderr.setEncoding("utf8").on("data", collect);
+  child.on("error", (error) => collect(String(error)));
   const [code] = (await once(child, "close").catch(() => [1])) as [number | null];
-  return { code, out, lastWords: both };
+  return { code, out, outputEnd };
 }
 
-/** @returns standard output. @throws Error with the program's last words when it fails. */
-export async function runCommand(words: readonly string[], environment: Environment = {}): Promise<string> {
-  const { code, out, lastWords } = await tryCommand(words, environment);
-  if (code !== 0) throw new Error(`${words.join(" ")} failed (${code}):\n${lastWords}`);
+/** @returns standard output. @throws Error with the end of the program's output if it fails. */
+export async function runCommand(command: readonly string[], environment: Environment = {}): Promise<string> {
+  const { code, out, outputEnd } = await tryCommand(command, environment);
+  if (code !== 0) throw new Error(`${command.join(" ")} failed (${code}):\n${outputEnd}`);
   return out;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { runCommand, tryCommand } from "./command.ts";
 
-/** One container of a part. */
+/** One container of a part (a service, the gateway, the REST proxy or a job). */
 export interface Container {
   readonly id: string;
   /** Such as "posts 2". */
@@ -10,10 +10,10 @@ export interface Container {
 
 const pollMs = 500;
 const healthyTimeoutMs = 180_000;
-/** Longer than the platform gives its parts: who ends later than that is killed by Docker, which is seen in the exit code. */
+/** Longer than the platform's shutdown timeouts. A process that takes longer is killed by Docker, which its exit code shows. */
 const stopTimeoutSeconds = 30;
 
-/** The containers of one part, in their order, whichever Compose made them. */
+/** The containers of one part, by number. It uses labels, which both versions of Compose set. */
 export async function listContainers(project: string, part: string): Promise<readonly Container[]> {
   const labels = { project, service: part };
   const filters = Object.entries(labels).flatMap(([name, value]) => [
@@ -36,18 +36,18 @@ export async function stopContainer({ id }: Container): Promise<number> {
   return Number(await runCommand(["docker", "inspect", "--format", "{{.State.ExitCode}}", id]));
 }
 
-/** kill -9. */
+/** Sends SIGKILL. */
 export async function killContainer({ id }: Container): Promise<void> {
   await runCommand(["docker", "kill", "--signal", "KILL", id]);
 }
 
-/** Stops the process as a debugger or a hung event loop does: it lives, keeps its connections and takes new ones, and sends nothing. */
+/** Stops the process with SIGSTOP, like a hung event loop: its connections remain open and new ones are accepted, but it sends nothing. */
 export async function freezeProcess({ id }: Container): Promise<void> {
-  // By the shell's own `kill`: the images have no other. Process 1 and the shell itself are left out (kill(2)).
+  // The images contain no `kill` program, so the shell's builtin is used. -1 excludes process 1 and the shell itself (kill(2)).
   await runCommand(["docker", "exec", id, "bash", "-c", "kill -STOP -1"]);
 }
 
-/** Resolves when Docker has restarted the container and it is ready. @throws Error when it is not restarted within `timeoutMs`. */
+/** Resolves when Docker has restarted the container and it is ready. @throws Error if it is not restarted within `timeoutMs`. */
 export async function waitUntilRestarted(
   container: Container,
   restartsBefore: number,
@@ -66,30 +66,30 @@ export async function countRestarts({ id }: Container): Promise<number> {
   return Number(await runCommand(["docker", "inspect", "--format", "{{.RestartCount}}", id]));
 }
 
-/** Resolves when it is well. @throws Error with what it logged last when it is not within three minutes. */
+/** Resolves when the container is healthy. @throws Error with its last log lines if it is not within three minutes. */
 export async function startContainer(container: Container): Promise<void> {
   await runCommand(["docker", "start", container.id]);
   await waitUntilHealthy(container);
 }
 
-/** By the image's own check, called here: Docker calls it every few seconds only. */
+/** Runs the image's health check directly, because Docker runs it only every few seconds. */
 export async function waitUntilHealthy({ id, name }: Container): Promise<void> {
   const deadline = performance.now() + healthyTimeoutMs;
   while (performance.now() < deadline) {
     if ((await tryCommand(["docker", "exec", id, "/app/infra/images/healthy"])).code === 0) return;
     await sleep(pollMs);
   }
-  const { lastWords } = await tryCommand(["docker", "logs", "--tail", "20", id]);
-  throw new Error(`${name} does not become healthy:\n${lastWords}`);
+  const { outputEnd } = await tryCommand(["docker", "logs", "--tail", "20", id]);
+  throw new Error(`${name} does not become healthy:\n${outputEnd}`);
 }
 
-/** Where this machine reaches a port of a container that is published. */
+/** The URL of a container's published port on this machine. */
 export async function readUrl({ id }: Container, port: number): Promise<string> {
   const [first = ""] = (await runCommand(["docker", "port", id, String(port)])).split("\n");
   return `http://${first.trim()}`;
 }
 
-/** Packets that came over the network since the container started, the loopback left out. */
+/** The packets that the container has received since its start, without the loopback interface. */
 export async function readReceivedPackets({ id }: Container): Promise<number> {
   const table = await runCommand(["docker", "exec", id, "cat", "/proc/net/dev"]);
   const counts = table.split("\n").map((line) => /^\s*eth\d+:\s*\d+\s+(\d+)/.exec(line)?.[1]);

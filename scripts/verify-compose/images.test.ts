@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findFaults } from "./images.ts";
+import { findImageFaults } from "./images.ts";
 
 const good = {
   User: "node",
@@ -9,15 +9,15 @@ const good = {
   Env: ["NODE_COMPILE_CACHE=/app/.compile-cache"],
 };
 
-test("an image as it has to be has no faults", () => {
-  expect(findFaults(good)).toEqual([]);
+test("a correct image has no faults", () => {
+  expect(findImageFaults(good)).toEqual([]);
 });
 
 test.each([
   [{ User: "" }, "runs as root"],
   [{ Healthcheck: { Test: ["NONE"] } }, "has no health check"],
-  [{ Cmd: ["/bin/sh", "-c", "node src/main.ts"] }, "is started by a shell, which keeps signals from Node"],
-  [{ Env: [] }, "holds no compiled code"],
+  [{ Cmd: ["/bin/sh", "-c", "node src/main.ts"] }, "is started by a shell, which does not forward signals to Node"],
+  [{ Env: [] }, "contains no compile cache"],
 ])("an image with %j %s", (wrong, fault) => {
-  expect(findFaults({ ...good, ...wrong })).toEqual([fault]);
+  expect(findImageFaults({ ...good, ...wrong })).toEqual([fault]);
 });

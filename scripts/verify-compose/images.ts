@@ -1,13 +1,13 @@
 import { runCommand } from "./command.ts";
-import { baseImage } from "./obstacle.ts";
+import { baseImage } from "./requirements.ts";
 
-/** An image and what it is held to. */
-export interface ImageFacts {
+/** An image's size, limit and faults. */
+export interface ImageCheck {
   readonly name: string;
-  /** More than the base image has, in megabytes of 10^6 bytes. */
+  /** The size without the base image, in megabytes of 10^6 bytes. */
   readonly addedMb: number;
   readonly addedMbMax: number;
-  /** What is not as it has to be, in words. */
+  /** Descriptions of violated requirements. */
   readonly faults: readonly string[];
 }
 
@@ -24,7 +24,7 @@ interface Inspected {
 
 const bytesPerMb = 1_000_000;
 
-/** By how much an image may be larger than Node's own, in megabytes. */
+/** How much larger than the Node base image each image may be, in megabytes. */
 const addedMbMax: Readonly<Record<string, number>> = {
   users: 100,
   posts: 100,
@@ -34,39 +34,39 @@ const addedMbMax: Readonly<Record<string, number>> = {
   "rest-proxy": 30,
 };
 
-/** Looks at the images of a version, as they were built. */
-export async function readImages(version: string): Promise<readonly ImageFacts[]> {
+/** Checks the built images of a version. */
+export async function readImages(version: string): Promise<readonly ImageCheck[]> {
   const base = await inspect(baseImage);
-  const facts = Object.entries(addedMbMax).map(async ([name, most]): Promise<ImageFacts> => {
+  const checks = Object.entries(addedMbMax).map(async ([name, limitMb]): Promise<ImageCheck> => {
     const image = await inspect(`tributary/${name}:${version}`);
     return {
       name,
       addedMb: (image.Size - base.Size) / bytesPerMb,
-      addedMbMax: most,
-      faults: findFaults(image.Config),
+      addedMbMax: limitMb,
+      faults: findImageFaults(image.Config),
     };
   });
-  return Promise.all(facts);
+  return Promise.all(checks);
 }
 
-export function findFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Inspected["Config"]): readonly string[] {
+export function findImageFaults({ User, Healthcheck, Entrypoint, Cmd, Env }: Inspected["Config"]): readonly string[] {
   const words = new Set([...(Entrypoint ?? []), ...(Cmd ?? [])]);
   const claims: readonly (readonly [string, boolean])[] = [
     ["runs as root", !["", "0", "root"].includes(User)],
     ["has no health check", (Healthcheck?.Test ?? []).some((word) => word !== "NONE")],
-    ["is started by a shell, which keeps signals from Node", !words.has("-c") && words.has("node")],
-    ["holds no compiled code", Env.some((line) => line.startsWith("NODE_COMPILE_CACHE="))],
+    ["is started by a shell, which does not forward signals to Node", !words.has("-c") && words.has("node")],
+    ["contains no compile cache", Env.some((line) => line.startsWith("NODE_COMPILE_CACHE="))],
   ];
   return claims.filter(([, holds]) => !holds).map(([fault]) => fault);
 }
 
-export function describeImage({ name, addedMb, addedMbMax: most, faults }: ImageFacts): string {
-  const size = `${addedMb.toFixed(1).padStart(7)} MB over its base, of ${String(most).padStart(3)}`;
+export function describeImage({ name, addedMb, addedMbMax: limitMb, faults }: ImageCheck): string {
+  const size = `${addedMb.toFixed(1).padStart(7)} MB added to the base image, limit ${String(limitMb).padStart(3)}`;
   return `${name.padEnd(12)}${size}${faults.map((fault) => `; ${fault}`).join("")}`;
 }
 
 async function inspect(image: string): Promise<Inspected> {
   const [first] = JSON.parse(await runCommand(["docker", "image", "inspect", image])) as readonly Inspected[];
-  if (first === undefined) throw new Error(`There is no image ${image}.`);
+  if (first === undefined) throw new Error(`The image ${image} does not exist.`);
   return first;
 }

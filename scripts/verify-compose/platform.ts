@@ -5,11 +5,12 @@ import { type Balancer, startBalancer } from "../processes/balancer.ts";
 import { fetchToken } from "../token.ts";
 import { type Environment, runCommand, tryCommand } from "./command.ts";
 import { type Container, listContainers, readUrl, waitUntilHealthy } from "./containers.ts";
-import { findCompose } from "./obstacle.ts";
+import { findCompose } from "./requirements.ts";
 
 export const services = ["users", "posts", "comments", "orders"] as const;
-export const doors = ["gateway", "rest-proxy"] as const;
-type Part = (typeof services)[number] | (typeof doors)[number];
+/** The parts with published ports. */
+export const publicParts = ["gateway", "rest-proxy"] as const;
+type Part = (typeof services)[number] | (typeof publicParts)[number];
 
 const portOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
 const replicasOf: Readonly<Record<Part, number>> = {
@@ -23,35 +24,35 @@ const replicasOf: Readonly<Record<Part, number>> = {
 const probeEveryMs = 200;
 const removalsMax = 3;
 
-/** A project of Compose under a name of its own, from `docker-compose.yml` as it is. */
+/** A Compose project with a unique name, from the unchanged `docker-compose.yml`. */
 export interface Project {
   readonly name: string;
   readonly version: string;
-  /** Runs Compose with these words. @returns its standard output. */
-  compose(...words: readonly string[]): Promise<string>;
+  /** Runs Compose with these arguments. @returns its standard output. */
+  compose(...args: readonly string[]): Promise<string>;
 }
 
 export async function openProject(): Promise<Project> {
   const program = await findCompose();
-  if (program === undefined) throw new Error("There is no Compose.");
+  if (program === undefined) throw new Error("Compose is not installed.");
   const name = `tributary-verify-${process.pid}`;
   const version = `verify-${process.pid}`;
   const environment: Environment = {
     VERSION: version,
     DOCKER_BUILDKIT: "1",
     COMPOSE_DOCKER_CLI_BUILD: "1",
-    // As many ports as there are to be doors: Docker gives each of them one.
+    // A range with one port for each replica; Docker assigns them.
     GATEWAY_PORT: await pickPortRange(replicasOf.gateway),
     REST_PROXY_PORT: await pickPortRange(replicasOf["rest-proxy"]),
     ISSUER_PORT: String(await pickFreePort()),
     LOG_LEVEL: "warn",
     DOOR_DRAIN_DELAY_MS: "2000",
   };
-  const words = [...program, "--env-file", "infra/compose/development.env", "--project-name", name];
-  return { name, version, compose: (...more) => runCommand([...words, ...more], environment) };
+  const command = [...program, "--env-file", "infra/compose/development.env", "--project-name", name];
+  return { name, version, compose: (...args) => runCommand([...command, ...args], environment) };
 }
 
-/** Removes containers, networks, volumes and images. What was just being started when somebody wanted an end is there a moment later. */
+/** Removes containers, networks, volumes and images. Repeated, because a container that was starting during an interruption appears late. */
 export async function removeProject({ name, compose, version }: Project): Promise<void> {
   for (let tries = 0; tries < removalsMax; tries++) {
     await compose("down", "--volumes", "--remove-orphans", "--timeout", "5").catch((error: unknown) =>
@@ -60,11 +61,11 @@ export async function removeProject({ name, compose, version }: Project): Promis
     const label = `label=com.docker.compose.project=${name}`;
     if ((await runCommand(["docker", "ps", "--all", "--quiet", "--filter", label])) === "") break;
   }
-  // By their names: the layers stay for the next build.
+  // Removes only the tags; the layers remain in the build cache for the next run.
   await tryCommand(["docker", "image", "rm", ...imageNames.map((image) => `tributary/${image}:${version}`)]);
 }
 
-const imageNames = [...services, ...doors, "issuer", "seed"];
+const imageNames = [...services, ...publicParts, "issuer", "seed"];
 
 export async function fetchWriterToken({ name }: Project): Promise<string> {
   const [issuer] = await listContainers(name, "issuer");
@@ -74,15 +75,15 @@ export async function fetchWriterToken({ name }: Project): Promise<string> {
   return fetchToken(url, { user: writerId, scope: journeyScopes.join(" "), ttlSeconds: 3_600 });
 }
 
-/** The address of a part's first container. */
-export async function readDoorUrl({ name }: Project, part: (typeof doors)[number]): Promise<string> {
+/** The URL of a public part's first container. */
+export async function readPublicUrl({ name }: Project, part: (typeof publicParts)[number]): Promise<string> {
   const [first] = await listContainers(name, part);
-  if (first === undefined) throw new Error(`There is no ${part}.`);
+  if (first === undefined) throw new Error(`${part} does not run.`);
   await waitUntilHealthy(first);
   return readUrl(first, portOf[part] ?? 0);
 }
 
-/** Brings a part, or all, to so many replicas. The jobs are not run again. */
+/** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
 export async function scale(
   project: Project,
   replicas: Readonly<Partial<Record<Part, number>>> = replicasOf,
@@ -100,13 +101,13 @@ export async function listParts(
   return new Map(listed);
 }
 
-/** A plain balancer before the containers of one door. */
-export async function balance(part: (typeof doors)[number], containers: readonly Container[]): Promise<Balancer> {
+/** Starts a load balancer in front of the containers of one public part. */
+export async function balance(part: (typeof publicParts)[number], containers: readonly Container[]): Promise<Balancer> {
   const urls = await Promise.all(containers.map((container) => readUrl(container, portOf[part] ?? 0)));
   return startBalancer(urls, probeEveryMs);
 }
 
-/** Ports in a row that nobody listens on, as Compose writes them. */
+/** A range of consecutive free ports in Compose's notation. */
 async function pickPortRange(count: number): Promise<string> {
   const first = await pickFreePort();
   return `${first}-${first + count - 1}`;

@@ -18,81 +18,83 @@ import { describeImage, readImages } from "./images.ts";
 import type { VerifyOptions } from "./options.ts";
 import {
   balance,
-  doors,
+  publicParts,
   fetchWriterToken,
   listParts,
   openProject,
   type Project,
-  readDoorUrl,
+  readPublicUrl,
   removeProject,
   scale,
   services,
 } from "./platform.ts";
-import type { Outcome } from "./report.ts";
-import { describeShare, measureShares } from "./shares.ts";
-import { walk } from "./walk.ts";
+import type { ComposeOutcome } from "./report.ts";
+import { describeShare, measureShares } from "./traffic-shares.ts";
+import { checkJourney } from "./journey-check.ts";
 
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-/** Between a container that is well again and the next that goes. */
+/** The pause between a container that is healthy again and the next restart. */
 const settleMs = 1_000;
-/** The doors look names up every five seconds. */
-const lookUpMs = 6_000;
-/** A container that was killed is missed for so long. */
-const deadMs = 3_000;
-/** A frozen container that is not restarted by then never is. */
+/** Gateway and REST proxy look names up every five seconds. */
+const dnsRefreshMs = 6_000;
+/** How long a killed container remains stopped. */
+const downMs = 3_000;
+/** A frozen container that is not restarted within this time counts as never restarted. */
 const frozenTimeoutMs = 120_000;
 const rampMs = 3_000;
-const calmMs = 3_000;
-const calmTriesMax = 10;
-const seenInTimeoutMs = 10_000;
-const seenInMs = 50;
+const baselineMs = 3_000;
+const baselineTriesMax = 10;
+const rotationTimeoutMs = 10_000;
+const rotationPollMs = 50;
 /** Longer than any deadline of the platform. */
-const answerTimeoutMs = 35_000;
+const requestTimeoutMs = 35_000;
 
-/** Runs in a project of its own, and removes it, whatever happens. */
-export async function runCompose(options: VerifyOptions, print: Say): Promise<Outcome> {
+/** Runs all checks in a separate Compose project, and removes the project. */
+export async function runCompose(options: VerifyOptions, print: Print): Promise<ComposeOutcome> {
   const project = await openProject();
-  const interrupted = hearInterruption();
+  const interrupted = waitForInterruption();
   try {
-    return await Promise.race([verify(project, options, print), interrupted]);
+    return await Promise.race([verifyProject(project, options, print), interrupted]);
   } finally {
-    print("removing it all");
+    print("removing containers, volumes and images");
     await removeProject(project);
   }
 }
 
-async function verify(project: Project, options: VerifyOptions, print: Say): Promise<Outcome> {
-  const since = createClock(print);
+async function verifyProject(project: Project, options: VerifyOptions, print: Print): Promise<ComposeOutcome> {
+  const printWithDuration = createDurationPrinter(print);
   await project.compose("build");
-  since("the images are built");
+  printWithDuration("the images are built");
   const images = await readImages(project.version);
   for (const image of images) print(`  ${describeImage(image)}`);
 
   await project.compose("up", "--detach");
-  const graphqlUrl = await readDoorUrl(project, "gateway");
-  const restUrl = await readDoorUrl(project, "rest-proxy");
+  const graphqlUrl = await readPublicUrl(project, "gateway");
+  const restUrl = await readPublicUrl(project, "rest-proxy");
   const token = await fetchWriterToken(project);
   const jobs = await waitForJobs(project);
-  since(`docker-compose.yml is up; the jobs ended with ${jobs.exitCodes.join(", ")}`);
-  const walked = await walk({ graphqlUrl, restUrl, token, run: "walk" });
-  since(`${walked.count} steps of the journey through both published doors, ${walked.faults.length} wrong`);
+  printWithDuration(`docker-compose.yml is up; the jobs ended with ${jobs.exitCodes.join(", ")}`);
+  const journey = await checkJourney({ graphqlUrl, restUrl, token, run: "journey" });
+  printWithDuration(
+    `${journey.count} requests of the journey through the published ports, ${journey.faults.length} failed`,
+  );
 
   await project.compose("up", "--detach", "seed");
   const again = await waitForJobs(project);
-  const isSeedKept = again.seedLog.includes("already");
-  since(`brought up again, the seed job ${isSeedKept ? "leaves the data alone" : "SEEDED AGAIN"}`);
+  const isDataKept = again.seedLog.includes("nothing to seed");
+  printWithDuration(`started again, the seed job ${isDataKept ? "left the data unchanged" : "SEEDED AGAIN"}`);
   await scale(project);
   const replicas = await listParts(project, services);
-  const entries = await listParts(project, doors);
-  since("there are two of each part, and three of posts");
+  const entries = await listParts(project, publicParts);
+  printWithDuration("two replicas of each part and three of posts run");
 
-  const balancers = await Promise.all(doors.map((door) => balance(door, entries.get(door) ?? [])));
+  const balancers = await Promise.all(publicParts.map((via) => balance(via, entries.get(via) ?? [])));
   const [gateway, proxy] = balancers as [Balancer, Balancer];
   try {
     const urls = { gateway: gateway.url, "rest-proxy": proxy.url };
-    const shares = await measureShares({ doors: urls, services: replicas, token, perSecond: options.perSecond });
-    print(`\n${"door".padEnd(12)}${"service".padEnd(12)} each replica's share`);
+    const shares = await measureShares({ urls: urls, services: replicas, token, perSecond: options.perSecond });
+    print(`\n${"through".padEnd(12)}${"service".padEnd(12)} each replica's share`);
     for (const share of shares) print(describeShare(share));
     const traffic = startTraffic({
       graphqlUrl: gateway.url,
@@ -100,117 +102,126 @@ async function verify(project: Project, options: VerifyOptions, print: Say): Pro
       token,
       run: `compose-${process.pid}`,
       perSecond: options.perSecond,
-      timeoutMs: answerTimeoutMs,
+      timeoutMs: requestTimeoutMs,
     });
-    const steps = await roll({ project, replicas, entries, balancers, traffic, print, ...options });
+    const steps = await restartAll({ project, replicas, entries, balancers, traffic, print, ...options });
     await traffic.stop();
-    since("\nrolled");
-    return { images, walked, jobs: again, isSeedKept, shares, steps, audit: await traffic.audit() };
+    printWithDuration("\nall containers were restarted");
+    return { images, journey, jobs: again, isDataKept, shares, steps, audit: await traffic.audit() };
   } finally {
     await Promise.all(balancers.map((balancer) => balancer.stop()));
   }
 }
 
-interface Rolling extends VerifyOptions {
+interface RestartContext extends VerifyOptions {
   readonly project: Project;
   readonly replicas: ReadonlyMap<string, readonly Container[]>;
   readonly entries: ReadonlyMap<string, readonly Container[]>;
-  /** In the order of the doors. */
+  /** In the order of `publicParts`. */
   readonly balancers: readonly Balancer[];
   readonly traffic: Traffic;
-  readonly print: Say;
+  readonly print: Print;
 }
 
-async function roll(o: Rolling): Promise<readonly Step[]> {
+async function restartAll(o: RestartContext): Promise<readonly Step[]> {
   const { traffic, replicas, entries, balancers, control, print } = o;
   const steps: Step[] = [];
-  const tell = (step: Step) => {
+  const record = (step: Step) => {
     steps.push(step);
     print(describeStep(step));
   };
   print(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
-  tell(await awaitCalm(traffic, print));
-  for (const container of inTurn(replicas)) tell(await restart(container, undefined, o));
-  for (const [index, door] of doors.entries()) {
-    for (const container of entries.get(door) ?? []) tell(await restart(container, balancers[index], o));
+  record(await measureBaseline(traffic, print));
+  for (const container of inRestartOrder(replicas)) record(await restart(container, undefined, o));
+  for (const [index, part] of publicParts.entries()) {
+    for (const container of entries.get(part) ?? []) record(await restart(container, balancers[index], o));
   }
   const [posts, another] = replicas.get("posts") ?? [];
-  if (!control && posts) tell(await kill(posts, traffic));
-  if (!control && another) tell(await freeze(another, traffic));
-  if (!control && another) tell(await takeAway(o));
+  if (!control && posts) record(await kill(posts, traffic));
+  if (!control && another) record(await freeze(another, traffic));
+  if (!control && another) record(await scaleDown(o));
   return steps;
 }
 
-/** Before anything is restarted nothing may fail; a machine that has just started all of it, or does something else, is given time. */
-async function awaitCalm(traffic: Traffic, print: Say): Promise<Step> {
+/** Before the restarts no request may fail. Repeated up to ten times, because the machine may still be busy with the start. */
+async function measureBaseline(traffic: Traffic, print: Print): Promise<Step> {
   for (let tries = 1; ; tries++) {
-    await sleep(calmMs);
-    const step: Step = { kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 };
-    if (countFailures(step.report) === 0 || tries >= calmTriesMax) return step;
+    await sleep(baselineMs);
+    const step: Step = {
+      kind: "baseline",
+      name: "none",
+      report: await traffic.next(),
+      exitCode: null,
+      writesInFlight: 0,
+    };
+    if (countFailures(step.report) === 0 || tries >= baselineTriesMax) return step;
     print(describeStep(step));
   }
 }
 
 /**
- * The first of each service, then the second of each: the doors look names up every five seconds, and know a replica's new address before the
- * last one goes that had an old one.
+ * The first replica of each service, then the second of each: gateway and REST proxy look names up every five seconds, so they know the new
+ * address of a restarted replica before the last replica with an old address is restarted.
  */
-function inTurn(replicas: Rolling["replicas"]): readonly Container[] {
-  const all = [...replicas.values()];
-  const most = Math.max(...all.map(({ length }) => length));
-  return Array.from({ length: most }, (_, index) => all.flatMap((containers) => containers[index] ?? [])).flat();
+function inRestartOrder(replicas: RestartContext["replicas"]): readonly Container[] {
+  const containersByService = [...replicas.values()];
+  const replicasMax = Math.max(...containersByService.map(({ length }) => length));
+  return Array.from({ length: replicasMax }, (_, index) =>
+    containersByService.flatMap((containers) => containers[index] ?? []),
+  ).flat();
 }
 
-/** As a roll-out does: a container is told to end, started anew, awaited, and then comes the next. */
-async function restart(container: Container, balancer: Balancer | undefined, o: Rolling): Promise<Step> {
+/** Like one step of a rollout: stops the container, starts it, and waits until it is healthy. */
+async function restart(container: Container, balancer: Balancer | undefined, o: RestartContext): Promise<Step> {
   if (o.control) await killContainer(container);
   const exitCode = o.control ? null : await stopContainer(container);
   await startContainer(container);
-  if (balancer) await waitUntilIn(container, balancer);
+  if (balancer) await waitUntilInRotation(container, balancer);
   await sleep(settleMs);
   const report = await o.traffic.next();
-  return { kind: "restarted", name: container.name, report, exitCode, writesHeld: 0 };
+  return { kind: "restarted", name: container.name, report, exitCode, writesInFlight: 0 };
 }
 
 async function kill(container: Container, traffic: Traffic): Promise<Step> {
-  const writesHeld = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
+  const writesInFlight = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   await killContainer(container);
-  await sleep(deadMs);
+  await sleep(downMs);
   await startContainer(container);
-  await sleep(lookUpMs);
-  return { kind: "killed", name: container.name, report: await traffic.next(), exitCode: null, writesHeld };
+  await sleep(dnsRefreshMs);
+  return { kind: "killed", name: container.name, report: await traffic.next(), exitCode: null, writesInFlight };
 }
 
-/** The process stays alive and silent until its health check ends it, and Docker's restart policy starts it again. */
+/** The process is stopped (SIGSTOP) until its health check ends it, and Docker's restart policy starts it again. */
 async function freeze(container: Container, traffic: Traffic): Promise<Step> {
   const restarts = await countRestarts(container);
   const startMs = performance.now();
   await freezeProcess(container);
   await waitUntilRestarted(container, restarts, frozenTimeoutMs);
   const recoveredMs = performance.now() - startMs;
-  await sleep(lookUpMs);
+  await sleep(dnsRefreshMs);
   const report = await traffic.next();
-  return { kind: "frozen", name: container.name, report, exitCode: null, writesHeld: 0, recoveredMs };
+  return { kind: "frozen", name: container.name, report, exitCode: null, writesInFlight: 0, recoveredMs };
 }
 
-/** As whoever scales down does. */
-async function takeAway({ project, traffic }: Rolling): Promise<Step> {
+/** Scales posts down by one replica. */
+async function scaleDown({ project, traffic }: RestartContext): Promise<Step> {
   await scale(project, { posts: 2 });
-  await sleep(lookUpMs);
-  const left = await listContainers(project.name, "posts");
-  if (left.length !== 2) throw new Error(`There are ${left.length} replicas of posts, and not two.`);
-  return { kind: "restarted", name: "posts 3 to 2", report: await traffic.next(), exitCode: 0, writesHeld: 0 };
+  await sleep(dnsRefreshMs);
+  const remaining = await listContainers(project.name, "posts");
+  if (remaining.length !== 2) throw new Error(`posts has ${remaining.length} replicas instead of two.`);
+  return { kind: "restarted", name: "posts 3 to 2", report: await traffic.next(), exitCode: 0, writesInFlight: 0 };
 }
 
-async function waitUntilIn(container: Container, balancer: Balancer): Promise<void> {
+async function waitUntilInRotation(container: Container, balancer: Balancer): Promise<void> {
   const port = container.name.startsWith("gateway") ? 4000 : 4010;
   const url = await readUrl(container, port);
-  const deadline = performance.now() + seenInTimeoutMs;
+  const deadline = performance.now() + rotationTimeoutMs;
   while (!balancer.isInRotation(url)) {
-    if (performance.now() > deadline) throw new Error(`The balancer does not see ${container.name} at ${url} again.`);
-    await sleep(seenInMs);
+    if (performance.now() > deadline)
+      throw new Error(`The balancer does not forward to ${container.name} at ${url} again.`);
+    await sleep(rotationPollMs);
   }
 }
 
@@ -232,16 +243,16 @@ async function waitForJobs({ name }: Project) {
   return { exitCodes: out.trim().split("\n").map(Number), seedLog: seed.out };
 }
 
-function createClock(print: Say): (what: string) => void {
-  let beganMs = performance.now();
-  return (what) => {
-    print(`${what} (${((performance.now() - beganMs) / 1_000).toFixed(0)} s)`);
-    beganMs = performance.now();
+function createDurationPrinter(print: Print): (line: string) => void {
+  let startedMs = performance.now();
+  return (line) => {
+    print(`${line} (${((performance.now() - startedMs) / 1_000).toFixed(0)} s)`);
+    startedMs = performance.now();
   };
 }
 
-/** So that nothing is left behind when somebody wants an end. */
-function hearInterruption(): Promise<never> {
+/** Rejects after SIGINT or SIGTERM, so that the project is removed before this process ends. */
+function waitForInterruption(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
   });

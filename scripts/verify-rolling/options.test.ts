@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-test("forty a second, unless said otherwise", () => {
+test("40 requests per second by default", () => {
   expect(readOptions([])).toEqual({ perSecond: 40, control: false, logs: undefined });
   expect(readOptions(["--per-second", "8", "--control", "--logs", "a"])).toEqual({
     perSecond: 8,
@@ -17,6 +17,6 @@ test.each([
   ["--per-second", "x"],
   ["--fast"],
   ["3"],
-])("%s is not known", (...args) => {
+])("%s is rejected", (...args) => {
   expect(readOptions(args)).toBeUndefined();
 });

@@ -1,35 +1,35 @@
 import { parseArgs } from "node:util";
 
 export interface VerifyOptions {
-  /** Requests through both doors together. */
+  /** The request rate through gateway and REST proxy together. */
   readonly perSecond: number;
-  /** Parts are killed where they would be drained, to see that what fails is found. */
+  /** Processes are killed instead of drained, to prove that failed requests are found. */
   readonly control: boolean;
-  /** Where what each process says is written, in a file of its own. */
+  /** A folder for the output of each process, one file each. */
   readonly logs: string | undefined;
 }
 
-const perSecondUsual = 40;
+const perSecondDefault = 40;
 const perSecondMax = 1_000;
 
 export const usage = `Usage: npm run verify:rolling -- [options]
 
-Starts PostgreSQL and two processes of each service, of the gateway and of the REST proxy, with a plain balancer before the two doors.
-Under load through both it restarts each process, one after the other: no request may fail. Then it kills one of posts and one of orders: no read
-may fail, and of the writes at most those that were under way. At last (on Linux) the posts get other addresses behind their name.
+Starts PostgreSQL and two processes of each service, the gateway and the REST proxy, with a load balancer in front of the latter two.
+Under load it restarts each process, one after the other: no request may fail. Then it kills one process of posts and one of orders: no read
+may fail, and at most the writes that were in flight. Finally (on Linux) the addresses behind the name of posts change.
 
-  --per-second N  8 to ${perSecondMax.toLocaleString("en")}, ${perSecondUsual} by default; three in four read
-  --logs FOLDER   keeps what each process logs, in a file of its own
-  --control       kills each process instead of draining it: passes only when requests fail
+  --per-second N  8 to ${perSecondMax.toLocaleString("en")}, ${perSecondDefault} by default; three of four requests are reads
+  --logs FOLDER   writes the output of each process into this folder, one file each
+  --control       kills each process instead of draining it: passes only if requests fail
 `;
 
-/** @returns undefined for a command line that it does not know. */
+/** @returns undefined for an invalid command line. */
 export function readOptions(args: readonly string[]): VerifyOptions | undefined {
   try {
     const text = { type: "string" } as const;
     const options = { "per-second": text, logs: text, control: { type: "boolean", default: false } } as const;
     const {
-      "per-second": number = String(perSecondUsual),
+      "per-second": number = String(perSecondDefault),
       logs,
       control,
     } = parseArgs({ args: [...args], options }).values;

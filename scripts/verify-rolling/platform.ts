@@ -10,45 +10,45 @@ import { writerId } from "../journey/seeded.ts";
 import { type Balancer, startBalancer } from "../processes/balancer.ts";
 import { migrateService, type Service } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
-import { createNames, type Names } from "./names.ts";
+import { createTestDns, type TestDns } from "./test-dns.ts";
 import {
-  createStarter,
+  createReplicaStarter,
   type Environment,
-  placeByAddress,
-  placeByName,
-  type Placed,
+  startAtAddresses,
+  startBehindName,
+  type StartedService,
   type StarterOptions,
   type StartReplicas,
 } from "./replicas.ts";
 
 const serviceNames = ["users", "posts", "comments", "orders"] as const;
 type ServiceName = (typeof serviceNames)[number];
-const doorNames = ["gateway", "rest-proxy"] as const;
-type DoorName = (typeof doorNames)[number];
+const publicPartNames = ["gateway", "rest-proxy"] as const;
+type PublicPartName = (typeof publicPartNames)[number];
 
-/** One of the two processes of a part. */
+/** One of the two processes of a part (a service, the gateway or the REST proxy). */
 export interface Replica {
   /** Such as "posts 2". */
   readonly name: string;
   readonly process: Service;
-  /** What clients reach it by, where there is such a thing. */
+  /** The load balancer in front of it; undefined for services. */
   readonly balancer: Balancer | undefined;
 }
 
 export interface Platform {
   readonly services: readonly Replica[];
-  readonly doors: readonly Replica[];
-  /** Gives the posts other addresses behind the same name, at once; undefined where this machine has no more. */
-  readonly movePosts: Placed["move"];
-  /** Of the balancers before the doors. */
+  readonly publicParts: readonly Replica[];
+  /** Replaces the addresses behind the name of posts; undefined if this machine has no further loopback addresses. */
+  readonly movePosts: StartedService["moveAddresses"];
+  /** The URLs of the balancers in front of gateway and REST proxy. */
   readonly graphqlUrl: string;
   readonly restUrl: string;
-  /** Of the one who writes. */
+  /** The writer's token. */
   readonly token: string;
 }
 
 const probeEveryMs = 200;
-/** Longer than a balancer takes to see that a door is not ready, and long enough for each client's next request. */
+/** Longer than the balancer takes to find that a process is not ready, and long enough for each client's next request. */
 const drainDelayMs = 2_000;
 const tokenTtlSeconds = 3_600;
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
@@ -57,34 +57,36 @@ export interface PlatformOptions extends StarterOptions {
   readonly print: (line: string) => void;
 }
 
-/** Each process on a port of its own; the posts behind a name. */
-export async function startPlatform({ ends, print, logs }: PlatformOptions): Promise<Platform> {
-  const start = createStarter({ ends, logs });
+/** Starts all processes. posts is reached by a name, the other services by their addresses. */
+export async function startPlatform({ cleanups, print, logs }: PlatformOptions): Promise<Platform> {
+  const start = createReplicaStarter({ cleanups, logs });
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rolling-"));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
-  const names = createNames(folder);
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const names = createTestDns(folder);
   const issuer = await startTestIssuer();
-  ends.push(() => issuer.stop());
-  const urls = await startDatabases(join(folder, "postgres"), ends);
+  cleanups.push(() => issuer.stop());
+  const urls = await startDatabases(join(folder, "postgres"), cleanups);
   print("PostgreSQL runs");
-  const placed = await startServices(start, urls, issuer, names);
+  const services = await startServices(start, urls, issuer, names);
   await seed({ urls, scale: 1, progress: () => {} });
-  print("the services run, two processes each, over seeded databases");
-  const doors = await startDoors(start, placed, names, ends);
-  print("the doors run, two processes each, behind a balancer");
+  print("the services run, two processes each, with seeded databases");
+  const publicParts = await startPublicParts(start, services, names, cleanups);
+  print("gateway and REST proxy run, two processes each, behind a balancer");
   const exp = Math.floor(Date.now() / 1_000) + tokenTtlSeconds;
   return {
-    services: serviceNames.flatMap((name) => nameAll(name, placed[name].processes, undefined)),
-    doors: doorNames.flatMap((name) => nameAll(name, doors[name].processes, doors[name].balancer)),
-    movePosts: placed.posts.move,
-    graphqlUrl: doors.gateway.balancer.url,
-    restUrl: doors["rest-proxy"].balancer.url,
+    services: serviceNames.flatMap((name) => toReplicas(name, services[name].processes, undefined)),
+    publicParts: publicPartNames.flatMap((name) =>
+      toReplicas(name, publicParts[name].processes, publicParts[name].balancer),
+    ),
+    movePosts: services.posts.moveAddresses,
+    graphqlUrl: publicParts.gateway.balancer.url,
+    restUrl: publicParts["rest-proxy"].balancer.url,
     token: await issuer.token(writerId, journeyScopes, { exp }),
   };
 }
 
-/** Restarts are the matter here, not speed: a machine that is busy with something else may make all of it slow, and nothing fail. */
-const patience = {
+/** This check tests restarts, not speed: with long timeouts no request fails on a busy, slow machine. */
+const longTimeouts = {
   ACQUIRE_TIMEOUT_MS: "30000",
   LOCK_TIMEOUT_MS: "30000",
   STATEMENT_TIMEOUT_MS: "30000",
@@ -95,16 +97,16 @@ const patience = {
   SHUTDOWN_GRACE_MS: "60000",
 };
 
-const usual = {
-  ...patience,
+const commonSettings = {
+  ...longTimeouts,
   DRAIN_DELAY_MS: String(drainDelayMs),
   LOG_LEVEL: "warn",
 };
 
-async function startDatabases(directory: string, ends: (() => unknown)[]): Promise<Record<ServiceName, string>> {
-  ends.push(() => removeLocalPostgres(directory));
+async function startDatabases(directory: string, cleanups: (() => unknown)[]): Promise<Record<ServiceName, string>> {
+  cleanups.push(() => removeLocalPostgres(directory));
   const postgres = await startLocalPostgres({ directory, port: await pickFreePort(), log: () => {} });
-  ends.push(() => postgres.stop());
+  cleanups.push(() => postgres.stop());
   const urls: Partial<Record<ServiceName, string>> = {};
   for (const name of serviceNames) {
     urls[name] = await ensureDatabase(postgres.superuserUrl, { name, role: name, password: name });
@@ -112,43 +114,50 @@ async function startDatabases(directory: string, ends: (() => unknown)[]): Promi
   return urls as Record<ServiceName, string>;
 }
 
-type AllPlaced = Readonly<Record<ServiceName, Placed>>;
+type StartedServices = Readonly<Record<ServiceName, StartedService>>;
 
 async function startServices(
   start: StartReplicas,
   urls: Readonly<Record<ServiceName, string>>,
   { issuer, audience, jwksUrl }: TestIssuer,
-  names: Names,
-): Promise<AllPlaced> {
+  names: TestDns,
+): Promise<StartedServices> {
   const identity = { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
   const placed = serviceNames.map(async (name) => {
     const folder = `services/${name}` as const;
-    const environment = { ...identity, ...usual, DATABASE_URL: urls[name] };
+    const environment = { ...identity, ...commonSettings, DATABASE_URL: urls[name] };
     await migrateService(folder, environment);
-    if (name === "posts") return [name, await placeByName(start, folder, environment, names)] as const;
-    return [name, await placeByAddress(start, folder, environment)] as const;
+    if (name === "posts") return [name, await startBehindName(start, folder, environment, names)] as const;
+    return [name, await startAtAddresses(start, folder, environment)] as const;
   });
-  return Object.fromEntries(await Promise.all(placed)) as AllPlaced;
+  return Object.fromEntries(await Promise.all(placed)) as StartedServices;
 }
 
-type Doors = Readonly<Record<DoorName, { readonly processes: readonly Service[]; readonly balancer: Balancer }>>;
+type PublicParts = Readonly<
+  Record<PublicPartName, { readonly processes: readonly Service[]; readonly balancer: Balancer }>
+>;
 
-async function startDoors(start: StartReplicas, placed: AllPlaced, names: Names, ends: (() => unknown)[]) {
-  const environments = environmentsOfDoors(placed);
-  const started = doorNames.map(async (name) => {
-    const environment = { ...usual, ...names.environment, ...environments[name] };
-    const { processes } = await placeByAddress(start, name, environment);
+async function startPublicParts(
+  start: StartReplicas,
+  placed: StartedServices,
+  names: TestDns,
+  cleanups: (() => unknown)[],
+) {
+  const environments = publicPartEnvironments(placed);
+  const started = publicPartNames.map(async (name) => {
+    const environment = { ...commonSettings, ...names.environment, ...environments[name] };
+    const { processes } = await startAtAddresses(start, name, environment);
     const instances = processes.map(({ url }) => url);
     const balancer = await startBalancer(instances, probeEveryMs);
-    ends.push(() => balancer.stop());
+    cleanups.push(() => balancer.stop());
     return [name, { processes, balancer }] as const;
   });
-  return Object.fromEntries(await Promise.all(started)) as Doors;
+  return Object.fromEntries(await Promise.all(started)) as PublicParts;
 }
 
-function environmentsOfDoors(placed: AllPlaced): Readonly<Record<DoorName, Environment>> {
+function publicPartEnvironments(placed: StartedServices): Readonly<Record<PublicPartName, Environment>> {
   const variables = (toName: (name: string) => string, path: string) =>
-    Object.fromEntries(serviceNames.map((name) => [toName(name.toUpperCase()), placed[name].address(path)]));
+    Object.fromEntries(serviceNames.map((name) => [toName(name.toUpperCase()), placed[name].urls(path)]));
   return {
     gateway: {
       SUPERGRAPH_FILE: join(supergraphFolder, "supergraph.graphql"),
@@ -162,6 +171,6 @@ function environmentsOfDoors(placed: AllPlaced): Readonly<Record<DoorName, Envir
   };
 }
 
-function nameAll(name: string, processes: readonly Service[], balancer: Balancer | undefined): readonly Replica[] {
+function toReplicas(name: string, processes: readonly Service[], balancer: Balancer | undefined): readonly Replica[] {
   return processes.map((process, index) => ({ name: `${name} ${index + 1}`, process, balancer }));
 }

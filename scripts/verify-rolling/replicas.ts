@@ -2,11 +2,11 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { type Service, type ServiceFolder, startProcess } from "../processes/service.ts";
-import { hasLoopbackNetwork, type Names } from "./names.ts";
+import { hasLoopbackNetwork, type TestDns } from "./test-dns.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** All processes of one part, one for each host. */
+/** Starts the processes of one part, one for each host. */
 export type StartReplicas = (
   folder: ServiceFolder,
   environment: Environment,
@@ -15,22 +15,22 @@ export type StartReplicas = (
 ) => Promise<readonly Service[]>;
 
 export interface StarterOptions {
-  /** What has to be ended, to be called last one first. */
-  readonly ends: (() => unknown)[];
-  /** The folder for what the processes log. */
+  /** Receives functions that stop what was started; call them in reverse order. */
+  readonly cleanups: (() => unknown)[];
+  /** The folder for the processes' output. */
   readonly logs: string | undefined;
 }
 
-export function createStarter({ ends, logs }: StarterOptions): StartReplicas {
+export function createReplicaStarter({ cleanups, logs }: StarterOptions): StartReplicas {
   if (logs !== undefined) mkdirSync(logs, { recursive: true });
   let count = 0;
 
   async function start(folder: ServiceFolder, environment: Environment, host: string, port: number) {
     const file = logs === undefined ? undefined : join(logs, `${basename(folder)}-${++count}.log`);
     const url = `http://${host}:${port}`;
-    const process = await startProcess(folder, url, { ...environment, HOST: host, PORT: String(port) }, keepIn(file));
-    // All is over by then: nobody has to be let go.
-    ends.push(() => process.end("SIGKILL"));
+    const process = await startProcess(folder, url, { ...environment, HOST: host, PORT: String(port) }, appendTo(file));
+    // No traffic runs any more, so no draining is needed.
+    cleanups.push(() => process.end("SIGKILL"));
     return process;
   }
 
@@ -38,49 +38,53 @@ export function createStarter({ ends, logs }: StarterOptions): StartReplicas {
     Promise.all(hosts.map(async (host) => start(folder, environment, host, port ?? (await pickFreePort(host)))));
 }
 
-/** The processes of a service, and what the doors know them by. */
-export interface Placed {
+/** The processes of a part, and the addresses under which gateway and REST proxy reach them. */
+export interface StartedService {
   readonly processes: readonly Service[];
-  /** URLs of this path at them, for a variable of a door. */
-  address(path: string): string;
-  /** Puts two others in their place, at other addresses, at once. @returns the exit codes of those that went. */
-  move?(): Promise<readonly (number | null)[]>;
+  /** The URLs with this path, for a variable of the gateway or the REST proxy. */
+  urls(path: string): string;
+  /** Replaces the processes by two others with other addresses. @returns the exit codes of the replaced processes. */
+  moveAddresses?(): Promise<readonly (number | null)[]>;
 }
 
 const loopback = "127.0.0.1";
-const hostsAtFirst = ["127.0.0.2", "127.0.0.3"];
-const hostsAfterwards = ["127.0.0.4", "127.0.0.5"];
+const initialHosts = ["127.0.0.2", "127.0.0.3"];
+const movedHosts = ["127.0.0.4", "127.0.0.5"];
 
-/** At addresses that are written down. */
-export async function placeByAddress(start: StartReplicas, folder: ServiceFolder, o: Environment): Promise<Placed> {
+/** Starts the processes with fixed addresses. */
+export async function startAtAddresses(
+  start: StartReplicas,
+  folder: ServiceFolder,
+  o: Environment,
+): Promise<StartedService> {
   const processes = await start(folder, o, [loopback, loopback]);
-  return { processes, address: (path) => processes.map(({ url }) => `${url}${path}`).join(",") };
+  return { processes, urls: (path) => processes.map(({ url }) => `${url}${path}`).join(",") };
 }
 
-/** Behind a name whose addresses change, as in compose and Kubernetes; where there are no such addresses, at ones that are written down. */
-export async function placeByName(
+/** Starts the processes behind a name whose addresses change, as in compose and Kubernetes; with fixed addresses if the machine has no others. */
+export async function startBehindName(
   start: StartReplicas,
   folder: ServiceFolder,
   environment: Environment,
-  names: Names,
-): Promise<Placed> {
-  if (!hasLoopbackNetwork) return placeByAddress(start, folder, environment);
+  names: TestDns,
+): Promise<StartedService> {
+  if (!hasLoopbackNetwork) return startAtAddresses(start, folder, environment);
   const name = `${basename(folder)}.test`;
-  const port = await pickFreePort(hostsAtFirst[0]);
-  const processes = await start(folder, environment, hostsAtFirst, port);
-  names.publish(name, hostsAtFirst);
+  const port = await pickFreePort(initialHosts[0]);
+  const processes = await start(folder, environment, initialHosts, port);
+  names.publish(name, initialHosts);
   return {
     processes,
-    address: (path) => `http://${name}:${port}${path}`,
-    async move() {
-      await start(folder, environment, hostsAfterwards, port);
-      names.publish(name, hostsAfterwards);
+    urls: (path) => `http://${name}:${port}${path}`,
+    async moveAddresses() {
+      await start(folder, environment, movedHosts, port);
+      names.publish(name, movedHosts);
       return Promise.all(processes.map((process) => process.end("SIGTERM")));
     },
   };
 }
 
-function keepIn(file: string | undefined): ((text: string) => void) | undefined {
+function appendTo(file: string | undefined): ((text: string) => void) | undefined {
   if (file === undefined) return undefined;
   writeFileSync(file, "");
   return (text) => appendFileSync(file, text);

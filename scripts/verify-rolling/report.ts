@@ -1,49 +1,51 @@
 import type { Stream } from "../journey/traffic.ts";
 import type { VerifyOptions } from "./options.ts";
-import { countFailures, countRequests, type Outcome, type Step, sum } from "./steps.ts";
+import { countFailures, countRequests, type RollingOutcome, type Step, sum } from "./steps.ts";
 
 type Claim = readonly [claim: string, holds: boolean];
 
 const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 const writes: readonly Stream[] = ["graphql writes", "rest writes"];
 
-/** Prints which claims hold. @returns whether all do. */
-export function report(outcome: Outcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
+/** Prints the result of each check. @returns whether all checks passed. */
+export function report(outcome: RollingOutcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
   const { stored, lost, duplicated } = outcome.audit;
-  print(`\n${stored.toLocaleString("en")} comments were written; ${lost.length} lost, ${duplicated.length} doubled\n`);
-  const claims = control ? controlClaims(outcome) : usualClaims(outcome);
+  print(
+    `\n${stored.toLocaleString("en")} comments were written; ${lost.length} lost, ${duplicated.length} duplicated\n`,
+  );
+  const claims = control ? controlClaims(outcome) : restartClaims(outcome);
   for (const [claim, holds] of claims) print(`${holds ? "ok  " : "FAIL"}  ${claim}`);
   return claims.every(([, holds]) => holds);
 }
 
-function usualClaims({ steps, audit }: Outcome): readonly Claim[] {
+function restartClaims({ steps, audit }: RollingOutcome): readonly Claim[] {
   const killed = steps.filter(({ kind }) => kind === "killed");
   const others = steps.filter(({ kind }) => kind !== "killed");
   const requests = sum(others.map(({ report }) => countRequests(report)));
   const failed = sum(others.map(({ report }) => countFailures(report)));
-  const ofAll = `${failed} of ${requests.toLocaleString("en")}`;
+  const ratio = `${failed} of ${requests.toLocaleString("en")}`;
   return [
-    [`no request fails while processes are restarted and moved: ${ofAll}`, requests > 0 && failed === 0],
-    ["each process that is told to end ends by itself", others.every(endedWell)],
+    [`no request fails while processes are restarted and addresses change: ${ratio}`, requests > 0 && failed === 0],
+    ["each process ends after SIGTERM without being killed", others.every(endedWithoutKill)],
     [
       "no read fails when a process of a service is killed",
       killed.every(({ report }) => countFailures(report, reads) === 0),
     ],
-    ["of the writes at most those fail then that were under way", killed.every(failsOnlyHeld)],
-    ["what was confirmed is there", audit.stored > 0 && audit.lost.length === 0],
-    ["nothing is there twice", audit.duplicated.length === 0],
+    ["at most the writes that were in flight at a killed process fail", killed.every(failsOnlyInFlight)],
+    ["every confirmed comment is stored", audit.stored > 0 && audit.lost.length === 0],
+    ["no comment is stored twice", audit.duplicated.length === 0],
   ];
 }
 
-function controlClaims({ steps }: Outcome): readonly Claim[] {
+function controlClaims({ steps }: RollingOutcome): readonly Claim[] {
   const failed = sum(steps.filter(({ kind }) => kind === "restarted").map(({ report }) => countFailures(report)));
   return [[`the control finds requests that fail: ${failed}`, failed > 0]];
 }
 
-function endedWell({ kind, exitCode }: Step): boolean {
-  return kind === "calm" || exitCode === 0;
+function endedWithoutKill({ kind, exitCode }: Step): boolean {
+  return kind === "baseline" || exitCode === 0;
 }
 
-function failsOnlyHeld({ report, writesHeld }: Step): boolean {
-  return countFailures(report, writes) <= writesHeld;
+function failsOnlyInFlight({ report, writesInFlight }: Step): boolean {
+  return countFailures(report, writes) <= writesInFlight;
 }

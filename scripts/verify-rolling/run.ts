@@ -2,111 +2,111 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { VerifyOptions } from "./options.ts";
 import { type Platform, type Replica, startPlatform } from "./platform.ts";
-import { describeStep, type Outcome, type Step, stepsHead } from "./steps.ts";
+import { describeStep, type RollingOutcome, type Step, stepsHead } from "./steps.ts";
 
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-/** Longer than any deadline of the parts. */
-const answerMsMax = 90_000;
+/** Longer than any timeout of the platform. */
+const requestTimeoutMs = 90_000;
 const rampMs = 5_000;
-const calmMs = 5_000;
-/** Between a process that is ready again and the next that goes: as a roll-out waits, so that callers have found it. */
+const baselineMs = 5_000;
+/** The pause between a process that is ready again and the next restart, as in a rollout, so that clients find the new process. */
 const settleMs = 1_000;
-/** A process that was killed is missed for so long. */
-const deadMs = 3_000;
-/** So that a caller who still believes in the old addresses meets nobody there. */
-const goneMs = 3_000;
-const seenInMs = 20;
-const seenInTimeoutMs = 10_000;
+/** How long a killed process remains stopped. */
+const downMs = 3_000;
+/** How long traffic continues after the old processes have ended, so that requests to old addresses would fail. */
+const afterMoveMs = 3_000;
+const rotationPollMs = 20;
+const rotationTimeoutMs = 10_000;
 
-/** Runs on processes of its own, and ends them, whatever happens. */
-export async function runRolling(options: VerifyOptions, print: Say): Promise<Outcome> {
-  const ends: (() => unknown)[] = [];
-  const interrupted = hearInterruption();
+/** Starts the processes, runs all steps, and stops the processes. */
+export async function runRolling(options: VerifyOptions, print: Print): Promise<RollingOutcome> {
+  const cleanups: (() => unknown)[] = [];
+  const interrupted = waitForInterruption();
   try {
-    return await Promise.race([roll(options, ends, print), interrupted]);
+    return await Promise.race([restartAll(options, cleanups, print), interrupted]);
   } finally {
-    for (const end of ends.reverse()) await end();
+    for (const cleanUp of cleanups.reverse()) await cleanUp();
   }
 }
 
-async function roll(
+async function restartAll(
   { perSecond, control, logs }: VerifyOptions,
-  ends: (() => unknown)[],
-  print: Say,
-): Promise<Outcome> {
-  const platform = await startPlatform({ ends, print, logs });
+  cleanups: (() => unknown)[],
+  print: Print,
+): Promise<RollingOutcome> {
+  const platform = await startPlatform({ cleanups, print, logs });
   const run = `rolling-${Date.now()}`;
-  const traffic = startTraffic({ ...platform, run, perSecond, timeoutMs: answerMsMax });
+  const traffic = startTraffic({ ...platform, run, perSecond, timeoutMs: requestTimeoutMs });
   const steps: Step[] = [];
   print(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
-  const tell = (step: Step) => {
+  const record = (step: Step) => {
     steps.push(step);
     print(describeStep(step));
   };
-  tell(await keepCalm(traffic));
-  for (const replica of inRollOutOrder(platform)) tell(await restart(replica, traffic, control));
-  if (!control) for (const replica of toBeKilled(platform)) tell(await kill(replica, traffic));
-  if (!control && platform.movePosts) tell(await move(platform.movePosts, traffic));
+  record(await measureBaseline(traffic));
+  for (const replica of inRestartOrder(platform)) record(await restart(replica, traffic, control));
+  if (!control) for (const replica of replicasToKill(platform)) record(await kill(replica, traffic));
+  if (!control && platform.movePosts) record(await moveService(platform.movePosts, traffic));
   await traffic.stop();
   return { steps, audit: await traffic.audit() };
 }
 
-async function keepCalm(traffic: Traffic): Promise<Step> {
-  await sleep(calmMs);
-  return { kind: "calm", name: "none", report: await traffic.next(), exitCode: null, writesHeld: 0 };
+async function measureBaseline(traffic: Traffic): Promise<Step> {
+  await sleep(baselineMs);
+  return { kind: "baseline", name: "none", report: await traffic.next(), exitCode: null, writesInFlight: 0 };
 }
 
-/** As a roll-out does: a process is told to end, its successor is awaited, then comes the next. */
+/** Like one step of a rollout: ends the process, starts it again, and waits until it is ready. */
 async function restart(replica: Replica, traffic: Traffic, control: boolean): Promise<Step> {
   const { name, process } = replica;
   const exitCode = await process.end(control ? "SIGKILL" : "SIGTERM");
   await process.start();
-  await waitUntilIn(replica);
+  await waitUntilInRotation(replica);
   await sleep(settleMs);
-  return { kind: "restarted", name, report: await traffic.next(), exitCode, writesHeld: 0 };
+  return { kind: "restarted", name, report: await traffic.next(), exitCode, writesInFlight: 0 };
 }
 
 async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step> {
   const exitCode = await process.end("SIGKILL");
-  const writesHeld = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
-  await sleep(deadMs);
+  const writesInFlight = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
+  await sleep(downMs);
   await process.start();
   await sleep(settleMs);
-  return { kind: "killed", name, report: await traffic.next(), exitCode, writesHeld };
+  return { kind: "killed", name, report: await traffic.next(), exitCode, writesInFlight };
 }
 
-/** As when a service is replaced by another version of it: the name leads elsewhere at once. */
-async function move(moveAll: NonNullable<Platform["movePosts"]>, traffic: Traffic): Promise<Step> {
+/** Like a blue-green deployment: the name resolves to new processes at once. */
+async function moveService(moveAll: NonNullable<Platform["movePosts"]>, traffic: Traffic): Promise<Step> {
   const exitCodes = await moveAll();
-  await sleep(goneMs);
+  await sleep(afterMoveMs);
   const exitCode = exitCodes.find((code) => code !== 0) ?? 0;
-  return { kind: "moved", name: "posts", report: await traffic.next(), exitCode, writesHeld: 0 };
+  return { kind: "moved", name: "posts", report: await traffic.next(), exitCode, writesInFlight: 0 };
 }
 
-async function waitUntilIn({ name, process, balancer }: Replica): Promise<void> {
+async function waitUntilInRotation({ name, process, balancer }: Replica): Promise<void> {
   const isIn = () => balancer?.isInRotation(process.url) ?? true;
-  const deadline = performance.now() + seenInTimeoutMs;
+  const deadline = performance.now() + rotationTimeoutMs;
   while (!isIn()) {
-    if (performance.now() > deadline) throw new Error(`The balancer does not see ${name} again.`);
-    await sleep(seenInMs);
+    if (performance.now() > deadline) throw new Error(`The balancer does not forward to ${name} again.`);
+    await sleep(rotationPollMs);
   }
 }
 
-/** Each service before the doors, since these call it. */
-function inRollOutOrder({ services, doors }: Platform): readonly Replica[] {
-  return [...services, ...doors];
+/** Services first, then gateway and REST proxy, which call them. */
+function inRestartOrder({ services, publicParts }: Platform): readonly Replica[] {
+  return [...services, ...publicParts];
 }
 
-/** One whose writes may be sent again, and one whose may not. */
-function toBeKilled({ services }: Platform): readonly Replica[] {
+/** One process of orders, whose writes may be retried (idempotency keys), and one of posts, whose writes may not. */
+function replicasToKill({ services }: Platform): readonly Replica[] {
   return services.filter(({ name }) => name === "orders 1" || name === "posts 1");
 }
 
-/** So that nothing is left behind when somebody wants an end. */
-function hearInterruption(): Promise<never> {
+/** Rejects after SIGINT or SIGTERM, so that the processes are stopped before this one ends. */
+function waitForInterruption(): Promise<never> {
   const interrupted = new Promise<never>((_resolve, reject) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(`Ended by ${signal}.`)));
   });

@@ -1,38 +1,38 @@
 import type { Audit } from "../journey/audit.ts";
 import { type Stream, streams, type TrafficReport } from "../journey/traffic.ts";
 
-/** What happened to one process, and to the requests meanwhile. */
+/** One restart, kill or address change, and the requests meanwhile. */
 export interface Step {
-  readonly kind: "calm" | "restarted" | "moved" | "killed" | "frozen";
+  readonly kind: "baseline" | "restarted" | "moved" | "killed" | "frozen";
   readonly name: string;
   readonly report: TrafficReport;
-  /** Of a process that was told to end; null when it was killed. */
+  /** The exit code of a process that received SIGTERM; null if it was killed. */
   readonly exitCode: number | null;
-  /** Writes that were under way when the process was killed. */
-  readonly writesHeld: number;
-  /** Of a frozen process: from its SIGSTOP until its container was restarted and ready. */
+  /** The number of writes that were in flight when the process was killed. */
+  readonly writesInFlight: number;
+  /** For a frozen process: the time from SIGSTOP until its container was restarted and ready. */
   readonly recoveredMs?: number;
 }
 
-export interface Outcome {
+export interface RollingOutcome {
   readonly steps: readonly Step[];
   readonly audit: Audit;
 }
 
 const nameChars = 16;
 const columnChars = 11;
-const failuresToldMax = 6;
+const failuresShownMax = 6;
 
-export const stepsHead = toLine("part", "what", ["requests", "failed", "longest ms", "held"]);
+export const stepsHead = toLine("part", "step", ["requests", "failed", "longest ms", "in flight"]);
 
-/** A line of the table, and one for each way in which something failed. */
-export function describeStep({ name, kind, report, writesHeld }: Step): string {
+/** A line of the table, and one for each kind of failure. */
+export function describeStep({ name, kind, report, writesInFlight }: Step): string {
   const cells = [countRequests(report).toLocaleString("en"), String(countFailures(report)), longest(report).toFixed(0)];
   const failures = streams.flatMap((stream) =>
-    [...report[stream].failures].map(([what, times]) => `  ${times}× ${stream}: ${what}`),
+    [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`),
   );
-  const held = kind === "killed" ? [String(writesHeld)] : [];
-  return [toLine(name, kind, [...cells, ...held]), ...failures.slice(0, failuresToldMax)].join("\n");
+  const inFlight = kind === "killed" ? [String(writesInFlight)] : [];
+  return [toLine(name, kind, [...cells, ...inFlight]), ...failures.slice(0, failuresShownMax)].join("\n");
 }
 
 export function countRequests(report: TrafficReport): number {

@@ -1,16 +1,16 @@
 import { createJourney } from "../journey/journey.ts";
 import { createHttpClient } from "../processes/http-client.ts";
 
-export interface WalkOptions {
+export interface JourneyCheckOptions {
   readonly graphqlUrl: string;
   readonly restUrl: string;
   readonly token: string;
-  /** Tells this walk's writes from others'. */
+  /** The identifier of this run, part of everything that it writes. */
   readonly run: string;
 }
 
-/** Each step of the journey once, one after the other. @returns how many there were, and what was wrong with which. */
-export async function walk({ graphqlUrl, restUrl, token, run }: WalkOptions) {
+/** Sends each request of the journey once, one after the other. @returns their number, and a description of each failure. */
+export async function checkJourney({ graphqlUrl, restUrl, token, run }: JourneyCheckOptions) {
   const { graphql, rest } = createJourney({ token, run, confirm: () => {} });
   const faults: string[] = [];
   let count = 0;

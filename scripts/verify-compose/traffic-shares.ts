@@ -5,57 +5,61 @@ import { createHttpClient } from "../processes/http-client.ts";
 import { startLoad } from "../processes/open-loop.ts";
 import { type Container, readReceivedPackets } from "./containers.ts";
 
-type Door = "gateway" | "rest-proxy";
+type PublicPart = "gateway" | "rest-proxy";
 
-/** What came to the replicas of one service while a door was read through, in packets: of a few long answers one is as good as many short ones. */
-export interface Share {
-  readonly door: Door;
+/** How the traffic from one public part is distributed over the replicas of a service, measured in received packets. */
+export interface TrafficShare {
+  readonly via: PublicPart;
   readonly service: string;
-  /** Of all that came to the service's replicas, in their order, from 0 to 1. */
+  /** Each replica's share, from 0 to 1, in the order of the replicas. */
   readonly parts: readonly number[];
 }
 
 export interface SharesOptions {
-  readonly doors: Readonly<Record<Door, string>>;
+  readonly urls: Readonly<Record<PublicPart, string>>;
   readonly services: ReadonlyMap<string, readonly Container[]>;
   readonly token: string;
   readonly perSecond: number;
 }
 
 const readMs = 8_000;
-/** More than the other checks send: by few requests, which are chosen at random, nobody sees a share. */
+/** More requests than the other checks send: replicas are chosen at random, so few requests give no reliable shares. */
 const perSecondFactor = 3;
 const warmUpMs = 6_000;
-/** Of an even share, at the least: chance has its part in it, and one that is slower gets less. One that a door does not know gets nothing. */
+/** The minimum, as a factor of an even share: random choice and slower replicas cause differences. An unknown replica gets no traffic. */
 const fairnessMin = 0.3;
 
-/** Reads through one door after the other, and sees what comes to each replica. */
-export async function measureShares(o: SharesOptions): Promise<readonly Share[]> {
+/** Sends reads through the gateway, then through the REST proxy, and measures what each replica receives. */
+export async function measureShares(o: SharesOptions): Promise<readonly TrafficShare[]> {
   const { graphql, rest } = createJourney({ token: o.token, run: "shares", confirm: () => {} });
-  return [...(await measureDoor("gateway", graphql.reads, o)), ...(await measureDoor("rest-proxy", rest.reads, o))];
+  return [...(await measurePart("gateway", graphql.reads, o)), ...(await measurePart("rest-proxy", rest.reads, o))];
 }
 
-export function isFair({ parts }: Share): boolean {
+export function isFair({ parts }: TrafficShare): boolean {
   return parts.length > 1 && parts.every((part) => part >= fairnessMin / parts.length);
 }
 
-export function describeShare({ door, service, parts }: Share): string {
+export function describeShare({ via, service, parts }: TrafficShare): string {
   const percents = parts.map((part) => `${(part * 100).toFixed(0)} %`.padStart(6)).join("");
-  return `${door.padEnd(12)}${service.padEnd(12)}${percents}`;
+  return `${via.padEnd(12)}${service.padEnd(12)}${percents}`;
 }
 
-async function measureDoor(door: Door, steps: readonly Step[], o: SharesOptions): Promise<readonly Share[]> {
-  const client = createHttpClient(o.doors[door]);
+async function measurePart(
+  via: PublicPart,
+  steps: readonly Step[],
+  o: SharesOptions,
+): Promise<readonly TrafficShare[]> {
+  const client = createHttpClient(o.urls[via]);
   const load = startLoad({
     perSecond: o.perSecond * perSecondFactor,
     async send(count) {
       const step = steps[count % steps.length] as Step;
-      // Each step's own next number, so that the REST proxy has a copy of as little as may be.
+      // Each step counts separately, so that few requests are served from the REST proxy's cache.
       const next = Math.floor(count / steps.length);
       return step.findProblem(await client.send(step.createRequest(next)), next);
     },
   });
-  // A door looks its services' names up every five seconds; after that it knows all of them.
+  // Gateway and REST proxy look names up every five seconds; after this time they know all replicas.
   await sleep(warmUpMs);
   const before = await readAll(o.services);
   await sleep(readMs);
@@ -63,7 +67,7 @@ async function measureDoor(door: Door, steps: readonly Step[], o: SharesOptions)
   await load.stop();
   client.close();
   return [...o.services.keys()].map((service) => ({
-    door,
+    via,
     service,
     parts: toParts(before.get(service) ?? [], after.get(service) ?? []),
   }));
