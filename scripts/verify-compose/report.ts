@@ -22,8 +22,8 @@ type Claim = readonly [claim: string, holds: boolean];
 /** The limit from SIGSTOP until the container is restarted and ready: 50 s for the health check of docker-compose.yml, then the start. */
 const recoveredMsMax = 75_000;
 /**
- * The maximum number of requests that fail because of a frozen replica: each of the four gateway and proxy processes sends it five before it
- * is ejected, and up to five more while those time out or as probes.
+ * Requests that may fail while a replica is frozen: in each of the four gateway and proxy processes the writes of the first second, until the
+ * replica is ejected. Reads go to another replica.
  */
 const frozenFailuresMax = 40;
 

@@ -12,7 +12,7 @@ const variablePatterns = [/^SUBGRAPH_URL_(USERS|POSTS|COMMENTS|ORDERS)$/];
 const closeMsMax = 9_000;
 /** How long cluster DNS may go on naming a pod that has left: kubeadm's CoreDNS answers with a time to live of 30 s. */
 const dnsTtlMs = 30_000;
-/** How often the doors look names up: `resolveEveryMs` of kit/src/upstream/upstream.ts. */
+/** How often the doors look names up: `resolveEveryMs` of kit/src/upstream/addresses.ts. */
 const resolveEveryMs = 5_000;
 
 describe.each(["local", "production"])("in %s", (overlay) => {
