@@ -1,12 +1,8 @@
+// Stage 4 of 5: run. One subgraph over HTTP.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-// Stage 4 of 5: fetch it. One subgraph over HTTP.
+import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
-import {
-  createUpstream,
-  type TracedRequest,
-  type UpstreamFailure,
-  type UpstreamResult,
-} from "@tributary/kit/upstream/upstream";
+import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
 import type { Observe } from "../telemetry/observation-log.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
@@ -15,9 +11,9 @@ export interface SubgraphClient {
   readonly name: string;
   /** Of this process's mutations to the subgraph, through clients of all generations. */
   readonly writes: Pick<WriteCount, "settled">;
-  /** Posts one GraphQL request. Never throws: what goes wrong is an answer too. */
+  /** Posts one GraphQL request. Never rejects: a failure is a reply too. */
   post(body: string, o: PostOptions): Promise<SubgraphReply>;
-  /** Ends the connections once nothing is under way. */
+  /** Closes the connections once no fetch is in flight. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
-import type { TracedRequest } from "@tributary/kit/upstream/upstream";
+import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { isClientFacingCode, toClientCode } from "../errors/codes.ts";
 import type { RequestRecord } from "./request-record.ts";
 

@@ -1,5 +1,6 @@
 import type { Span, SpanOptions } from "../telemetry/tracing/trace.ts";
 import type { Replica } from "./replica-set.ts";
+import type { ResponseBody, TransportResult } from "./transport.ts";
 
 /** How the attempts of a request are traced. */
 export interface TracedRequest {
@@ -18,10 +19,6 @@ interface AttemptDescription {
   readonly resends: number;
 }
 
-type AttemptResult =
-  | { readonly kind: "response"; readonly status: number }
-  | { readonly kind: "failed"; readonly reason: string };
-
 /** Starts the span of one attempt, with OpenTelemetry's attributes of an HTTP client. Only a retry has a resend count. */
 export function startAttemptSpan({ parent, name, attributes }: TracedRequest, attempt: AttemptDescription): Span {
   const { method, replica, resends } = attempt;
@@ -39,7 +36,7 @@ export function startAttemptSpan({ parent, name, attributes }: TracedRequest, at
 }
 
 /** @param result undefined if the request could not be sent: a bug of the caller. */
-export function endAttemptSpan(span: Span, result: AttemptResult | undefined): void {
+export function endAttemptSpan(span: Span, result: TransportResult<ResponseBody> | undefined): void {
   if (result?.kind === "response") {
     span.set("http.response.status_code", result.status);
     if (result.status >= 500) span.fail(String(result.status));

@@ -16,7 +16,7 @@ export interface EndListener {
 }
 
 /** The end of one request's time: its timeout or its caller's abort, whichever is first. */
-export interface Deadline {
+export interface RequestDeadline {
   /** Undefined while there is time left. */
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
   /** Called once, when the time ends. One at a time: each step of the request sets its own. */
@@ -29,12 +29,12 @@ export interface Deadline {
  * One timer per request: most have the same length, and Node keeps timers of one length in one list (0.5 µs from start to end).
  * @param timeoutMs 1 to 2^31 - 1.
  */
-export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): Deadline {
-  return new RequestDeadline(timeoutMs, signal);
+export function createDeadline(timeoutMs: number, signal: AbortSignalLike | undefined): RequestDeadline {
+  return new TimerDeadline(timeoutMs, signal);
 }
 
-class RequestDeadline implements Deadline {
-  ended: Deadline["ended"] = undefined;
+class TimerDeadline implements RequestDeadline {
+  ended: RequestDeadline["ended"] = undefined;
   listener: EndListener | undefined = undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignalLike | undefined;
@@ -60,7 +60,7 @@ class RequestDeadline implements Deadline {
 }
 
 /** Resolves when `work` is done or the time has ended, whichever is first. */
-export function waitWithin(deadline: Deadline, work: Promise<void>): Promise<void> {
+export function waitWithin(deadline: RequestDeadline, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     deadline.listener = { mayBeSent: false, onEnd: () => resolve() };
     void work.then(resolve);

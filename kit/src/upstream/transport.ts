@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
-import type { AttemptEndReason, Deadline } from "./deadline.ts";
+import type { AttemptEndReason, RequestDeadline } from "./deadline.ts";
 
 /** Sends a request to one replica, once. Sets `deadline.listener` until it resolves. Rejects if the request cannot be sent to any replica. */
 export type Transport<Connection, Body extends ResponseBody> = (
   replica: { readonly connection: Connection; readonly path: string },
   request: TransportRequest,
-  deadline: Deadline,
+  deadline: RequestDeadline,
 ) => Promise<TransportResult<Body>>;
 
 export interface TransportRequest {

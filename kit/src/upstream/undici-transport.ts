@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
-import type { AttemptEndReason, Deadline, EndListener } from "./deadline.ts";
+import type { AttemptEndReason, RequestDeadline, EndListener } from "./deadline.ts";
 import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
 
 export type { Pool };
@@ -66,7 +66,7 @@ const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]
 function dispatch(
   { connection, path: defaultPath }: { readonly connection: Dispatcher; readonly path: string },
   request: TransportRequest,
-  deadline: Deadline,
+  deadline: RequestDeadline,
   mode: BodyMode,
 ): Promise<TransportResult<Buffer | Readable>> {
   const { method, path = defaultPath, headers, body = null } = request;
@@ -79,7 +79,7 @@ function dispatch(
 
 interface ResponseHandlerOptions {
   readonly request: TransportRequest;
-  readonly deadline: Deadline;
+  readonly deadline: RequestDeadline;
   readonly mode: BodyMode;
   resolve(result: TransportResult<Buffer | Readable>): void;
   reject(error: unknown): void;

@@ -6,7 +6,13 @@ import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type Lookup, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
-import { createDeadline, type Deadline, type EndListener, type EndReason, waitWithin } from "./deadline.ts";
+import {
+  createDeadline,
+  type RequestDeadline,
+  type EndListener,
+  type EndReason,
+  waitWithin,
+} from "./deadline.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
 import {
@@ -25,8 +31,6 @@ import type {
   TransportResponse,
   TransportResult,
 } from "./transport.ts";
-
-export type { TracedRequest };
 
 /** One service with all its replicas. `Connection` leads to one replica. */
 export interface Upstream<Connection> {
@@ -69,7 +73,7 @@ export interface UpstreamResponse<Body extends ResponseBody> extends TransportRe
 
 /** A body that is not yet received. The caller must watch the deadline, and call `finish` once. */
 export interface PendingBody {
-  readonly deadline: Deadline;
+  readonly deadline: RequestDeadline;
   /** @param outcome what the body says about the replica. */
   finish(outcome: AttemptOutcome, cause?: unknown): void;
 }
@@ -137,7 +141,7 @@ export function createUpstream<Connection>(options: UpstreamOptions<Connection>)
 interface Sending<Connection, Body extends ResponseBody> {
   readonly request: UpstreamRequest;
   readonly transport: Transport<Connection, Body>;
-  readonly deadline: Deadline;
+  readonly deadline: RequestDeadline;
   readonly endsAtMs: number;
   /** The replicas of all attempts, the last one at the end. */
   readonly tried: Replica<Connection>[];
@@ -192,7 +196,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     }
   }
 
-  #release(deadline: Deadline): void {
+  #release(deadline: RequestDeadline): void {
     this.#inFlight--;
     deadline.clear();
   }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { failuresOf, open, read, stream, textOf, write } from "./requests.ts";
-import { holdResponse, type Replica, respondAndClose, start, startReplica } from "./replica.ts";
+import { holdResponse, type ReplicaServer, respondAndClose, start, startReplica } from "./replica.ts";
 
 // Only Linux routes all of 127.0.0.0/8 to the machine itself.
 test.runIf(process.platform === "linux")(
@@ -41,8 +41,8 @@ test.runIf(process.platform === "linux")(
 );
 
 test.runIf(process.platform === "linux").each([
-  ["is draining", (replica: Replica) => (replica.respond = respondAndClose)],
-  ["is killed", (replica: Replica) => replica.kill()],
+  ["is draining", (replica: ReplicaServer) => (replica.respond = respondAndClose)],
+  ["is killed", (replica: ReplicaServer) => replica.kill()],
 ])("when a replica %s, the name is looked up again before its time", async (_, stop) => {
   const [old] = await start(1);
   const successor = await startReplica({ host: "127.0.0.2", port: old.port });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { startFrozen } from "../../src/testing/frozen.ts";
+import { startUnreachable } from "../../src/testing/unreachable-port.ts";
 import type { UpstreamResult } from "../../src/upstream/upstream.ts";
 import { failuresOf, open, read, stream, write } from "./requests.ts";
-import { type Replica, respondAndClose, respondOk, respondUnavailable, restart, start } from "./replica.ts";
+import { type ReplicaServer, respondAndClose, respondOk, respondUnavailable, restart, start } from "./replica.ts";
 
 test("a replica that keeps failing is ejected, probed after a growing pause, and restored", async () => {
   const [bad, good] = await start(2);
   const clock = { nowMs: 0 };
   const { upstream, seen } = open([bad.url, good.url], { nowMs: () => clock.nowMs, random: () => 0 });
-  const countRequests = async (replica: Replica, send: () => Promise<unknown>) => {
+  const countRequests = async (replica: ReplicaServer, send: () => Promise<unknown>) => {
     const before = replica.requests;
     await send();
     return replica.requests - before;
@@ -63,7 +63,7 @@ test.runIf(process.platform === "linux").each([
     const [unreachable, other] = await start(2);
     const { upstream, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
     await unreachable.kill();
-    await startFrozen(unreachable.port);
+    await startUnreachable(unreachable.port);
     expect(failuresOf(await stream(10, 1, () => upstream.send(request)))).toEqual([]);
     expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
   },

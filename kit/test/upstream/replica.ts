@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** A real HTTP server that stands for one replica of a service. */
-export interface Replica {
+export interface ReplicaServer {
   readonly url: string;
   readonly port: number;
   /** Requests whose head arrived. */
@@ -21,14 +21,14 @@ export const respondAndClose: Respond = (response) => void response.setHeader("C
 export const reset: Respond = (response) => void response.socket?.resetAndDestroy();
 export const hang: Respond = () => {};
 
-export async function startReplica({ respond = respondOk, host = "127.0.0.1", port = 0 } = {}): Promise<Replica> {
+export async function startReplica({ respond = respondOk, host = "127.0.0.1", port = 0 } = {}): Promise<ReplicaServer> {
   const server = createServer((request, response) => {
     replica.requests++;
     replica.respond(response, request);
   });
   await new Promise<void>((resolve, reject) => server.on("error", reject).listen(port, host, resolve));
   const { port: listeningPort } = server.address() as AddressInfo;
-  const replica: Replica = {
+  const replica: ReplicaServer = {
     url: `http://${host}:${listeningPort}`,
     port: listeningPort,
     requests: 0,
@@ -43,19 +43,22 @@ export async function startReplica({ respond = respondOk, host = "127.0.0.1", po
 }
 
 /** Resolves with the unsent response, once a request has arrived. */
-export function holdResponse(replica: Replica): Promise<ServerResponse> {
+export function holdResponse(replica: ReplicaServer): Promise<ServerResponse> {
   return new Promise((resolve) => (replica.respond = resolve));
 }
 
 /** Starts `count` replicas for the length of the test. */
-export async function start(count: number, respond = respondOk): Promise<[Replica, Replica, ...Replica[]]> {
+export async function start(
+  count: number,
+  respond = respondOk,
+): Promise<[ReplicaServer, ReplicaServer, ...ReplicaServer[]]> {
   const replicas = await Promise.all(Array.from({ length: count }, () => startReplica({ respond })));
   onTestFinished(async () => void (await Promise.all(replicas.map((replica) => replica.kill()))));
-  return replicas as [Replica, Replica, ...Replica[]];
+  return replicas as [ReplicaServer, ReplicaServer, ...ReplicaServer[]];
 }
 
 /** Starts another replica at the same port. */
-export async function restart({ port }: Replica): Promise<void> {
+export async function restart({ port }: ReplicaServer): Promise<void> {
   onTestFinished((await startReplica({ port })).kill);
 }
 

@@ -1,9 +1,9 @@
-import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 // Stage 4 of 5: forward. Sends requests to one service, over all its replicas.
 import { Readable } from "node:stream";
 import { deadlineHeader } from "@tributary/kit/http/deadline";
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { Span } from "@tributary/kit/telemetry/tracing/trace";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import {
   type InformationListener,
   type ResponseBody,

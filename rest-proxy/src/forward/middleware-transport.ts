@@ -1,20 +1,19 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { AttemptEndReason, Deadline, EndListener } from "@tributary/kit/upstream/deadline";
+import type { AttemptEndReason, RequestDeadline, EndListener } from "@tributary/kit/upstream/deadline";
 import type { Transport, TransportRequest, TransportResult } from "@tributary/kit/upstream/transport";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
 import { isConnectionError } from "../errors/errors.ts";
 import { MiddlewareRequest, unusedResponse } from "./middleware-request.ts";
-import type { ReplicaConnection } from "./replica-connection.ts";
+import { type ReplicaConnection, whenConnected } from "./replica-connection.ts";
 
 /** A transport by http-proxy-middleware. The response is not written by the middleware: its body is returned as a stream. */
 export function createMiddlewareTransport(connectTimeoutMs: number): Transport<ReplicaConnection, IncomingMessage> {
   const middleware = createProxyMiddleware({
     router(request, _response, options) {
-      const attempt = attemptOf(request);
-      attempt.url = attempt.path;
+      const { agent, target } = attemptOf(request).route();
       // The middleware creates these options for each request.
-      Object.assign(options, { agent: attempt.connection.agent });
-      return attempt.connection.target;
+      Object.assign(options, { agent });
+      return target;
     },
     pathFilter: () => true,
     changeOrigin: true,
@@ -22,9 +21,9 @@ export function createMiddlewareTransport(connectTimeoutMs: number): Transport<R
     ejectPlugins: true,
     plugins: [createPlugin(connectTimeoutMs)],
   });
-  return ({ connection, path }, request, deadline) =>
+  return (replica, request, deadline) =>
     new Promise((resolve, reject) => {
-      const attempt = new MiddlewareAttempt({ connection, path, request, deadline, resolve, reject });
+      const attempt = new MiddlewareAttempt({ replica, request, deadline, resolve, reject });
       void middleware(attempt as unknown as IncomingMessage, unusedResponse, (error) => attempt.reject(error));
     });
 }
@@ -42,18 +41,15 @@ function attemptOf(request: IncomingMessage): MiddlewareAttempt {
 }
 
 interface AttemptOptions {
-  readonly connection: ReplicaConnection;
-  readonly path: string;
+  readonly replica: { readonly connection: ReplicaConnection; readonly path: string };
   readonly request: TransportRequest;
-  readonly deadline: Deadline;
+  readonly deadline: RequestDeadline;
   resolve(result: TransportResult<IncomingMessage>): void;
   reject(error: unknown): void;
 }
 
 /** One attempt. The middleware names it by its request in all events. */
 class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
-  readonly path: string;
-  readonly connection: ReplicaConnection;
   readonly #o: AttemptOptions;
   #sent: ClientRequest | undefined;
   #isConnected = false;
@@ -62,9 +58,12 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   constructor(o: AttemptOptions) {
     super(o.request);
     this.#o = o;
-    this.path = o.request.path ?? o.path;
-    this.connection = o.connection;
     o.deadline.listener = this;
+  }
+
+  route(): ReplicaConnection {
+    this.url = this.#o.request.path ?? this.#o.replica.path;
+    return this.#o.replica.connection;
   }
 
   get mayBeSent(): boolean {
@@ -85,19 +84,9 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     // Without a listener Node closes the connection without an error, and the caller would wait for its deadline.
     sent.once("upgrade", (_response, socket) => {
       socket.destroy();
-      this.fail(
-        Object.assign(new Error("The service switched protocols without a request for it"), { code: "EPROTO" }),
-      );
+      this.fail(Object.assign(new Error("The service switched protocols"), { code: "EPROTO" }));
     });
-    const { socket } = sent;
-    if (!socket?.connecting) return void (this.#isConnected = true);
-    const giveUp = () => sent.destroy(new Error(`No connection within ${connectTimeoutMs} ms`));
-    const timer = setTimeout(giveUp, connectTimeoutMs);
-    sent.once("close", () => clearTimeout(timer));
-    socket.once("encrypted" in socket ? "secureConnect" : "connect", () => {
-      this.#isConnected = true;
-      clearTimeout(timer);
-    });
+    whenConnected(sent, connectTimeoutMs, () => void (this.#isConnected = true));
   }
 
   respond(response: IncomingMessage): void {
@@ -118,8 +107,8 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
   /** The request cannot be sent to any replica: a bug. */
   reject(error: unknown): void {
     if (this.#isSettled) return;
-    this.#settle(undefined);
     this.#o.reject(error ?? new Error("http-proxy-middleware ignored a request"));
+    this.#settle(undefined);
     this.#sent?.destroy();
   }
 

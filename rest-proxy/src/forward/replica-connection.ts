@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type AgentOptions } from "node:http";
+import { type AgentOptions, type ClientRequest, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { createFixedLookup, hostOf, type ReplicaAddress } from "@tributary/kit/upstream/addresses";
 import { idleMsMax, openPool, type Pool, type PoolLimits } from "@tributary/kit/upstream/undici-transport";
@@ -32,6 +32,19 @@ export function openConnection(address: ReplicaAddress, limits: PoolLimits): Rep
     agent: protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options),
     pool: openPool(address, limits),
   };
+}
+
+/** Calls back once the request's socket is connected, TLS included. Destroys the request if that takes longer than `timeoutMs`. */
+export function whenConnected(request: ClientRequest, timeoutMs: number, onConnected: () => void): void {
+  const { socket } = request;
+  if (!socket?.connecting) return onConnected();
+  const giveUp = () => request.destroy(new Error(`No connection within ${timeoutMs} ms`));
+  const timer = setTimeout(giveUp, timeoutMs);
+  request.once("close", () => clearTimeout(timer));
+  socket.once("encrypted" in socket ? "secureConnect" : "connect", () => {
+    clearTimeout(timer);
+    onConnected();
+  });
 }
 
 /** Requests in flight may end; their sockets are not reused. */

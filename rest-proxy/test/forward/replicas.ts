@@ -47,7 +47,7 @@ export const reset: Respond = (response) => void response.socket?.resetAndDestro
 export const respondUnavailable: Respond = (response) => void response.writeHead(503).end("busy");
 
 /** A real HTTP server that stands for one replica of a service. */
-export interface Replica {
+export interface ReplicaServer {
   readonly url: string;
   readonly port: number;
   /** Requests whose head arrived. */
@@ -57,14 +57,14 @@ export interface Replica {
   kill(): Promise<void>;
 }
 
-export async function startReplica(respond = respondOk, { host = "127.0.0.1", port = 0 } = {}): Promise<Replica> {
+export async function startReplica(respond = respondOk, { host = "127.0.0.1", port = 0 } = {}): Promise<ReplicaServer> {
   const server = createServer((request, response) => {
     replica.requests++;
     replica.respond(response, request);
   });
   await new Promise<void>((resolve, reject) => server.on("error", reject).listen(port, host, resolve));
   const { port: listeningPort } = server.address() as AddressInfo;
-  const replica: Replica = {
+  const replica: ReplicaServer = {
     url: `http://${host}:${listeningPort}`,
     port: listeningPort,
     requests: 0,
@@ -79,7 +79,7 @@ export async function startReplica(respond = respondOk, { host = "127.0.0.1", po
   return replica;
 }
 
-export async function startTwo(respond = respondOk): Promise<[Replica, Replica]> {
+export async function startTwo(respond = respondOk): Promise<[ReplicaServer, ReplicaServer]> {
   return [await startReplica(respond), await startReplica(respond)];
 }
 
@@ -92,7 +92,7 @@ export async function startMute(): Promise<number> {
 }
 
 /** Resolves with the unsent response, once a request has arrived. */
-export function holdResponse(replica: Replica): Promise<ServerResponse> {
+export function holdResponse(replica: ReplicaServer): Promise<ServerResponse> {
   return new Promise((resolve) => (replica.respond = resolve));
 }
 

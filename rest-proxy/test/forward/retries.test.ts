@@ -1,4 +1,4 @@
-import { startFrozen } from "@tributary/kit/testing/frozen";
+import { startUnreachable } from "@tributary/kit/testing/unreachable-port";
 import { describe, expect, test } from "vitest";
 import {
   respondOk,
@@ -6,7 +6,7 @@ import {
   open,
   outcomeOf,
   read,
-  type Replica,
+  type ReplicaServer,
   reset,
   respondUnavailable,
   startMute,
@@ -16,8 +16,8 @@ import {
   write,
 } from "./replicas.ts";
 
-const urlsOf = (replicas: readonly Replica[]) => replicas.map(({ url }) => url);
-const requestsOf = ([one, two]: readonly [Replica, Replica]) => one.requests + two.requests;
+const urlsOf = (replicas: readonly ReplicaServer[]) => replicas.map(({ url }) => url);
+const requestsOf = ([one, two]: readonly [ReplicaServer, ReplicaServer]) => one.requests + two.requests;
 const keyed = { ...write, headers: [...write.headers, "Idempotency-Key", "k-1"] };
 
 describe.each(transports)("%s", (transport) => {
@@ -99,7 +99,7 @@ describe.each(transports)("%s", (transport) => {
       const [unreachable, other] = await startTwo();
       const { client, seen } = open([unreachable.url, other.url], { random: () => 0, connectTimeoutMs: 600_000 });
       await unreachable.kill();
-      await startFrozen(unreachable.port);
+      await startUnreachable(unreachable.port);
       for (const request of [read, write, read]) expect(await outcomeOf(client[transport](request))).toBe("200 ok");
       expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
     },
