@@ -5,13 +5,15 @@ export type EndReason = "timeout" | "aborted";
 /** Of one attempt. `attempt-timeout` and, while nothing is sent, `refused`: the request goes on with another replica. */
 export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 
+/** `sent`: bytes of the request may have been sent. `responding`: the head of the response is received. */
+export type AttemptPhase = "connecting" | "sent" | "responding";
+
 /**
  * An object, not a function: a closure per request, stored here and never called, kept the garbage of one request alive with that of the next
  * ones from one scavenge to the other (V8 13.6), which cost a sixth of the time under load.
  */
 export interface EndListener {
-  /** Whether bytes of the request may have been sent to a replica. */
-  readonly mayBeSent: boolean;
+  readonly phase: AttemptPhase;
   onEnd(reason: AttemptEndReason, cause: unknown): void;
 }
 
@@ -62,7 +64,7 @@ class TimerDeadline implements RequestDeadline {
 /** Resolves when `work` is done or the time has ended, whichever is first. */
 export function waitWithin(deadline: RequestDeadline, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    deadline.listener = { mayBeSent: false, onEnd: () => resolve() };
+    deadline.listener = { phase: "connecting", onEnd: () => resolve() };
     void work.then(resolve);
   });
 }

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type Dispatcher, Pool } from "undici";
 import { createFixedLookup, type ReplicaAddress } from "./addresses.ts";
-import type { AttemptEndReason, RequestDeadline, EndListener } from "./deadline.ts";
+import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "./deadline.ts";
 import type { ResponseHeaders, Transport, TransportRequest, TransportResult } from "./transport.ts";
 
 export type { Pool };
@@ -103,8 +103,9 @@ class ResponseHandler implements Dispatcher.DispatchHandler, EndListener {
     o.deadline.listener = this;
   }
 
-  get mayBeSent(): boolean {
-    return this.#controller !== undefined;
+  get phase(): AttemptPhase {
+    if (this.#status > 0) return "responding";
+    return this.#controller ? "sent" : "connecting";
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

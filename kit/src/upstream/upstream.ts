@@ -131,7 +131,7 @@ const attemptTimeoutP99s = 4;
  * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
  * - Retries, at most two, within a budget: idempotent requests after a broken connection, a 502, 503 or 504 without `Retry-After`, or an attempt
  *   without a response in time. A request that was not sent, since there was no connection, goes to another replica whatever its method.
- * - Deadlines: one per request; one per attempt while another healthy replica remains.
+ * - Deadlines: one per request; one per attempt, for the head of the response, while another healthy replica remains.
  */
 export function createUpstream<Connection>(options: UpstreamOptions<Connection>): Upstream<Connection> {
   return new ReplicatedUpstream(options);
@@ -313,14 +313,16 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     setImmediate(this.#endLateAttempt, sending, sending.deadline.listener);
   };
 
-  /** Ends the attempt if the request may be sent again: if it still waits for a connection, or is idempotent and the retry is paid for. */
+  /** Ends the attempt if it has no connection, or has no response to an idempotent request for which a retry is paid. */
   readonly #endLateAttempt = (
     { request, deadline, tried }: Sending<Connection, ResponseBody>,
     listener: EndListener | undefined,
   ): void => {
     if (!listener || deadline.listener !== listener || !this.#replicas.hasHealthyAlternative(tried)) return;
-    if (!listener.mayBeSent) return listener.onEnd("refused", new Error("No connection within the attempt's deadline"));
-    if (!request.isIdempotent || !this.#withdrawRetry(tried.at(-1)?.name ?? "")) return;
+    const { phase } = listener;
+    if (phase === "connecting")
+      return listener.onEnd("refused", new Error("No connection within the attempt's deadline"));
+    if (phase === "responding" || !request.isIdempotent || !this.#withdrawRetry(tried.at(-1)?.name ?? "")) return;
     listener.onEnd("attempt-timeout", new Error("No response within the attempt's deadline"));
   };
 }

@@ -135,3 +135,13 @@ test("two reads without a response for 500 ms eject a replica", async () => {
   expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
   expect([silent.requests, other.requests]).toEqual([2, 4]);
 });
+
+test("a read whose response has started has the whole deadline of the request", async () => {
+  const [slow, other] = await start(2, (response) => {
+    response.write("la");
+    setTimeout(() => response.end("te"), 700);
+  });
+  const { upstream, seen } = open([slow.url, other.url], { random: () => 0 });
+  expect(textOf(await upstream.send(read))).toBe("late");
+  expect([slow.requests, other.requests, seen]).toEqual([1, 0, []]);
+});

@@ -24,7 +24,7 @@ export function watchBody(body: Readable, { pending, signal, readerExtraMs, onCl
   const abort = () => void body.destroy();
   const destroyLate = () => void body.destroy(serviceLate(deadline.ended?.cause));
   deadline.listener = {
-    mayBeSent: true,
+    phase: "responding",
     onEnd(reason) {
       if (reason === "aborted") return abort();
       // Received and unread bytes wait for the reader; `isPaused` is true of every reader from time to time.

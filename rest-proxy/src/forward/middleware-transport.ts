@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { AttemptEndReason, RequestDeadline, EndListener } from "@tributary/kit/upstream/deadline";
+import type { AttemptEndReason, AttemptPhase, EndListener, RequestDeadline } from "@tributary/kit/upstream/deadline";
 import type { Transport, TransportRequest, TransportResult } from "@tributary/kit/upstream/transport";
 import { createProxyMiddleware, type Plugin } from "http-proxy-middleware";
 import { isConnectionError } from "../errors/errors.ts";
@@ -66,8 +66,8 @@ class MiddlewareAttempt extends MiddlewareRequest implements EndListener {
     return this.#o.replica.connection;
   }
 
-  get mayBeSent(): boolean {
-    return this.#isConnected;
+  get phase(): AttemptPhase {
+    return this.#isConnected ? "sent" : "connecting";
   }
 
   onEnd(reason: AttemptEndReason, cause: unknown): void {
