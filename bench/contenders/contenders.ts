@@ -37,7 +37,7 @@ export interface Contender {
 
 const bench = join(import.meta.dirname, "..");
 
-const fast = { FAST_LANE: "true", FETCH_SHARING: "true" };
+const fast = { FAST_PATH: "true", FETCH_SHARING: "true" };
 
 export const contenders: readonly Contender[] = [
   {
@@ -59,9 +59,9 @@ export const contenders: readonly Contender[] = [
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
   ours("ours-fast", "ours, fast lane", fast),
-  ours("ours-fast-alone", "ours, fast lane, nothing shared", { FAST_LANE: "true", FETCH_SHARING: "false" }),
-  ours("ours-full", "ours, full lane", { FAST_LANE: "false", FETCH_SHARING: "true" }),
-  ours("ours-full-alone", "ours, full lane, nothing shared", { FAST_LANE: "false", FETCH_SHARING: "false" }),
+  ours("ours-fast-alone", "ours, fast lane, nothing shared", { FAST_PATH: "true", FETCH_SHARING: "false" }),
+  ours("ours-full", "ours, full lane", { FAST_PATH: "false", FETCH_SHARING: "true" }),
+  ours("ours-full-alone", "ours, full lane, nothing shared", { FAST_PATH: "false", FETCH_SHARING: "false" }),
 ];
 
 function hive(name: ContenderName, title: string, inboundDedup: string): Contender {

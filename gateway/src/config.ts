@@ -5,22 +5,23 @@ import type { OperationLimits } from "./parse/limits.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** A DNS name stands for as many replicas as it has addresses; this bounds those that are written down. */
+/** URLs of one subgraph. A DNS name in a URL can have more addresses than this. */
 const replicasMax = 64;
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * The gateway's configuration. A supergraph's place is all that is required.
- * @throws ConfigError with every problem at once.
+ * The gateway's configuration. Only SUPERGRAPH_FILE or SUPERGRAPH_URL is required.
+ * @throws ConfigError with all problems.
  */
 export function readConfig(environment: Environment) {
   return readEnvironment(environment, (env) => {
     const profile = env.choice("PROFILE", {
       of: ["development", "production"],
       fallback: "development",
-      why: "production takes nothing for granted and knows no local issuer",
+      why: "production has no local issuer and no default CORS origins",
     });
+    env.renamed("FAST_LANE", "FAST_PATH");
     return {
       profile,
       ...readListenerConfig(env, { port: 4000, shutdownGraceMs: 8_000 }),
@@ -30,51 +31,51 @@ export function readConfig(environment: Environment) {
       ...readBounds(env),
       operationLimits: readOperationLimits(env),
       planning: readPlanning(env),
-      fastLane: env.flag("FAST_LANE", {
+      fastPath: env.flag("FAST_PATH", {
         fallback: true,
-        why: "operations that were admitted before go past Express and Apollo Server; the answers are the same",
+        why: "operations that were validated before skip Express and Apollo Server; the responses are the same",
       }),
       fetchSharing: env.flag("FETCH_SHARING", {
         fallback: true,
-        why: "equal queries to a subgraph that are in flight at once, for equal callers, are sent once, unless a mutation sent there by this process settled between them; what follows from their responses is computed once",
+        why: "equal queries with the same token that are in flight to a subgraph at once are sent once, unless a mutation from this process to the subgraph settled between them; values computed from their responses are computed once",
       }),
       overrideLabels: readOverrideLabels(env),
       serverTiming: env.flag("SERVER_TIMING", {
         fallback: false,
-        why: "answers tell in Server-Timing what the stages took; off, as it tells strangers too and costs each answer",
+        why: "responses have a Server-Timing header with the time of each stage; off by default, since every client sees it and it takes time",
       }),
       introspection: env.flag("INTROSPECTION", {
         fallback: true,
-        why: "false closes __schema, __type, /schema.graphql and suggestions in messages",
+        why: "false disables __schema, __type, /schema.graphql and suggestions in messages",
       }),
       introspectionBytesMax: env.integer("INTROSPECTION_BYTES_MAX", {
         fallback: 1_000_000,
         min: 1_000,
         max: 100_000_000,
-        why: "JSON of an operation's introspection fields; a longer response is refused, unless it is at most twice as long as that of the introspection query that tools send",
+        why: "JSON of an operation's introspection fields; a longer result is rejected, unless it is at most twice as long as that of the introspection query that tools send",
       }),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
-        why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
+        why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
       issuerUrl: readIssuerUrl(env, profile),
     };
   });
 }
 
-/** Each is a label of several metrics: there is a bound. */
+/** Each name is a label value of several metrics. */
 const knownClientsMax = 100;
-/** Configured and learned ones together. */
+/** Configured and learned names together. */
 export const operationLabelsMax = 100;
 
 function readKnownNames(env: EnvironmentReader) {
   const knownClients = env.list("KNOWN_CLIENTS", {
     fallback: [],
-    why: "client names, 100 at most, that are counted by themselves; all others are one",
+    why: "client names, 100 at most, with their own label value in metrics; all others are `other`",
   });
   const knownOperations = env.list("KNOWN_OPERATIONS", {
     fallback: [],
-    why: "operation names, 100 at most, that are counted by themselves from the start; others from their 101st request on while there are fewer than 100",
+    why: "operation names, 100 at most, with their own label value in metrics from the start; other names get one with their 101st request while there are fewer than 100",
   });
   if (knownClients.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   if (knownOperations.length > operationLabelsMax)
@@ -83,7 +84,7 @@ function readKnownNames(env: EnvironmentReader) {
 }
 
 const overrideLabelsMax = 32;
-/** As composition accepts it; `percent(n)` is not configured but evaluated for each request. */
+/** As composition accepts it. `percent(n)` is evaluated for each request and not configured. */
 const overrideLabel = /^[a-z][\w\-:./]*$/i;
 
 function readOverrideLabels(env: EnvironmentReader): readonly string[] {
@@ -102,11 +103,11 @@ function readSupergraph(env: EnvironmentReader) {
     why: "the supergraph's file, watched; this or SUPERGRAPH_URL is required",
   });
   const url = env.optional("SUPERGRAPH_URL", {
-    why: "the supergraph's address, asked with ETag; this or SUPERGRAPH_FILE is required",
+    why: "the supergraph's URL, polled with its ETag; this or SUPERGRAPH_FILE is required",
   });
   if ((file === undefined) === (url === undefined)) {
     env.problem(
-      "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required: the gateway serves the supergraph found there",
+      "Exactly one of SUPERGRAPH_FILE and SUPERGRAPH_URL is required: the gateway loads its supergraph from there",
     );
   }
   if (url !== undefined && !isHttpUrl(url)) env.problem("SUPERGRAPH_URL is not an http(s) URL");
@@ -114,12 +115,12 @@ function readSupergraph(env: EnvironmentReader) {
     fallback: 2_000,
     min: 20,
     max: 3_600_000,
-    why: "how often the supergraph's source is looked at; a file is also watched",
+    why: "the interval at which the supergraph is polled; a file is also watched",
   });
   return { file, url, pollMs, subgraphUrls: readSubgraphUrls(env), subgraphKeyChecks: readKeyChecks(env) };
 }
 
-/** By variable name: the replicas of one subgraph, separated by commas. */
+/** The URLs of one subgraph's replicas, by variable name. */
 function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, readonly string[]>> {
   const variables = Object.entries(env.withPrefix("SUBGRAPH_URL_"));
   return Object.fromEntries(
@@ -132,7 +133,7 @@ function readSubgraphUrls(env: EnvironmentReader): Readonly<Record<string, reado
   );
 }
 
-/** By variable name: whether the gateway checks the keys of entities from one subgraph. */
+/** Whether the gateway checks the keys of entities from one subgraph, by variable name. */
 function readKeyChecks(env: EnvironmentReader): Readonly<Record<string, boolean>> {
   const variables = Object.entries(env.withPrefix("SUBGRAPH_KEY_CHECK_"));
   return Object.fromEntries(
@@ -149,13 +150,13 @@ function readBounds(env: EnvironmentReader) {
       fallback: 30_000,
       min: 10,
       max: 300_000,
-      why: "after this a client gets what is there, and an error for what is not",
+      why: "after this time a client gets the data fetched so far, and an error for each missing field",
     }),
     responseTimeoutMs: env.integer("RESPONSE_TIMEOUT_MS", {
       fallback: 30_000,
       min: 10,
       max: 300_000,
-      why: "a client has this long to read its answer; then the connection is cut",
+      why: "the time a client has to read its response; then the connection is closed",
     }),
     subgraphTimeoutMs: env.integer("SUBGRAPH_TIMEOUT_MS", {
       fallback: 10_000,
@@ -167,24 +168,24 @@ function readBounds(env: EnvironmentReader) {
       fallback: 10_000_000,
       min: 1_000,
       max: 1_000_000_000,
-      why: "a longer answer of a subgraph is cut and counts as an error",
+      why: "a longer response of a subgraph is not read to the end and counts as a failure",
     }),
     graphqlBodyBytesMax: env.integer("GRAPHQL_BODY_BYTES_MAX", {
       fallback: 1_048_576,
       min: 1_000,
       max: 100_000_000,
-      why: "a longer body of a client, unpacked, is 413",
+      why: "a longer request body, decompressed, is rejected with 413",
     }),
     documentTokensMax: env.integer("DOCUMENT_TOKENS_MAX", {
       fallback: 10_000,
       min: 100,
       max: 1_000_000,
-      why: "a document with more lexical tokens is refused before it is parsed to the end",
+      why: "a document with more lexical tokens is rejected before it is parsed to the end",
     }),
   };
 }
 
-/** Each is refused with a code of its own, before validation and planning. The defaults are far above what people write. */
+/** An operation beyond a limit is rejected before validation, with one code for each limit. Hand-written operations are far below the defaults. */
 function readOperationLimits(env: EnvironmentReader): OperationLimits {
   const limit = (name: string, fallback: number, max: number, why: string) =>
     env.integer(name, { fallback, min: 1, max, why });
@@ -193,13 +194,13 @@ function readOperationLimits(env: EnvironmentReader): OperationLimits {
       "OPERATION_CHARACTERS_MAX",
       250_000,
       10_000_000,
-      "characters of an operation's names and values, fragments written out",
+      "characters of an operation's names and values, fragments expanded",
     ),
-    selectionsMax: limit("SELECTIONS_MAX", 2_000, 1_000_000, "selections of an operation, fragments written out"),
-    depthMax: limit("DEPTH_MAX", 50, 1_000, "fields within fields"),
-    aliasesMax: limit("ALIASES_MAX", 200, 1_000_000, "aliases of an operation, fragments written out"),
-    rootFieldsMax: limit("ROOT_FIELDS_MAX", 50, 10_000, "root fields of an operation, fragments written out"),
-    directivesMax: limit("DIRECTIVES_MAX", 200, 1_000_000, "directives of an operation, fragments written out"),
+    selectionsMax: limit("SELECTIONS_MAX", 2_000, 1_000_000, "selections of an operation, fragments expanded"),
+    depthMax: limit("DEPTH_MAX", 50, 1_000, "nesting of fields"),
+    aliasesMax: limit("ALIASES_MAX", 200, 1_000_000, "aliases of an operation, fragments expanded"),
+    rootFieldsMax: limit("ROOT_FIELDS_MAX", 50, 10_000, "root fields of an operation, fragments expanded"),
+    directivesMax: limit("DIRECTIVES_MAX", 200, 1_000_000, "directives of an operation, fragments expanded"),
     listEntriesMax: limit("LIST_ENTRIES_MAX", 1_000, 1_000_000, "entries of one list in an argument of a document"),
   };
 }
@@ -210,13 +211,13 @@ function readPlanning(env: EnvironmentReader) {
       fallback: 1,
       min: 1,
       max: 16,
-      why: "threads that plan operations nobody asked for before; each takes some 100 MB",
+      why: "threads that plan operations which are not in the plan cache; each takes some 100 MB",
     }),
     planTimeoutMs: env.integer("PLAN_TIMEOUT_MS", {
       fallback: 5_000,
       min: 50,
       max: 300_000,
-      why: "an operation that takes longer to plan is refused, and not tried again for ten seconds, then for twice as long each time, up to ten minutes",
+      why: "an operation that takes longer to plan is rejected, and not planned again for ten seconds, then for twice as long each time, up to ten minutes",
     }),
     plansMax: env.integer("PLANS_MAX", {
       fallback: 10_000,
@@ -241,10 +242,10 @@ function readPlanning(env: EnvironmentReader) {
 
 function readIssuerUrl(env: EnvironmentReader, profile: "development" | "production"): string | undefined {
   const url = env.optional("ISSUER_URL", {
-    why: "development only: the local token issuer that GraphiQL offers callers from",
+    why: "development only: the local token issuer that gives GraphiQL its demo tokens",
   });
   if (url === undefined) return undefined;
-  if (profile === "production") env.problem("ISSUER_URL is for PROFILE=development: production knows no local issuer");
+  if (profile === "production") env.problem("ISSUER_URL is for PROFILE=development: production has no local issuer");
   if (!isHttpUrl(url)) env.problem("ISSUER_URL is not an http(s) URL");
   return url;
 }

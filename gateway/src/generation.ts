@@ -1,21 +1,27 @@
+// Builds everything that belongs to one supergraph: planner, subgraph clients, stages, document validation and caches.
 import { setImmediate } from "node:timers/promises";
 import { buildASTSchema, type DocumentNode, parse } from "graphql";
-import { buildSupergraphSchema, createEngine, type Engine } from "./supergraph-stages.ts";
-import { type Admission, type AdmissionOptions, createAdmission } from "./supergraph/apollo-validation.ts";
-import { createOperations } from "./parse/operation-store.ts";
-import type { AdmittedOperation } from "./parse/validated-operation.ts";
+import type { GatewayObserver } from "./observations.ts";
 import { limitCustomScalars } from "./parse/numeric-input.ts";
+import { createOperationStore } from "./parse/operation-store.ts";
+import type { ValidatedOperation } from "./parse/validated-operation.ts";
 import { createPlanCache, type PlanCache } from "./plan/plan-cache.ts";
-import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
+import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
 import type { WriteCount } from "./run/write-counts.ts";
-import type { FetchObserver } from "./telemetry/fetch-observer.ts";
-import type { Observe } from "./telemetry/observation-log.ts";
+import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
 import { type Addresses, readAddresses, type SubgraphOverrides } from "./supergraph/addresses.ts";
+import {
+  type ApolloValidation,
+  type ApolloValidationOptions,
+  createApolloValidation,
+} from "./supergraph/apollo-validation.ts";
 import type { Generation, UsedOperation } from "./supergraph/generations.ts";
+import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
-export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | "operations">, SubgraphOverrides {
+export interface GenerationOptions
+  extends Omit<ApolloValidationOptions, "apiSchema" | "operations">, SubgraphOverrides {
   readonly subgraphTimeoutMs: number;
   readonly planner: PlannerPool;
   /** Bounds of the caches of plans and of operations. */
@@ -31,15 +37,16 @@ export interface GenerationOptions extends Omit<AdmissionOptions, "apiSchema" | 
   readonly subgraphBodyBytesMax: number;
   /** By subgraph; the same for all generations. */
   readonly writesOf: (service: string) => WriteCount;
-  /** Undefined where nobody watches. */
+  /** Undefined if metrics and traces are off. */
   readonly fetches?: FetchObserver | undefined;
 }
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
 
+/** The operations of a document are bounded by its text. */
 const documentsMax = 10_000;
 
-/** @throws Error when the supergraph cannot be used; nothing is left behind then. */
+/** @throws Error if the supergraph cannot be used; everything that was started for it is released. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
   const planner = await o.planner.load(supergraphSdl);
   let clients: Clients = new Map();
@@ -58,16 +65,16 @@ export async function buildGeneration(supergraphSdl: string, o: GenerationOption
     const { plansMax, plansBytesMax: bytesMax } = o.planning;
     const plans = createPlanCache({ planner, plansMax, bytesMax, observe: o.observe });
     const unchecked = new Set(subgraphs.flatMap(({ service, checksKeys }) => (checksKeys ? [] : service)));
-    const engine = await buildEngine(supergraph, { planner, plans, clients, unchecked }, o);
+    const stages = await buildStages(supergraph, { planner, plans, clients, unchecked }, o);
     const about = { apiSdl: planner.apiSdl, subgraphs: [...clients.keys()], sizeOfPlans: plans.size };
-    return await openDoors({ ...about, engine, release }, o);
+    return await addValidation({ ...about, stages, release }, o);
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-interface EngineParts {
+interface StagesParts {
   readonly planner: SupergraphPlanner;
   readonly plans: PlanCache;
   readonly clients: Clients;
@@ -76,14 +83,14 @@ interface EngineParts {
 }
 
 /**
- * Each schema is built in a turn of the loop of its own: on the main thread nothing takes longer than that, 5 ms for 50 KB and 15 ms
- * for 200 KB. The planner has validated the supergraph.
+ * Builds each schema in its own iteration of the event loop: nothing on the main thread takes longer, 5 ms for a supergraph of 50 KB and
+ * 15 ms for 200 KB. The planner has validated the supergraph.
  */
-async function buildEngine(
+async function buildStages(
   supergraph: DocumentNode,
-  { planner, plans, clients, unchecked }: EngineParts,
+  { planner, plans, clients, unchecked }: StagesParts,
   o: GenerationOptions,
-): Promise<Engine> {
+): Promise<SupergraphStages> {
   await setImmediate();
   const supergraphSchema = buildSupergraphSchema(supergraph);
   await setImmediate();
@@ -92,10 +99,10 @@ async function buildEngine(
   await setImmediate();
   const clientOf = (service: string): SubgraphClient => {
     const client = clients.get(service);
-    if (!client) throw new Error(`The supergraph names no subgraph ${service}`);
+    if (!client) throw new Error(`The supergraph has no subgraph ${service}`);
     return client;
   };
-  return createEngine({
+  return createSupergraphStages({
     apiSchema,
     supergraphSchema,
     aliasPrefix: planner.aliasPrefix,
@@ -115,54 +122,54 @@ async function buildEngine(
   });
 }
 
-interface Built extends Pick<Generation, "apiSdl" | "subgraphs" | "engine" | "sizeOfPlans"> {
+interface WithoutValidation extends Pick<Generation, "apiSdl" | "subgraphs" | "stages" | "sizeOfPlans"> {
   release(): Promise<void>;
 }
 
-async function openDoors({ release, ...built }: Built, o: GenerationOptions): Promise<Generation> {
-  const { engine } = built;
+async function addValidation({ release, ...built }: WithoutValidation, o: GenerationOptions): Promise<Generation> {
+  const { stages } = built;
   const onEvicted = () => o.observe({ kind: "cache-evicted", cache: "documents" });
-  const operations = createOperations({ documentsMax, bytesMax: o.planning.operationsBytesMax, onEvicted });
-  const { apiSchema } = engine;
-  const admission = await createAdmission({ ...o, apiSchema, operations });
+  const operations = createOperationStore({ documentsMax, bytesMax: o.planning.operationsBytesMax, onEvicted });
+  const { apiSchema } = stages;
+  const validation = await createApolloValidation({ ...o, apiSchema, operations });
   return {
     ...built,
-    admission,
+    validation,
     operations,
     listMostUsed: (operationsMax) =>
-      operations.listMostUsed(operationsMax).map(({ source, operationName, admitted }) => ({
+      operations.listMostUsed(operationsMax).map(({ source, operationName, operation }) => ({
         source,
         operationName,
-        conditions: engine.conditionsOf(admitted),
+        conditions: stages.conditionsOf(operation),
       })),
-    warm: (used, signal) => warm(used, signal, admission, engine),
+    warm: (used, signal) => warm(used, signal, validation, stages),
     retire: operations.clear,
     async close() {
-      await admission.close();
+      await validation.close();
       await release();
     },
   };
 }
 
-/** Admits each operation as if a client had sent it, and prepares its plans. Nothing is fetched. */
+/** Validates each operation as if a client had sent it, and prepares its plans. Nothing is fetched. */
 async function warm(
   used: readonly UsedOperation[],
   signal: AbortSignal,
-  admission: Admission,
-  engine: Engine,
+  validation: ApolloValidation,
+  stages: SupergraphStages,
 ): Promise<void> {
   for (const { source, operationName, conditions } of used) {
-    // Requests come between.
+    // Requests are served in between.
     await setImmediate();
     if (signal.aborted) return;
     const graphql = { query: source, operationName, variables: undefined, extensions: undefined };
-    const question = { method: "POST", answerType: "application/json", graphql } as const;
-    const prepare = async (admitted: AdmittedOperation) => {
-      for (const variables of conditions) await engine.prepare(admitted, variables);
+    const request = { method: "POST", responseType: "application/json", graphql } as const;
+    const prepare = async (operation: ValidatedOperation) => {
+      for (const variables of conditions) await stages.prepare(operation, variables);
       return { status: 200, contentType: "", body: Buffer.of() };
     };
-    // What fails here fails for those who ask for it, and they are told.
-    await admission.admit(question, prepare).catch(() => undefined);
+    // An operation that fails here also fails for the client that sends it next, and is reported then.
+    await validation.validate(request, prepare).catch(() => undefined);
   }
 }
 
@@ -188,12 +195,15 @@ function reportUnusedLabels(overrideLabels: SupergraphPlanner["overrideLabels"],
     if (!used.has(label)) o.observe({ kind: "override-label-without-field", label });
 }
 
-function reportDirectives({ federation, custom }: SupergraphPlanner["ineffectiveDirectives"], observe: Observe): void {
+function reportDirectives(
+  { federation, custom }: SupergraphPlanner["ineffectiveDirectives"],
+  observe: GatewayObserver,
+): void {
   if (federation.length > 0) observe({ kind: "directives-without-effect", directives: federation });
   if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
 }
 
-function reportAddresses(observe: Observe, { subgraphs, unusedOverrides }: Addresses): void {
+function reportAddresses(observe: GatewayObserver, { subgraphs, unusedOverrides }: Addresses): void {
   for (const { service, urls } of subgraphs)
     if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
   for (const variable of unusedOverrides) observe({ kind: "override-without-subgraph", variable });

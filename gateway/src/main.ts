@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { startServer, stopOnSignals } from "@tributary/kit/process/lifecycle";
 import { warnOfMisspeltVariables } from "@tributary/kit/process/misspelt-variables";
 import { runMain } from "@tributary/kit/process/main";
-import { answerBrokenRequests } from "./admit/broken-request.ts";
+import { rejectBrokenHttp } from "./admit/broken-request.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createPlannerPool } from "./plan/planner/planner-pool.ts";
 import type { Gateway } from "./server.ts";
@@ -40,7 +40,7 @@ async function serve(config: Config): Promise<void> {
     ...gateway,
     name: "gateway",
     log,
-    prepare: answerBrokenRequests,
+    prepare: rejectBrokenHttp,
     about: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {
       await gateway.close();

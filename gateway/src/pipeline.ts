@@ -1,98 +1,115 @@
 /*
- * READ FIRST. What happens to a request to /graphql, in order; each stage may refuse it.
+ * READ FIRST. What happens to a request to /graphql. Each stage may reject it.
  *
- *   1 admit   may you come in?   host, origin, method, media types, forged requests of foreign pages, body
- *   2 parse   what do you ask?   parameters; limits, syntax and validation, once for each document; operation; variables
- *   3 plan    how to answer?     \
- *   4 run     fetch it            > the engine of the generation that the request has pinned
- *   5 shape   say it             /  and then the wire
+ *   1 admit   Host, CORS, method, media types, CSRF, body
+ *   2 parse   parameters; document limits, syntax and validation, once for each document; operation; variables
+ *   3 plan    the query plan: from the cache, or from a planner thread; then compiled
+ *   4 run     the fetches of the plan, in its order
+ *   5 shape   the response body; then sent
  *
- * Each stage costs more than those before it, so whoever is refused was refused cheaply: headers are read before a byte of a body is held, a
- * document is measured before it is validated, variables are read by a valid document's types, and nothing is planned or fetched
- * for a request that is not right in all its parts.
+ * Each stage costs more than the stages before it, so a request is rejected as early as possible: headers are checked before the body is
+ * read, a document is measured before it is validated, and nothing is planned or fetched before the whole request is found valid.
  *
- * Two lanes are put together from these functions and the stages' own; neither has a rule of its own. lanes/full.ts takes every request,
- * through Express and Apollo Server. lanes/fast.ts stands before it and takes the operations that the full lane has admitted already.
+ * Two paths call these functions; both have the same rules. The full path (paths/full.ts) takes every request: Express routes it, and Apollo
+ * Server validates the document (supergraph/apollo-validation.ts). The fast path (paths/fast.ts) comes first and takes operations that the
+ * full path has validated before, without Express and Apollo Server.
  */
-import type { Engine, EngineAnswer } from "./supergraph-stages.ts";
 import { parseJson, receiveBody } from "./admit/body.ts";
-import type { Exchange } from "./admit/exchange.ts";
-import type { AnswerType } from "./admit/negotiation.ts";
-import type { AdmittedOperation } from "./parse/validated-operation.ts";
+import type { GatewayExchange } from "./admit/exchange.ts";
+import { rejectRequest, rejectVariables } from "./errors/rejections.ts";
+import type { GatewayObserver } from "./observations.ts";
 import { type GraphqlRequest, readGraphqlBody } from "./parse/graphql-request.ts";
 import { findVariableProblems } from "./parse/operation.ts";
+import type { ValidatedOperation } from "./parse/validated-operation.ts";
+import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "./response.ts";
 import { createDeadline } from "./run/deadline.ts";
 import { createRequestScope } from "./run/request-scope.ts";
-import { withQueryPlan, writeServerTiming } from "./shape/developer.ts";
-import { contentTypeOf, refuse, refuseVariables, statusFor } from "./errors/rejections.ts";
-import type { Answer } from "./shape/send-response.ts";
-import type { Observe } from "./telemetry/observation-log.ts";
+import { listTimings, withQueryPlan } from "./shape/diagnostics.ts";
+import type { SupergraphStages } from "./supergraph-stages.ts";
 
 export interface PipelineOptions {
-  /** Of a client's body, unpacked. */
+  /** Of a request body, decompressed. */
   readonly graphqlBodyBytesMax: number;
   readonly requestTimeoutMs: number;
-  /** Query plans for those who ask: development only. */
+  /** Whether `X-Query-Plan` adds the query plan to the response: development only. */
   readonly exposesPlans: boolean;
   readonly serverTiming: boolean;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
 }
 
-/** A request whose operation is admitted. */
-export interface Asked {
-  readonly exchange: Exchange;
-  readonly answerType: AnswerType;
+/** A request whose operation is validated. */
+export interface ParsedRequest {
+  readonly exchange: GatewayExchange;
+  readonly responseType: ResponseType;
   readonly graphql: GraphqlRequest;
 }
 
 export interface Pipeline {
-  /** Stage 1 from the body on, and what stage 2 reads from it. `done` gets the parameters, or why there are none: a Refusal or a bug. */
-  receive(exchange: Exchange, done: (received: GraphqlRequest | Error) => void): void;
-  /** Stages 2 to 5 from the variables on. Refusals and bugs are answers too: it does not reject. */
-  answer(engine: Engine, admitted: AdmittedOperation, asked: Asked): Promise<Answer>;
+  /** Stages 1 and 2 for the body of a POST. `done` gets the parameters, or a Rejection or a bug. A callback: see receiveBody. */
+  receive(exchange: GatewayExchange, done: (received: GraphqlRequest | Error) => void): void;
+  /** Stages 2 to 5 from the variables on. Never rejects the promise: rejections and bugs are responses too. */
+  respond(stages: SupergraphStages, operation: ValidatedOperation, request: ParsedRequest): Promise<ClientResponse>;
 }
 
 export function createPipeline(o: PipelineOptions): Pipeline {
   return {
+    // Stage 1, admit, and stage 2, parse: the parameters.
     receive: ({ request }, done) =>
       receiveBody(request, o.graphqlBodyBytesMax, (body) => done(body instanceof Error ? body : readParameters(body))),
 
-    answer(engine, admitted, asked) {
-      const { exchange, answerType, graphql } = asked;
-      if (exchange.record) exchange.record.admitted = admitted;
+    respond(stages, operation, parsed) {
+      const { exchange, responseType, graphql } = parsed;
+      if (exchange.record) exchange.record.validated = operation;
       const variables = graphql.variables ?? {};
-      const problems = findVariableProblems(engine.apiSchema, admitted, variables);
-      if (problems.length > 0) return Promise.resolve(refuseVariables(problems, answerType));
-      return execute(engine, admitted, variables, asked);
+      // Stage 2, parse: the variables.
+      const problems = findVariableProblems(stages.apiSchema, operation, variables);
+      if (problems.length > 0) return Promise.resolve(rejectVariables(problems, responseType));
+      return execute(stages, operation, variables, parsed);
     },
   };
 
   async function execute(
-    engine: Engine,
-    admitted: AdmittedOperation,
+    stages: SupergraphStages,
+    operation: ValidatedOperation,
     variables: Readonly<Record<string, unknown>>,
-    { exchange, answerType }: Asked,
-  ): Promise<Answer> {
+    { exchange, responseType }: ParsedRequest,
+  ): Promise<ClientResponse> {
     const { request, response, requestId, trace, record } = exchange;
-    const { identity } = admitted;
-    const startedMs = o.serverTiming ? performance.now() : 0;
+    const { identity } = operation;
+    const isTimed = o.serverTiming;
     const deadline = createDeadline(response, o.requestTimeoutMs, () =>
-      o.observe({ kind: "client-gone", requestId, traceId: trace.traceId, ...identity }),
+      o.observe({ kind: "client-disconnected", requestId, traceId: trace.traceId, ...identity }),
     );
     const { authorization } = request.headers;
-    const isTimed = o.serverTiming;
-    const scope = createRequestScope({ requestId, trace, identity, authorization, isTimed, deadline, record });
+    const scope = createRequestScope({ requestId, trace, identity, authorization, deadline, record });
     try {
-      const said = await engine.execute(admitted, variables, scope);
-      const asksPlan = o.exposesPlans && request.headers["x-query-plan"] !== undefined;
-      const body = asksPlan
-        ? withQueryPlan(said.body, await engine.explain(admitted, variables, trace.traceId))
-        : said.body;
-      const headers = listTimings(said, startedMs - exchange.startedMs);
-      const contentType = contentTypeOf(answerType);
-      return { status: statusFor(said.status, answerType), contentType, headers, body, told: said.told };
+      record?.enter("plan");
+      const beforePlanMs = isTimed ? performance.now() : 0;
+      const planned = stages.plan(operation, variables, trace.traceId);
+      const plan = planned instanceof Promise ? await planned : planned;
+
+      record?.enter("run");
+      const beforeRunMs = isTimed ? performance.now() : 0;
+      const result = await stages.run(plan, operation, variables, scope);
+
+      record?.enter("shape");
+      const beforeShapeMs = isTimed ? performance.now() : 0;
+      const { body, summary } = stages.shape(plan, result, operation, scope);
+
+      const headers = isTimed ? listTimings([exchange.startedMs, beforePlanMs, beforeRunMs, beforeShapeMs]) : nothing;
+      const sentBody =
+        o.exposesPlans && request.headers["x-query-plan"] !== undefined
+          ? withQueryPlan(body, await stages.explain(operation, variables, trace.traceId))
+          : body;
+      return {
+        status: statusFor(200, responseType),
+        contentType: contentTypeOf(responseType),
+        headers,
+        body: sentBody,
+        summary,
+      };
     } catch (error) {
-      return refuse(o.observe, exchange, answerType, error, identity);
+      return rejectRequest(o.observe, exchange, responseType, error, identity);
     } finally {
       deadline.clear();
     }
@@ -108,7 +125,3 @@ function readParameters(body: Buffer): GraphqlRequest | Error {
 }
 
 const nothing: readonly string[] = [];
-
-function listTimings({ timings }: EngineAnswer, parseMs: number): readonly string[] {
-  return timings ? ["Server-Timing", writeServerTiming(parseMs, timings)] : nothing;
-}

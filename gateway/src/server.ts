@@ -1,60 +1,58 @@
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
-import { createIntroduction, type Exchange, setHeaders } from "./admit/exchange.ts";
+import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./admit/exchange.ts";
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
-import { Refusal } from "./errors/codes.ts";
+import { Rejection, rejectRequest } from "./errors/rejections.ts";
+import { buildGeneration } from "./generation.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
-import { createFastLane } from "./paths/fast.ts";
-import { createFullLane, type FullLane, type Received } from "./paths/full.ts";
-import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+import type { GatewayObserver } from "./observations.ts";
+import { createFastPath } from "./paths/fast.ts";
+import { createFullPath, type FullPath, type Received } from "./paths/full.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
+import type { ClientResponse } from "./response.ts";
 import { createWriteCounts } from "./run/write-counts.ts";
-import { refuse } from "./errors/rejections.ts";
-import { type Answer, createWriter, type WriteAnswer } from "./shape/send-response.ts";
+import { createResponseSender, type SendResponse } from "./shape/send-response.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
-import { buildGeneration } from "./generation.ts";
 import { createGenerations, type Generations } from "./supergraph/generations.ts";
 import { type SupergraphSource, watchSupergraph } from "./supergraph/supergraph-source.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
-import type { Watchers } from "./telemetry/gateway-telemetry.ts";
 import type { CacheSizes } from "./telemetry/cache-metrics.ts";
-import type { Observe } from "./telemetry/observation-log.ts";
+import type { GatewayObservers } from "./telemetry/gateway-telemetry.ts";
 
 export interface Gateway {
   readonly handler: RequestListener;
   /** True once a supergraph is loaded. */
   isReady(): boolean;
-  /** How full what it keeps is, by the name of the cache. */
   cacheSizes(): CacheSizes;
-  /** A hash of the supergraph that is served. */
+  /** A hash of the supergraph in use. */
   supergraphId(): string | undefined;
   close(): Promise<void>;
 }
 
 export interface GatewayOptions {
   readonly config: Config;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
   /** Closed with the gateway. */
   readonly planner: PlannerPool;
   readonly graphiqlFolder: string;
-  /** Nobody unless given. */
-  readonly watchers?: Watchers;
-  /** One with hooks for requests sees them all: the fast lane is closed then. */
+  readonly watchers?: GatewayObservers;
+  /** A plugin with hooks for requests sees all requests: the fast path is off then. */
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
 
-/** Automatic persisted queries, by their characters: clients send them again when they were dropped. */
+/** The weight is in characters. A client sends an evicted query again. */
 const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
-const nothingKept = { entries: 0, bytes: 0 };
+const emptyCache = { entries: 0, bytes: 0 };
 
-/** The gateway without a port: starts to look for its supergraph at once, and serves as soon as it has one. */
+/** The gateway without a listener. Starts to load its supergraph at once, and serves as soon as it has loaded one. */
 export function createGateway({
   config,
   observe,
@@ -68,7 +66,7 @@ export function createGateway({
   const persistedQueries = createBoundedMap<string>({ ...persistedQueryBounds, onEvicted });
   const { requests, fetches } = { ...watchers };
   const overrides = { subgraphUrls, subgraphKeyChecks };
-  // Of all generations.
+  // The same for all generations.
   const shared = { persistedQueries, writesOf: createWriteCounts() };
   const about = { ...config, ...shared, ...overrides, planner, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
@@ -77,19 +75,19 @@ export function createGateway({
     observe,
   });
   const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", observe });
-  const write = createWriter({ ...config, observe });
-  const lanes = { pipeline, generations, write, observe };
-  const introduce = createIntroduction(createOperationCors(config.corsOrigins), requests);
+  const send = createResponseSender({ ...config, observe });
+  const parts = { pipeline, generations, send, observe };
+  const createExchange = createExchangeFactory(createOperationCors(config.corsOrigins), requests);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const goOn = createApp({ ...lanes, config, graphiql, fullLane: createFullLane(lanes) });
-  const fastLane = config.fastLane ? createFastLane({ ...lanes, persistedQueries, goOn }) : goOn;
+  const app = createApp({ ...parts, config, graphiql, fullPath: createFullPath(parts) });
+  const handle = config.fastPath ? createFastPath({ ...parts, persistedQueries, continueInFull: app }) : app;
   const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
   return {
-    handler: (request, response) => fastLane(introduce(request, response)),
+    handler: (request, response) => handle(createExchange(request, response)),
     cacheSizes: () => ({
-      documents: generations.current?.operations.size() ?? nothingKept,
-      plans: generations.current?.sizeOfPlans() ?? nothingKept,
-      introspection: generations.current?.engine.sizeOfIntrospection() ?? nothingKept,
+      documents: generations.current?.operations.size() ?? emptyCache,
+      plans: generations.current?.sizeOfPlans() ?? emptyCache,
+      introspection: generations.current?.stages.sizeOfIntrospection() ?? emptyCache,
       "persisted-queries": persistedQueries.size(),
     }),
     supergraphId: () => generations.currentId,
@@ -105,69 +103,69 @@ export function createGateway({
 function createSource({ supergraph: { file, url } }: Config): SupergraphSource {
   if (file !== undefined) return createFileSource(file);
   if (url !== undefined) return createUrlSource({ url });
-  throw new Error("readConfig lets no configuration through that has neither SUPERGRAPH_FILE nor SUPERGRAPH_URL");
+  throw new Error("readConfig accepts no configuration without SUPERGRAPH_FILE and SUPERGRAPH_URL");
 }
 
 interface AppOptions {
   readonly config: Config;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
   readonly generations: Generations;
-  readonly write: WriteAnswer;
+  readonly send: SendResponse;
   readonly graphiql: Graphiql;
-  readonly fullLane: FullLane;
+  readonly fullPath: FullPath;
 }
 
-/** What Express hands from door to door. */
+/** Express's `response.locals`. */
 interface Locals {
-  readonly exchange: Exchange;
+  readonly exchange: GatewayExchange;
   readonly received: Received | undefined;
 }
 
-/** Doors in the order in which a request meets them that the fast lane has not taken. */
-function createApp({ config, observe, generations, write, graphiql, fullLane }: AppOptions) {
+/** The Express app, for requests that the fast path does not take. Routes are in the order in which Express tries them. */
+function createApp({ config, observe, generations, send, graphiql, fullPath }: AppOptions) {
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
   const cors = createOperationCors(config.corsOrigins);
 
   app.use((request, response, next) => {
     if (!hasOneHost(request)) {
-      throw new Refusal("MALFORMED_REQUEST", "A request has one Host header.", { Connection: "close" });
+      throw new Rejection("MALFORMED_REQUEST", "A request has one Host header.", { Connection: "close" });
     }
     if (!isPreflight(request)) return next();
-    setHeaders(localsOf(response).exchange);
+    applyHeaders(localsOf(response).exchange);
     cors.permitPreflight(request, response, "GET, POST, OPTIONS");
     response.status(204).end();
   });
   app.all("/graphql", (request, response, next) => {
     const { exchange, received } = localsOf(response);
-    if (request.method !== "GET" || !prefersPage(request.headers.accept)) return void fullLane(exchange, received);
-    setHeaders(exchange);
+    if (request.method !== "GET" || !prefersPage(request.headers.accept)) return void fullPath(exchange, received);
+    applyHeaders(exchange);
     if (graphiql.sendPage(response)) return;
-    next(new Refusal("NOT_FOUND", "GraphiQL is not built. Clients: accept application/json."));
+    next(new Rejection("NOT_FOUND", "GraphiQL is not built. Clients: accept application/json."));
   });
   app.all("/schema.graphql", (request, response) =>
-    write(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
+    send(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
   );
   app.use(
     "/graphiql",
-    (_request, response, next) => (setHeaders(localsOf(response).exchange), next()),
+    (_request, response, next) => (applyHeaders(localsOf(response).exchange), next()),
     graphiql.router,
   );
   app.use(() => {
-    throw new Refusal("NOT_FOUND");
+    throw new Rejection("NOT_FOUND");
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     const { exchange } = localsOf(response);
-    write(exchange, refuse(observe, exchange, "application/json", toRefusal(error)));
+    send(exchange, rejectRequest(observe, exchange, "application/json", toRejection(error)));
   });
 
-  return (exchange: Exchange, received?: Received): void => {
+  return (exchange: GatewayExchange, received?: Received): void => {
     const { request, response } = exchange;
     const locals: Locals = { exchange, received };
     app(request as Request, Object.assign(response as Response, { locals }), () => {
-      // Express has no door for a target that it cannot read, not even that for errors, and would answer with a page of its own.
-      const refusal = new Refusal("MALFORMED_REQUEST", "The request's target is not an address.");
-      write(exchange, refuse(observe, exchange, "application/json", refusal));
+      // Express calls this for a request target that it cannot parse: it then runs no route, not even the error handler.
+      const rejection = new Rejection("MALFORMED_REQUEST", "The request target is not a valid URL path.");
+      send(exchange, rejectRequest(observe, exchange, "application/json", rejection));
     });
   };
 }
@@ -176,10 +174,11 @@ function localsOf(response: Response): Locals {
   return response.locals as unknown as Locals;
 }
 
-function readSchema({ method }: Request, { current }: Generations, open: boolean): Answer {
-  if (method !== "GET" && method !== "HEAD") throw new Refusal("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
-  if (!open) throw new Refusal("NOT_FOUND");
-  if (!current) throw new Refusal("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
+function readSchema({ method }: Request, { current }: Generations, introspectionIsOn: boolean): ClientResponse {
+  if (method !== "GET" && method !== "HEAD")
+    throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
+  if (!introspectionIsOn) throw new Rejection("NOT_FOUND");
+  if (!current) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
   return {
     status: 200,
     contentType: "text/plain; charset=utf-8",
@@ -188,11 +187,11 @@ function readSchema({ method }: Request, { current }: Generations, open: boolean
   };
 }
 
-/** Express and its static files say what is wrong by `status`; their texts and pages are not for us. */
-function toRefusal(error: unknown): unknown {
+/** Errors of Express and its static files have a `status`. Their messages are not for clients. */
+function toRejection(error: unknown): unknown {
   const status = error instanceof Error && "status" in error ? error.status : undefined;
-  if (error instanceof Refusal || typeof status !== "number" || status >= 500) return error;
+  if (error instanceof Rejection || typeof status !== "number" || status >= 500) return error;
   return status === 404
-    ? new Refusal("NOT_FOUND")
-    : new Refusal("MALFORMED_REQUEST", "The request cannot be understood.");
+    ? new Rejection("NOT_FOUND")
+    : new Rejection("MALFORMED_REQUEST", "The request could not be parsed.");
 }

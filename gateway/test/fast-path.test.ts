@@ -46,8 +46,8 @@ test("an operation that came by GET is known to the fast lane", async () => {
   expect(twin.tookFastLane()).toBe(true);
 });
 
-test("FAST_LANE=false closes it", async () => {
-  const post = await start({ FAST_LANE: "false" });
+test("FAST_PATH=false closes it", async () => {
+  const post = await start({ FAST_PATH: "false" });
   for (let times = 0; times < 2; times++) await post("{ whoAmI }");
   expect(twin.tookFastLane()).toBe(false);
 });
@@ -121,7 +121,7 @@ test("an answer that nobody reads is cut off on the fast lane, too", async () =>
     body: '{"query":"{ whoAmI }"}',
   });
   expect(twin.tookFastLane()).toBe(true);
-  await twin.seen("answer-cut");
+  await twin.seen("response-cut");
   await expect(response.text()).rejects.toThrow("terminated");
   library.people.fault = undefined;
 });

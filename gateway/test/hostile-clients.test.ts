@@ -52,7 +52,7 @@ test("HTTP/1.0 needs no host", async () => {
 
 test("a client that leaves while its body is unpacked costs no fetch", async () => {
   const packed = gzipSync(JSON.stringify({ query: "{ whoAmI }", variables: { padding: "ab".repeat(400_000) } }));
-  const gone = gateway.observations.filter(({ kind }) => kind === "client-gone").length;
+  const gone = gateway.observations.filter(({ kind }) => kind === "client-disconnected").length;
   library.people.requests.length = 0;
   const socket = connect(gateway.port, "127.0.0.1");
   await once(socket, "connect");
@@ -60,7 +60,7 @@ test("a client that leaves while its body is unpacked costs no fetch", async () 
   socket.write(Buffer.concat([Buffer.from(`POST /graphql HTTP/1.1\r\n${headers}\r\n\r\n`), new Uint8Array(packed)]));
   await setImmediate();
   socket.resetAndDestroy();
-  await gateway.seen("client-gone", gone + 1);
+  await gateway.seen("client-disconnected", gone + 1);
   expect(library.people.requests).toEqual([]);
 });
 
@@ -72,7 +72,7 @@ test.skipIf(comparesLanes)("a client that does not read its answer is cut off", 
   );
   socket.on("error", () => {});
   socket.pause();
-  await gateway.seen("answer-cut");
+  await gateway.seen("response-cut");
   let read = 0;
   socket.on("data", (chunk) => (read += chunk.length)).resume();
   await once(socket, "close");

@@ -344,7 +344,7 @@ describe("HTTP that is broken or means two things", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/^Connection: close\r$/m);
     expect(answer).toContain(
-      '{"errors":[{"message":"The request is not HTTP.","extensions":{"code":"MALFORMED_REQUEST"}}]}',
+      '{"errors":[{"message":"The request is not valid HTTP.","extensions":{"code":"MALFORMED_REQUEST"}}]}',
     );
     expect(sent()).toBe(0);
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const file = join(folder, "supergraph.graphql");
   writeFileSync(file, library.supergraphSdl);
   const start = (lane: string) =>
-    startTwin({ graphiqlFolder: folder, environment: { ...environment(file), FAST_LANE: lane } }, true);
+    startTwin({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: lane } }, true);
   [full, fast] = await Promise.all([start("false"), start("true")]);
 });
 afterEach(() => {

@@ -2,14 +2,14 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { Refusal } from "../src/errors/codes.ts";
+import { Rejection } from "../src/errors/rejections.ts";
 import type { SupergraphPlanner } from "../src/plan/planner/supergraph-planner.ts";
 import { createPlannerPool, type PlannerPool, type PlannerPoolOptions } from "../src/plan/planner/planner-pool.ts";
-import type { Observation } from "../src/telemetry/observation-log.ts";
+import type { GatewayObservation } from "../src/observations.ts";
 import type { ScriptedPlan } from "./helpers/scripted-planner.ts";
 
 let pool: PlannerPool;
-let observations: Observation[];
+let observations: GatewayObservation[];
 
 afterEach(() => pool.close());
 
@@ -35,7 +35,7 @@ describe("an operation", () => {
 
   test("that took too long is rejected at once the next time", async () => {
     const { plan } = await setUp({ planTimeoutMs: 1_000 });
-    await expect(plan("hang")).rejects.toThrow(Refusal);
+    await expect(plan("hang")).rejects.toThrow(Rejection);
     const { threadId } = await plan("{ a }");
     await expect(plan("hang")).rejects.toMatchObject({ code: "OPERATION_TOO_COMPLEX" });
     expect((await plan("{ b }")).threadId).toBe(threadId);
@@ -69,7 +69,7 @@ describe("an operation", () => {
     const { plan } = await setUp();
     const failed = plan("bug");
     await expect(failed).rejects.toThrow("a bug");
-    await expect(failed).rejects.not.toThrow(Refusal);
+    await expect(failed).rejects.not.toThrow(Rejection);
     await expect(failed).rejects.toMatchObject({ stack: expect.stringContaining("at the worker") });
   });
 
@@ -83,7 +83,7 @@ describe("an operation", () => {
     const { plan } = await setUp();
     const failed = plan(how);
     await expect(failed).rejects.toThrow("The planner worker died");
-    await expect(failed).rejects.not.toThrow(Refusal);
+    await expect(failed).rejects.not.toThrow(Rejection);
     expect(await plan("{ a }")).toMatchObject({ supergraphs: ["one"] });
     expect(kinds().filter((kind) => kind === "planner-replaced")).toHaveLength(2);
   });
@@ -99,7 +99,7 @@ describe("queued operations", () => {
       status: 503,
       headers: { "Retry-After": "1" },
     });
-    await expect(hanging).rejects.toThrow(Refusal);
+    await expect(hanging).rejects.toThrow(Rejection);
     expect(await queued).toMatchObject({ operationText: "{ a }" });
     expect(await plan("{ b }")).toMatchObject({ operationText: "{ b }" });
   });
@@ -116,7 +116,7 @@ describe("queued operations", () => {
     const { plan } = await setUp({ planTimeoutMs: 100, waitMsMax: 150 });
     const hanging = [plan("hang 1"), plan("hang 2")];
     const queued = plan("{ a }");
-    await expect(Promise.all(hanging)).rejects.toThrow(Refusal);
+    await expect(Promise.all(hanging)).rejects.toThrow(Rejection);
     await expect(queued).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     await Promise.allSettled(hanging);
   });
@@ -125,7 +125,7 @@ describe("queued operations", () => {
     const { plan } = await setUp({ workers: 2, planTimeoutMs: 1_000 });
     await pool.load("two");
     const [hanging, other] = await Promise.allSettled([plan("hang"), plan("{ a }")]);
-    expect(reasonOf(hanging)).toBeInstanceOf(Refusal);
+    expect(reasonOf(hanging)).toBeInstanceOf(Rejection);
     expect(other).toMatchObject({ value: { supergraphs: ["one", "two"] } });
   });
 });
@@ -164,7 +164,7 @@ describe("a supergraph", () => {
     const second = await pool.load("two");
     loaded.release();
     expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
-    await expect(second.plan("hang")).rejects.toThrow(Refusal);
+    await expect(second.plan("hang")).rejects.toThrow(Rejection);
     expect(await planWith(second, "{ a }")).toMatchObject({ supergraphs: ["two"] });
   });
 });
@@ -180,9 +180,9 @@ test("closing the pool fails running and queued tasks", async () => {
 async function setUp(o: Partial<PlannerPoolOptions> = {}) {
   observations = [];
   const workerFile = new URL("helpers/scripted-planner.ts", import.meta.url);
-  const observe = (observation: Observation) => {
+  const observe = (observation: GatewayObservation) => {
     // Reported for every task that a worker takes.
-    if (observation.kind !== "plan-begun") observations.push(observation);
+    if (observation.kind !== "plan-started") observations.push(observation);
   };
   pool = createPlannerPool({ workers: 1, planTimeoutMs: 5_000, waitMsMax: 60_000, observe, workerFile, ...o });
   const loaded = await pool.load("one");

@@ -95,7 +95,7 @@ test("a query joins none that was sent before the client of a committed mutation
   await mutation.commit();
   client.abort();
   await expect(mutation.answer).rejects.toThrow("aborted");
-  await gateway.seen("client-gone");
+  await gateway.seen("client-disconnected");
   expect(await (await readHeld()).text()).toBe("new");
 });
 

@@ -31,7 +31,7 @@ test("when the client goes away its fetches are aborted and later ones are not b
   client.abort();
   await aborted;
   expect(await asked).toBe("AbortError");
-  await gateway.seen("client-gone");
+  await gateway.seen("client-disconnected");
   expect(library.ratings.requests).toHaveLength(0);
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
 });
@@ -44,7 +44,7 @@ test("when the client goes away the mutations that are left are not begun", asyn
   const asked = gateway.ask(query, { signal: client.signal }).catch((error: Error) => error.name);
   const aborted = once(await silent, "close");
   client.abort();
-  await Promise.all([aborted, asked, gateway.seen("client-gone")]);
+  await Promise.all([aborted, asked, gateway.seen("client-disconnected")]);
   expect((await gateway.ask("{ whoAmI }")).status).toBe(200);
   expect(library.people.requests.map(({ body }) => body.query)).toEqual([expect.stringContaining("whoAmI")]);
 });
@@ -60,7 +60,7 @@ test("when the request's time is up the client gets what is there, and later fet
   expect(body).toEqual({
     errors: [
       {
-        message: "The service behind this field did not answer in time.",
+        message: "The service behind this field did not respond in time.",
         path: ["books"],
         extensions: { code: "SUBGRAPH_TIMEOUT", service: "books" },
       },

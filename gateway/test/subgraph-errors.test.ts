@@ -249,7 +249,7 @@ test("a long list of lost places is cut, and the rest is counted", async () => {
   expect(body.data.books).toEqual(Array(80).fill(null));
   expect(body.errors).toHaveLength(101);
   expect(body.errors.at(-1)).toEqual({
-    message: "60 more fields below this path were lost. The service behind this field cannot be reached.",
+    message: "60 more fields below this path are missing. The service behind this field cannot be reached.",
     path: ["books"],
     extensions: { code: "SUBGRAPH_UNAVAILABLE", service: "ratings" },
   });

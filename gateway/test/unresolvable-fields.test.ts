@@ -46,7 +46,7 @@ test.each(["{ find { number } }", "{ find { number } other: find { __typename } 
     expect(body).toEqual({
       errors: [
         {
-          message: "No service can answer a part of this operation.",
+          message: "No service provides a part of this operation.",
           extensions: { code: "OPERATION_NOT_RESOLVABLE" },
         },
       ],

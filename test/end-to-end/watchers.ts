@@ -3,7 +3,7 @@ import { metricsOf } from "../../kit/src/telemetry/metrics/metric-declarations.t
 import { createPrometheus } from "../../kit/src/telemetry/metrics/prometheus.ts";
 import type { SpanCollector } from "../../kit/src/testing/trace.ts";
 import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.ts";
-import type { Watchers as GatewayWatchers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
+import type { GatewayObservers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
 import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
@@ -13,7 +13,7 @@ import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-o
 const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 
 /** Whoever watches the gateway in a test; its spans go to the collector. */
-export async function watchGateway(collector: SpanCollector): Promise<GatewayWatchers> {
+export async function watchGateway(collector: SpanCollector): Promise<GatewayObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
   const requests = createGatewayRequestObserver({ ...about, metrics, trace, knownOperations: ["Feed"] });
   return { requests, fetches: createFetchObserver(metrics, trace) };

@@ -19,14 +19,14 @@ const feed = `query Feed {
 }`;
 
 test.each(["full", "fast"])(
-  "by the %s lane one query is one trace: a span for each stage, each fetch, each attempt, each service's answer and each statement",
-  async (lane) => {
-    if (lane === "fast") await platform.ask(feed);
+  "by the %s path one query is one trace: a span for each stage, each fetch, each attempt, each service's answer and each statement",
+  async (path) => {
+    if (path === "fast") await platform.ask(feed);
     await settled();
     collector.reset();
     expect((await platform.ask(feed)).body.errors).toBeUndefined();
     const root = await rootOf("gateway");
-    expect(root).toMatchObject({ name: "query Feed", kind: "server", attributes: { "tributary.lane": lane } });
+    expect(root).toMatchObject({ name: "query Feed", kind: "server", attributes: { "tributary.path": path } });
     expect(root.attributes).toMatchObject({
       "graphql.operation.name": "Feed",
       "tributary.document_hash": sha256(feed),

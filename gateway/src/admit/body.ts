@@ -1,47 +1,48 @@
-// Stage 1 of 5: may you come in? A client's body: bounded, UTF-8, JSON.
+// Stage 1 of 5: admit. The request body: bounded, UTF-8, JSON.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { decodeJson, isJsonType, JsonError } from "@tributary/kit/http/json-body";
-import { Refusal } from "../errors/codes.ts";
+import { parseExactJson } from "@tributary/kit/json/exact-json";
+import { Rejection } from "../errors/rejections.ts";
 
-/** What of a refused body we read and throw away so that the client sees our answer; then the connection is cut. */
+/** Bytes of a rejected body that are read and discarded so that the client receives the rejection; then the connection is closed. */
 const discardedBytesMax = 16_777_216;
 const mediaTypes = ["application/json"];
 
 /**
- * Receives a body that says it is JSON, unpacked. A callback, not a promise: the fast lane goes on in the same turn.
- * @param bytesMax counts unpacked bytes; at most that much is held.
- * @param done gets the bytes, or why there are none: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
+ * Receives and decompresses a body of type application/json. A callback instead of a promise: the fast path continues in the same iteration
+ * of the event loop.
+ * @param bytesMax of the decompressed body; no more bytes are held.
+ * @param done gets the bytes, or a Rejection: UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_REQUEST.
  */
 export function receiveBody(
   request: IncomingMessage,
   bytesMax: number,
-  done: (received: Buffer | Refusal) => void,
+  done: (received: Buffer | Rejection) => void,
 ): void {
-  const refuse = (refusal: Refusal) => {
+  const reject = (rejection: Rejection) => {
     discardRest(request);
-    done(refusal);
+    done(rejection);
   };
   const { headers } = request;
-  if (!isJsonType(headers["content-type"], mediaTypes)) return refuse(new Refusal("UNSUPPORTED_MEDIA_TYPE"));
-  if (Number(headers["content-length"] ?? 0) > bytesMax) return refuse(new Refusal("PAYLOAD_TOO_LARGE"));
-  const body = unpack(request);
-  if (body instanceof Refusal) return refuse(body);
-  collect(request, body, bytesMax, (received) => (received instanceof Refusal ? refuse(received) : done(received)));
+  if (!isJsonType(headers["content-type"], mediaTypes)) return reject(new Rejection("UNSUPPORTED_MEDIA_TYPE"));
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return reject(new Rejection("PAYLOAD_TOO_LARGE"));
+  const body = decompress(request);
+  if (body instanceof Rejection) return reject(body);
+  collect(request, body, bytesMax, (received) => (received instanceof Rejection ? reject(received) : done(received)));
 }
 
-/** @throws Refusal MALFORMED_REQUEST. */
+/** @throws Rejection MALFORMED_REQUEST. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return parseExactJson(decodeJson(bytes));
   } catch (error) {
-    throw error instanceof JsonError ? new Refusal("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
+    throw error instanceof JsonError ? new Rejection("MALFORMED_REQUEST", `The body ${error.message}.`) : error;
   }
 }
 
-function unpack(request: IncomingMessage): Readable | Refusal {
+function decompress(request: IncomingMessage): Readable | Rejection {
   switch (request.headers["content-encoding"]?.trim().toLowerCase() ?? "identity") {
     case "identity":
       return request;
@@ -52,7 +53,7 @@ function unpack(request: IncomingMessage): Readable | Refusal {
     case "br":
       return request.pipe(createBrotliDecompress());
     default:
-      return new Refusal("UNSUPPORTED_MEDIA_TYPE", "The body may be packed with gzip, deflate or br.", {
+      return new Rejection("UNSUPPORTED_MEDIA_TYPE", "The body may be compressed with gzip, deflate or br.", {
         "Accept-Encoding": "gzip, deflate, br",
       });
   }
@@ -63,38 +64,39 @@ function collect(
   request: IncomingMessage,
   body: Readable,
   bytesMax: number,
-  done: (received: Buffer | Refusal) => void,
+  done: (received: Buffer | Rejection) => void,
 ): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let ended = false;
-  const end = (received: Buffer | Refusal) => {
-    if (ended) return;
-    ended = true;
+  let isDone = false;
+  const finish = (received: Buffer | Rejection) => {
+    if (isDone) return;
+    isDone = true;
     done(received);
   };
-  const fail = (refusal: Refusal) => {
-    body.off("data", take);
+  const fail = (rejection: Rejection) => {
+    body.off("data", addChunk);
     if (body !== request) {
       request.unpipe();
       body.destroy();
     }
-    end(refusal);
+    finish(rejection);
   };
-  const take = (chunk: Buffer) => {
+  const addChunk = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > bytesMax) fail(new Refusal("PAYLOAD_TOO_LARGE"));
+    if (bytes > bytesMax) fail(new Rejection("PAYLOAD_TOO_LARGE"));
     else chunks.push(chunk);
   };
-  body.on("data", take);
-  body.on("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)));
-  if (body !== request) body.on("error", () => fail(new Refusal("MALFORMED_REQUEST", "The body cannot be read.")));
+  body.on("data", addChunk);
+  body.on("end", () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)));
+  if (body !== request)
+    body.on("error", () => fail(new Rejection("MALFORMED_REQUEST", "The body could not be decompressed.")));
   request.on("close", () => {
-    if (!request.complete) fail(new Refusal("MALFORMED_REQUEST", "The body ended too soon."));
+    if (!request.complete) fail(new Rejection("MALFORMED_REQUEST", "The body is incomplete."));
   });
 }
 
-/** A connection that is cut with unread bytes loses our answer; so we read on for a while, holding nothing. */
+/** A connection that is closed with unread bytes loses the response, so the rest is read without being held. */
 function discardRest(request: IncomingMessage): void {
   let bytes = 0;
   request.on("error", () => {});

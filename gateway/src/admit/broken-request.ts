@@ -1,23 +1,27 @@
-// Stage 1 of 5: may you come in? What Node's parser refuses before there is a request.
+// Stage 1 of 5: admit. Requests that Node's HTTP parser rejects before there is a request object.
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { rejectBrokenRequests } from "@tributary/kit/process/broken-requests";
 import type { PendingResponses } from "@tributary/kit/process/lifecycle";
-import { type ClientCode, codes, refusalBody } from "../errors/codes.ts";
+import { type ClientCode, codes } from "../errors/codes.ts";
+import { rejectionBody } from "../errors/rejections.ts";
 
-const reasons: Partial<Record<ClientCode, string>> = {
+const reasonPhrases: Partial<Record<ClientCode, string>> = {
   MALFORMED_REQUEST: "Bad Request",
   REQUEST_TIMEOUT: "Request Timeout",
   HEADERS_TOO_LARGE: "Request Header Fields Too Large",
 };
 
-/** Broken or ambiguous HTTP (two lengths, a length beside chunks), too large headers, too slow clients: JSON, and the connection is closed. */
-export function answerBrokenRequests(server: Server, pendingResponses: PendingResponses): void {
-  // Node would respond to a missing Host without a body; server.ts checks it.
+/**
+ * Responds with JSON and closes the connection: for malformed or ambiguous HTTP (two Content-Length headers, or one with chunked encoding),
+ * for too large headers, and for headers or bodies that arrive too slowly.
+ */
+export function rejectBrokenHttp(server: Server, pendingResponses: PendingResponses): void {
+  // server.ts checks Host: Node would respond to a missing one without a body.
   Object.assign(server, { requireHostHeader: false });
-  rejectBrokenRequests(server, pendingResponses, (socket, code) => refuse(socket, toCode(code)));
+  rejectBrokenRequests(server, pendingResponses, (socket, code) => reject(socket, toCode(code)));
   server.on("checkExpectation", (_request, response) => {
-    const body = refusalBody("MALFORMED_REQUEST", "This expectation cannot be met.");
+    const body = rejectionBody("MALFORMED_REQUEST", "The gateway supports no expectation but 100-continue.");
     response.writeHead(417, { "Content-Type": "application/json; charset=utf-8", Connection: "close" }).end(body);
   });
 }
@@ -27,11 +31,12 @@ function toCode(parserCode: string | undefined): ClientCode {
   return parserCode === "ERR_HTTP_REQUEST_TIMEOUT" ? "REQUEST_TIMEOUT" : "MALFORMED_REQUEST";
 }
 
-function refuse(socket: Duplex, code: ClientCode): void {
-  const body = refusalBody(code, code === "MALFORMED_REQUEST" ? "The request is not HTTP." : codes[code].message);
+function reject(socket: Duplex, code: ClientCode): void {
+  const message = code === "MALFORMED_REQUEST" ? "The request is not valid HTTP." : codes[code].message;
+  const body = rejectionBody(code, message);
   socket.end(
     [
-      `HTTP/1.1 ${codes[code].status} ${reasons[code]}`,
+      `HTTP/1.1 ${codes[code].status} ${reasonPhrases[code]}`,
       "Content-Type: application/json; charset=utf-8",
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Connection: close",

@@ -1,4 +1,4 @@
-// Stage 1 of 5: may you come in? Which pages may send operations, and read answers.
+// Stage 1 of 5: admit. CORS: which pages may send operations and read responses.
 import { type Cors, createCors } from "@tributary/kit/http/cors";
 
 export function createOperationCors(origins: readonly string[]): Cors {

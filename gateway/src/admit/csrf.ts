@@ -1,23 +1,23 @@
-// Stage 1 of 5: may you come in? A foreign page must not be able to send a request that a browser lets through unasked.
+// Stage 1 of 5: admit. CSRF: a foreign page must not make a browser send a request that the browser would not preflight.
 import type { IncomingHttpHeaders } from "node:http";
-import { Refusal } from "../errors/codes.ts";
+import { Rejection } from "../errors/rejections.ts";
 
-/** Headers that a page cannot send across origins without a preflight; Apollo's clients send one of them. */
+/** A page cannot send these headers across origins without a preflight. Apollo's clients send one of them. */
 const preflightedHeaders = ["apollo-require-preflight", "x-apollo-operation-name"] as const;
 
 /** Content types that a page may send without a preflight (Fetch Standard, "CORS-safelisted request-header"). */
 const simpleTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]);
 
 /**
- * For GET: only what a browser would have asked about first comes in, by a content type that is not a form's or by one of two
- * headers. A POST needs no more than its content type: what is not `application/json` is refused for that (see body.ts).
- * @throws Refusal CSRF_PREVENTED.
+ * Rejects a GET that a browser sends without a preflight: it needs a content type that is not a form's, or one of two headers. A POST needs
+ * no such check, since its content type must be `application/json` (body.ts).
+ * @throws Rejection CSRF_PREVENTED.
  */
-export function refuseCrossSite(headers: IncomingHttpHeaders): void {
+export function rejectCrossSite(headers: IncomingHttpHeaders): void {
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== undefined && type !== "" && !simpleTypes.has(type)) return;
   if (preflightedHeaders.some((name) => headers[name] !== undefined && headers[name] !== "")) return;
-  throw new Refusal(
+  throw new Rejection(
     "CSRF_PREVENTED",
     `Send one of the headers ${preflightedHeaders.join(", ")} with any value, or content-type: application/json.`,
   );

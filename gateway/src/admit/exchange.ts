@@ -1,48 +1,48 @@
-// Stage 1 of 5: may you come in? One request and its answer to be, introduced once, before a lane is chosen.
+// Stage 1 of 5: admit. One client request and its response, with the ids and headers that every response has.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Cors } from "@tributary/kit/http/cors";
 import { forEachHeader } from "@tributary/kit/http/raw-headers";
 import { readRequestId } from "@tributary/kit/http/request-id";
 import { createTraceParent, readTraceContext, type TraceContext } from "@tributary/kit/http/trace-context";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
-import type { RequestRecord } from "../telemetry/request-record.ts";
+import type { GraphqlRequestRecord } from "../telemetry/request-record.ts";
 
-export interface Exchange {
+export interface GatewayExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly trace: TraceContext;
   /** By the process's monotonic clock. */
   readonly startedMs: number;
-  /** What every answer bears, refusals too: names and values in turn. */
+  /** Headers of every response, also of a rejection, as a raw list: name, value, name, value. */
   readonly headers: readonly string[];
-  /** Undefined where nobody watches. */
-  readonly record: RequestRecord | undefined;
+  /** Undefined if metrics, traces and the access log are off. */
+  readonly record: GraphqlRequestRecord | undefined;
 }
 
-/** Names the request for everybody: its id and its trace are in the answer's headers, and in what subgraphs get. */
-export function createIntroduction(
+/** The request id and the trace are sent to the client in response headers, and to subgraphs in request headers. */
+export function createExchangeFactory(
   cors: Cors,
-  watch?: RequestObserver<RequestRecord>,
-): (request: IncomingMessage, response: ServerResponse) => Exchange {
+  observer?: RequestObserver<GraphqlRequestRecord>,
+): (request: IncomingMessage, response: ServerResponse) => GatewayExchange {
   const vary = cors.varies ? "Origin, Accept, Accept-Encoding" : "Accept, Accept-Encoding";
   return (request, response) => {
     const { headers } = request;
     const requestId = readRequestId(headers["x-request-id"]);
-    const record = watch?.begin(request, response, requestId);
+    const record = observer?.begin(request, response, requestId);
     const trace = record?.span
       ? { traceId: record.span.traceId, flags: "01" }
       : readTraceContext(headers["traceparent"]);
     if (record) record.traceId = trace.traceId;
     const traceParent = record?.span?.traceParent ?? createTraceParent(trace);
-    const own = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
+    const gatewayHeaders = ["X-Request-Id", requestId, "traceparent", traceParent, "Vary", vary];
     const startedMs = performance.now();
-    const all = own.concat(cors.headersFor(headers.origin));
-    return { request, response, requestId, trace, startedMs, headers: all, record };
+    const allHeaders = gatewayHeaders.concat(cors.headersFor(headers.origin));
+    return { request, response, requestId, trace, startedMs, headers: allHeaders, record };
   };
 }
 
-/** For answers that others write: pages and files. */
-export function setHeaders({ response, headers }: Exchange): void {
+/** For responses that Express or GraphiQL sends. */
+export function applyHeaders({ response, headers }: GatewayExchange): void {
   forEachHeader(headers, (name, value) => void response.setHeader(name, value));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { preferAnswerType, prefersPage } from "./negotiation.ts";
+import { preferResponseType, prefersPage } from "./negotiation.ts";
 
 const own = "application/graphql-response+json";
 
@@ -23,7 +23,7 @@ test.each([
   ["application/json;q=0", undefined],
   ["image/*, text/*", undefined],
 ])("a client that accepts %s gets %s", (accept, type) => {
-  expect(preferAnswerType(accept)).toBe(type);
+  expect(preferResponseType(accept)).toBe(type);
 });
 
 test.each([

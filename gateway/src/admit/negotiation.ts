@@ -1,16 +1,13 @@
-// Stage 1 of 5: may you come in? In which form the client wants its answer.
+// Stage 1 of 5: admit. The media type of the response (RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept").
 import { chooseMediaType } from "@tributary/kit/http/accept";
+import { type ResponseType, responseTypes } from "../response.ts";
 
-/** The media types of an answer: the first is what `any` and a missing header mean (GraphQL over HTTP, "Accept"). */
-const answerTypes = ["application/json", "application/graphql-response+json"] as const;
-export type AnswerType = (typeof answerTypes)[number];
-
-/** The type that the client likes best of those we have; undefined when it takes none of them. */
-export function preferAnswerType(accept: string | undefined): AnswerType | undefined {
-  return chooseMediaType(accept, answerTypes);
+/** The GraphQL media type with the highest quality in `Accept`; undefined if the client accepts none: 406. */
+export function preferResponseType(accept: string | undefined): ResponseType | undefined {
+  return chooseMediaType(accept, responseTypes);
 }
 
-/** True when a page is wanted rather than JSON: what a browser's address bar sends. */
+/** Whether the client prefers HTML to JSON: a browser that opens /graphql. */
 export function prefersPage(accept: string | undefined): boolean {
-  return accept !== undefined && chooseMediaType(accept, [...answerTypes, "text/html"]) === "text/html";
+  return accept !== undefined && chooseMediaType(accept, [...responseTypes, "text/html"]) === "text/html";
 }

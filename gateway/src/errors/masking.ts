@@ -1,17 +1,17 @@
-// Stage 5 of 5: say it. What a stranger may read of an error.
+// What a client may read of an error that Apollo Server or graphql-js reports.
 import type { GraphQLFormattedError } from "graphql";
 import { type ClientCode, codes, isClientCode } from "./codes.ts";
 
 const messageCharactersMax = 1_000;
-/** Names that Apollo Server or its rules give, and ours for the same thing. */
-const renamed: Readonly<Record<string, ClientCode>> = {
+/** Codes of Apollo Server and its validation rules, and the gateway's codes for the same errors. */
+const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
   BAD_REQUEST: "MALFORMED_REQUEST",
   MAX_RECURSIVE_SELECTIONS_EXCEEDED: "SELECTION_LIMIT_EXCEEDED",
 };
 
 /**
- * Apollo Server's last word on each error. A code of our list passes with its message; everything else is a bug, masked.
- * @param onBug gets what was masked.
+ * Keeps the message of an error with a code from codes.ts. Any other error is a bug and gets the message of INTERNAL_SERVER_ERROR.
+ * @param onBug gets the error that was masked.
  */
 export function maskError(
   formatted: GraphQLFormattedError,
@@ -19,17 +19,17 @@ export function maskError(
   onBug: (cause: unknown) => void,
 ): GraphQLFormattedError {
   const code = readCode(formatted);
-  const place = {
+  const location = {
     ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
     ...(formatted.path === undefined ? {} : { path: formatted.path }),
   };
   if (code === "INTERNAL_SERVER_ERROR") {
     onBug(error);
-    return { message: codes[code].message, ...place, extensions: { code } };
+    return { message: codes[code].message, ...location, extensions: { code } };
   }
   const { service, problems } = formatted.extensions ?? {};
-  const more = { ...(service === undefined ? {} : { service }), ...(problems === undefined ? {} : { problems }) };
-  return { message: readMessage(formatted.message), ...place, extensions: { code, ...more } };
+  const details = { ...(service === undefined ? {} : { service }), ...(problems === undefined ? {} : { problems }) };
+  return { message: readMessage(formatted.message), ...location, extensions: { code, ...details } };
 }
 
 function readMessage(message: string): string {
@@ -38,9 +38,9 @@ function readMessage(message: string): string {
 }
 
 function readCode({ message, extensions }: GraphQLFormattedError): ClientCode {
-  const code = extensions?.["validationErrorCode"] ?? extensions?.["code"];
-  if (code === "GRAPHQL_PARSE_FAILED" && /Document contains more tha[nt] \d+ tokens/.test(message))
+  const apolloCode = extensions?.["validationErrorCode"] ?? extensions?.["code"];
+  if (apolloCode === "GRAPHQL_PARSE_FAILED" && /Document contains more tha[nt] \d+ tokens/.test(message))
     return "TOKEN_LIMIT_EXCEEDED";
-  const ours = renamed[String(code)] ?? code;
-  return isClientCode(ours) ? ours : "INTERNAL_SERVER_ERROR";
+  const code = codesByApolloCode[String(apolloCode)] ?? apolloCode;
+  return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }

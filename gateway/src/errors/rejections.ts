@@ -1,70 +1,78 @@
-// Stage 5 of 5: say it. What a client reads when its whole request is refused.
+// Rejections of whole requests, at any stage.
 import type { TraceContext } from "@tributary/kit/http/trace-context";
 import type { GraphQLError } from "graphql";
-import type { AnswerType } from "../admit/negotiation.ts";
-import { type ClientCode, codes, Refusal, refusalBody } from "./codes.ts";
-import type { Observe } from "../telemetry/observation-log.ts";
-import type { OperationIdentity } from "../parse/validated-operation.ts";
+import type { GatewayObserver, OperationIdentity } from "../observations.ts";
+import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
+import { type ClientCode, codes } from "./codes.ts";
 import { maskError } from "./masking.ts";
-import type { Answer } from "../shape/send-response.ts";
 
-interface Asker {
+/** Thrown to reject a whole request. `message` is for the client. */
+export class Rejection extends Error {
+  readonly code: ClientCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ClientCode, message?: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message ?? codes[code].message);
+    this.name = "Rejection";
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return codes[this.code].status;
+  }
+}
+
+/** The body of a rejection has the shape of a GraphQL response, so that every GraphQL client can read it. */
+export function rejectionBody(code: ClientCode, message: string): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code } }] });
+}
+
+interface RejectedRequest {
   readonly requestId: string;
   readonly trace: TraceContext;
 }
 
 /**
- * A rejection is JSON in a GraphQL response's shape, whatever was requested. A bug is masked, and logged whole.
- * @param identity of the operation, if one is admitted.
+ * The response for a request that failed with `error`. Any error but a Rejection is a bug: the client gets INTERNAL_SERVER_ERROR, and the
+ * error is logged with its stack.
+ * @param identity undefined before the operation is validated.
  */
-export function refuse(
-  observe: Observe,
-  { requestId, trace: { traceId } }: Asker,
-  answerType: AnswerType,
+export function rejectRequest(
+  observe: GatewayObserver,
+  { requestId, trace: { traceId } }: RejectedRequest,
+  responseType: ResponseType,
   error: unknown,
   identity?: OperationIdentity,
-): Answer {
-  const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL_SERVER_ERROR");
-  const { code, message, status } = refusal;
-  if (refusal === error) observe({ kind: "request-refused", requestId, traceId, ...identity, code, status });
+): ClientResponse {
+  const rejection = error instanceof Rejection ? error : new Rejection("INTERNAL_SERVER_ERROR");
+  const { code, message, status } = rejection;
+  if (rejection === error) observe({ kind: "request-rejected", requestId, traceId, ...identity, code, status });
   else observe({ kind: "internal-error", requestId, traceId, ...identity, cause: error });
   return {
-    status: isWellFormed(code) ? statusFor(status, answerType) : status,
-    contentType: contentTypeOf(answerType),
-    headers: Object.entries(refusal.headers).flat(),
-    body: Buffer.from(refusalBody(code, message)),
-    told: { outcome: refusal === error ? "refused" : "failed", codes: [code] },
+    status: isWellFormed(code) ? statusFor(status, responseType) : status,
+    contentType: contentTypeOf(responseType),
+    headers: Object.entries(rejection.headers).flat(),
+    body: Buffer.from(rejectionBody(code, message)),
+    summary: { outcome: rejection === error ? "refused" : "failed", codes: [code] },
   };
 }
 
-/** What is wrong with variables, each with its place. */
-export function refuseVariables(problems: readonly GraphQLError[], answerType: AnswerType): Answer {
+/** The response for variables that cannot be coerced: one error for each problem, with its location in the document. */
+export function rejectVariables(problems: readonly GraphQLError[], responseType: ResponseType): ClientResponse {
   const code = "BAD_USER_INPUT";
   const errors = problems.map((problem) =>
     maskError({ ...problem.toJSON(), extensions: { code } }, problem, () => undefined),
   );
   return {
-    status: statusFor(codes[code].status, answerType),
-    contentType: contentTypeOf(answerType),
+    status: statusFor(codes[code].status, responseType),
+    contentType: contentTypeOf(responseType),
     body: Buffer.from(JSON.stringify({ errors })),
-    told: { outcome: "refused", codes: problems.map(() => code) },
+    summary: { outcome: "refused", codes: problems.map(() => code) },
   };
 }
 
-/** What came as far as `parse` is a well-formed request; a client of plain JSON reads from `errors[]` that it was refused. */
-export function statusFor(status: number, answerType: AnswerType): number {
-  return status === 400 && answerType === "application/json" ? 200 : status;
-}
-
-const contentTypes: Readonly<Record<AnswerType, string>> = {
-  "application/json": "application/json; charset=utf-8",
-  "application/graphql-response+json": "application/graphql-response+json; charset=utf-8",
-};
-
-export function contentTypeOf(answerType: AnswerType): string {
-  return contentTypes[answerType];
-}
-
+/** A request that passed stage 1 is a well-formed GraphQL request. */
 function isWellFormed(code: ClientCode): boolean {
   return codes[code].stage !== "admit";
 }

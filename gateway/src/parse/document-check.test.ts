@@ -14,15 +14,15 @@ const limits = {
 const check = (text: string, documentTokensMax = 100) => checkDocument(text, { limits, documentTokensMax });
 
 test("a document within the limits passes, and comes without locations", () => {
-  const { document, excess } = check("{ a { b { c } } }");
-  expect(excess).toBeUndefined();
+  const { document, exceeded } = check("{ a { b { c } } }");
+  expect(exceeded).toBeUndefined();
   expect(document && print(document).replaceAll(/\s+/g, " ")).toBe("{ a { b { c } } }");
   expect(document?.loc).toBeUndefined();
 });
 
 test("one beyond a limit is refused", () => {
   expect(check("{ a { b { c { d } } } }")).toEqual({
-    excess: expect.objectContaining({ code: "DEPTH_LIMIT_EXCEEDED" }),
+    exceeded: expect.objectContaining({ code: "DEPTH_LIMIT_EXCEEDED" }),
   });
 });
 
@@ -35,5 +35,5 @@ test("a document deeper than the stack is too deep", () => {
     `${"{a".repeat(100_000)}${"}".repeat(100_000)}`,
     `{ a(b: ${"[".repeat(100_000)}${"]".repeat(100_000)}) }`,
   ])
-    expect(check(text, 1_000_000).excess?.code).toBe("DEPTH_LIMIT_EXCEEDED");
+    expect(check(text, 1_000_000).exceeded?.code).toBe("DEPTH_LIMIT_EXCEEDED");
 });

@@ -1,7 +1,7 @@
-// Stage 2 of 5: what do you ask? Each new document is measured, before Apollo Server validates it.
+// Stage 2 of 5: parse. Measures each new document before Apollo Server validates it.
 import { type DocumentNode, GraphQLError, parse } from "graphql";
-import { type Excess, findExcess, type OperationLimits } from "./limits.ts";
-import { findOverlap } from "./field-merging-cost.ts";
+import { findExcessiveMerging } from "./field-merging-cost.ts";
+import { type ExceededLimit, findExceededLimit, type OperationLimits } from "./limits.ts";
 
 export interface DocumentCheckOptions {
   readonly limits: OperationLimits;
@@ -9,23 +9,22 @@ export interface DocumentCheckOptions {
 }
 
 export interface CheckedDocument {
-  /** Without locations: they are two thirds of a document's memory. Missing when the text is no GraphQL, or too much of it. */
+  /** Without locations, which are two thirds of a document's memory. Undefined if the text cannot be parsed or exceeds a limit. */
   readonly document?: DocumentNode;
-  /** The limit that an operation of the document passes. */
-  readonly excess?: Excess;
+  readonly exceeded?: ExceededLimit;
 }
 
-/** What is no GraphQL at all passes all limits: the lane's own parser says so, with its place. */
+/** A text with a syntax error exceeds no limit: Apollo Server's parser reports the error with its location. */
 export function checkDocument(text: string, { documentTokensMax, limits }: DocumentCheckOptions): CheckedDocument {
   try {
     const document = parse(text, { maxTokens: documentTokensMax, noLocation: true });
-    const excess = findExcess(document, limits) ?? findOverlap(document);
-    return excess ? { excess } : { document };
+    const exceeded = findExceededLimit(document, limits) ?? findExcessiveMerging(document);
+    return exceeded ? { exceeded } : { document };
   } catch (error) {
     if (error instanceof GraphQLError) return {};
-    // Parsing and measuring go down as deep as the document does: the stack is a limit too.
+    // Parsing and measuring recurse as deep as the document: the stack overflows on a document that is nested too deeply.
     if (error instanceof RangeError)
-      return { excess: { code: "DEPTH_LIMIT_EXCEEDED", message: "The document is nested too deeply." } };
+      return { exceeded: { code: "DEPTH_LIMIT_EXCEEDED", message: "The document is nested too deeply." } };
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurns } from "./event-loop-queue.ts";
+import { createEventLoopQueue } from "./event-loop-queue.ts";
 
 test("each caller gets a turn of its own, in order, and other work comes in between", async () => {
-  const takeTurn = createTurns();
+  const takeTurn = createEventLoopQueue();
   const steps: string[] = [];
   const run = async (name: string) => {
     await takeTurn();

@@ -1,10 +1,10 @@
-// Stage 2 of 5: parse. Unknown documents are parsed and validated one in each turn of the event loop.
+// Stage 2 of 5: parse. Unknown documents are parsed and validated one in each iteration of the event loop.
 
 /**
- * Returns a function that resolves for one caller in each turn, in the order of the calls. Requests for known operations are served in
+ * Returns a function that resolves for one caller in each iteration, in the order of the calls. Requests for known operations are served in
  * between: they wait for one unknown document (some 15 ms for the longest allowed), however many clients send one at the same time.
  */
-export function createTurns(): () => Promise<void> {
+export function createEventLoopQueue(): () => Promise<void> {
   const waiting: (() => void)[] = [];
 
   function next(): void {

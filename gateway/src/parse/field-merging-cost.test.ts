@@ -1,10 +1,10 @@
 import { parse } from "graphql";
 import { expect, test } from "vitest";
-import { findOverlap } from "./field-merging-cost.ts";
+import { findExcessiveMerging } from "./field-merging-cost.ts";
 
 const many = (count: number, write: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => write(i)).join(" ");
-const find = (text: string) => findOverlap(parse(text))?.code;
+const find = (text: string) => findExcessiveMerging(parse(text))?.code;
 
 test.each([
   ["one field", `{ books { ${"title ".repeat(400)} } }`],

@@ -7,7 +7,7 @@ import {
   type SelectionSetNode,
   type OperationDefinitionNode,
 } from "graphql";
-import type { Excess } from "./limits.ts";
+import type { ExceededLimit } from "./limits.ts";
 
 /**
  * Steps and comparisons that one document may cost: validation takes 2 to 25 ms for as many. graphql-js gives up after 500,000 by itself
@@ -27,7 +27,7 @@ interface Group {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** The first definition whose fields are repeated too often. What fragments bring is counted wherever they are spread. */
-export function findOverlap({ definitions }: DocumentNode): Excess | undefined {
+export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { JsonError } from "@tributary/kit/http/json-body";
-import { Refusal } from "../errors/codes.ts";
+import { Rejection } from "../errors/rejections.ts";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface GraphqlRequest {
@@ -128,6 +128,6 @@ function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-function malformed(message: string): Refusal {
-  return new Refusal("MALFORMED_REQUEST", message);
+function malformed(message: string): Rejection {
+  return new Rejection("MALFORMED_REQUEST", message);
 }

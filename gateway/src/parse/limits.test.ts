@@ -1,6 +1,6 @@
 import { parse } from "graphql";
 import { expect, test } from "vitest";
-import { findExcess, type OperationLimits } from "./limits.ts";
+import { findExceededLimit, type OperationLimits } from "./limits.ts";
 
 const limits: OperationLimits = {
   depthMax: 3,
@@ -12,7 +12,7 @@ const limits: OperationLimits = {
   charactersMax: 100,
 };
 
-const excess = (text: string) => findExcess(parse(text), limits)?.code;
+const excess = (text: string) => findExceededLimit(parse(text), limits)?.code;
 
 test.each([
   ["{ a { b { c } } }", undefined],
@@ -54,5 +54,5 @@ test("fragments in a circle, and fragments that are missing, end", () => {
 });
 
 test("a limit says its number", () => {
-  expect(findExcess(parse("{ a b c d e }"), limits)?.message).toBe("An operation has at most 4 root fields.");
+  expect(findExceededLimit(parse("{ a b c d e }"), limits)?.message).toBe("An operation has at most 4 root fields.");
 });

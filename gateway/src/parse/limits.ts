@@ -29,7 +29,7 @@ export interface OperationLimits {
   readonly charactersMax: number;
 }
 
-export interface Excess {
+export interface ExceededLimit {
   readonly code: Extract<ClientCode, `${string}_LIMIT_EXCEEDED`>;
   readonly message: string;
 }
@@ -59,7 +59,7 @@ const rules = [
 ] as const;
 
 /** The first limit that an operation of the document passes; every operation counts, since each of them will be validated. */
-export function findExcess(document: DocumentNode, limits: OperationLimits): Excess | undefined {
+export function findExceededLimit(document: DocumentNode, limits: OperationLimits): ExceededLimit | undefined {
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;

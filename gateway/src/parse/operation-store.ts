@@ -1,46 +1,46 @@
-// What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
-import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+// Stage 2 of 5: parse. The validated documents and operations of one generation. The fast path takes only operations in this store.
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
-import { type AdmittedOperation, identifyOperation } from "./validated-operation.ts";
+import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
-export interface Operations {
-  /** Whether an operation of this document was admitted. */
+export interface OperationStore {
+  /** Whether an operation of this document is stored. */
   has(source: string): boolean;
-  /** Undefined when the full lane has not admitted it, or it was dropped since. */
-  find(source: string, operationName: string | undefined): AdmittedOperation | undefined;
-  /** A document with an operation that was admitted, by the SHA-256 of its text in hexadecimal digits. */
+  /** Undefined if the operation was not validated yet, or was evicted. */
+  find(source: string, operationName: string | undefined): ValidatedOperation | undefined;
+  /** A validated document, by the SHA-256 of its text in hexadecimal digits. */
   findDocument(hash: string): DocumentNode | undefined;
-  /** The same object for the same operation, as long as it is kept: engines hang on it what they compile. */
-  admit(o: NamedOperation): AdmittedOperation;
+  /** Returns the same object for the same operation until it is evicted: compiled plans are cached by its identity. */
+  add(o: NamedOperation): ValidatedOperation;
   /** Drops all documents. */
   clear(): void;
   size(): KeptSize;
-  /** By how often they were found or admitted, the most used first. */
-  listMostUsed(operationsMax: number): readonly UsedOperation[];
+  /** By how often they were found or added, the most used first. */
+  listMostUsed(operationsMax: number): readonly RankedOperation[];
 }
 
-interface UsedOperation extends Pick<NamedOperation, "source" | "operationName"> {
-  readonly admitted: AdmittedOperation;
+interface RankedOperation extends Pick<NamedOperation, "source" | "operationName"> {
+  readonly operation: ValidatedOperation;
 }
 
 interface NamedOperation {
   readonly source: string;
   readonly hash: string;
-  /** As the client names it. */
+  /** The request's `operationName`. */
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
 }
 
-export interface OperationsOptions {
-  /** The operations of each document are bounded by its text. */
+export interface OperationStoreOptions {
+  /** The operations of a document are bounded by its text. */
   readonly documentsMax: number;
   /** Of documents, with what is compiled for their operations. */
   readonly bytesMax: number;
   readonly onEvicted?: () => void;
 }
 
-/** Estimates of what a document retains: the entry, and each node of its tree without locations (retention.test.ts). */
+/** Estimates of the memory of a document: the entry, and each node of its tree without locations (retention.test.ts). */
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
 function estimateBytes(source: string, document: DocumentNode): number {
@@ -49,57 +49,62 @@ function estimateBytes(source: string, document: DocumentNode): number {
   return retainedBytes.document + source.length + nodes * retainedBytes.node;
 }
 
-interface Known {
+interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
-  readonly names: Map<string | undefined, Used>;
+  /** By the request's `operationName`. */
+  readonly operations: Map<string | undefined, StoredOperation>;
 }
 
-interface Used {
-  readonly admitted: AdmittedOperation;
+interface StoredOperation {
+  readonly operation: ValidatedOperation;
   readonly operationName: string | undefined;
-  uses: number;
+  usesCount: number;
 }
 
-export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} }: OperationsOptions): Operations {
-  const byHash = new Map<string, Known>();
-  const bySource = createBoundedMap<Known>({
+export function createOperationStore({
+  documentsMax,
+  bytesMax,
+  onEvicted = () => {},
+}: OperationStoreOptions): OperationStore {
+  const byHash = new Map<string, StoredDocument>();
+  const bySource = createBoundedMap<StoredDocument>({
     entriesMax: documentsMax,
     weightMax: bytesMax,
     onDrop: ({ hash }) => byHash.delete(hash),
     onEvicted,
   });
 
-  function find(source: string, operationName: string | undefined): AdmittedOperation | undefined {
-    const used = bySource.get(source)?.names.get(operationName);
-    if (used === undefined) return undefined;
-    used.uses++;
-    return used.admitted;
+  function find(source: string, operationName: string | undefined): ValidatedOperation | undefined {
+    const stored = bySource.get(source)?.operations.get(operationName);
+    if (stored === undefined) return undefined;
+    stored.usesCount++;
+    return stored.operation;
   }
 
-  function keep({ source, hash, document }: NamedOperation): Known {
-    const known: Known = { hash, document, names: new Map() };
-    if (bySource.set(source, known, estimateBytes(source, document))) byHash.set(hash, known);
-    return known;
+  function addDocument({ source, hash, document }: NamedOperation): StoredDocument {
+    const stored: StoredDocument = { hash, document, operations: new Map() };
+    if (bySource.set(source, stored, estimateBytes(source, document))) byHash.set(hash, stored);
+    return stored;
   }
 
-  function add(named: NamedOperation): AdmittedOperation {
-    const { source, operationName, document, operation } = named;
-    const known = bySource.get(source) ?? keep(named);
-    const { names } = known;
-    // With its name and without one a client may mean the same operation.
-    const same = [...names.values()].find(({ admitted }) => admitted.operation.name?.value === operation.name?.value);
-    const admitted = same?.admitted ?? {
+  function addOperation(named: NamedOperation): ValidatedOperation {
+    const { source, operationName, document, operation: node } = named;
+    const stored = bySource.get(source) ?? addDocument(named);
+    const { operations } = stored;
+    // A request with the name and a request without a name can mean the same operation.
+    const same = [...operations.values()].find(({ operation }) => operation.operation.name?.value === node.name?.value);
+    const operation = same?.operation ?? {
       source,
       document,
-      operation,
-      identity: identifyOperation(operation, known.hash),
+      operation: node,
+      identity: identifyOperation(node, stored.hash),
       retain(bytes: number) {
-        if (bySource.get(source) === known) bySource.addWeight(source, bytes);
+        if (bySource.get(source) === stored) bySource.addWeight(source, bytes);
       },
     };
-    names.set(operationName, { admitted, operationName, uses: 1 });
-    return admitted;
+    operations.set(operationName, { operation, operationName, usesCount: 1 });
+    return operation;
   }
 
   return {
@@ -108,12 +113,12 @@ export function createOperations({ documentsMax, bytesMax, onEvicted = () => {} 
     clear: bySource.clear,
     size: bySource.size,
     findDocument: (hash) => byHash.get(hash)?.document,
-    admit: (named) => find(named.source, named.operationName) ?? add(named),
+    add: (named) => find(named.source, named.operationName) ?? addOperation(named),
     listMostUsed: (operationsMax) =>
       [...bySource.values()]
-        .flatMap(({ names }) => [...names.values()])
-        .toSorted((a, b) => b.uses - a.uses)
+        .flatMap(({ operations }) => [...operations.values()])
+        .toSorted((a, b) => b.usesCount - a.usesCount)
         .slice(0, operationsMax)
-        .map(({ admitted, operationName }) => ({ source: admitted.source, operationName, admitted })),
+        .map(({ operation, operationName }) => ({ source: operation.source, operationName, operation })),
   };
 }

@@ -1,6 +1,6 @@
 import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { expect, test } from "vitest";
-import { type AdmittedOperation, identifyOperation } from "./validated-operation.ts";
+import { type ValidatedOperation, identifyOperation } from "./validated-operation.ts";
 import { findVariableProblems, requireOperation } from "./operation.ts";
 
 const schema = buildSchema("type Query { a(id: ID): Int } type Subscription { a: Int }");
@@ -34,7 +34,7 @@ test("each has its place, though the document is kept without", () => {
   expect(problem?.locations).toEqual([{ line: 2, column: 9 }]);
 });
 
-function admit(source: string, name?: string): AdmittedOperation {
+function admit(source: string, name?: string): ValidatedOperation {
   const document = parse(source, { noLocation: true });
   const operation = getOperationAST(document, name);
   if (!operation) throw new Error("not an operation");

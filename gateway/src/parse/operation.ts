@@ -9,8 +9,8 @@ import {
   parse,
   type VariableDefinitionNode,
 } from "graphql";
-import { Refusal } from "../errors/codes.ts";
-import type { AdmittedOperation } from "./validated-operation.ts";
+import { Rejection } from "../errors/rejections.ts";
+import type { ValidatedOperation } from "./validated-operation.ts";
 
 /** So many problems with variables are told at once. */
 const variableProblemsMax = 50;
@@ -24,12 +24,12 @@ export function requireOperation(
   operation: OperationDefinitionNode | null | undefined,
   operationName: string | undefined,
 ): OperationDefinitionNode {
-  if (!operation) throw new Refusal("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
+  if (!operation) throw new Rejection("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
   const kind = operation.operation;
   // graphql-js 16 has no rule for a kind that the schema lacks (KnownOperationTypesRule comes with 17).
-  if (!schema.getRootType(kind)) throw new Refusal("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
+  if (!schema.getRootType(kind)) throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
   if (kind === OperationTypeNode.SUBSCRIPTION)
-    throw new Refusal("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
+    throw new Rejection("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
   return operation;
 }
 
@@ -46,7 +46,7 @@ const none: readonly never[] = [];
  */
 export function findVariableProblems(
   schema: GraphQLSchema,
-  { source, operation }: AdmittedOperation,
+  { source, operation }: ValidatedOperation,
   variables: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
   const { variableDefinitions = none } = operation;

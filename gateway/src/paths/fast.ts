@@ -1,73 +1,83 @@
-// The fast lane of /graphql: operations that the full lane has admitted, without Express and Apollo Server. It refuses nobody at the door: what
-// it does not recognise goes on to the full lane, with all that was read of it. The hottest code of the house.
+// The fast path of /graphql: operations that the full path has validated before, without Express and Apollo Server. It rejects no request
+// before it has found the operation: any other request goes to the full path, with everything that was read of it. The hottest code of the
+// gateway.
 import type { IncomingMessage } from "node:http";
-import { hasOneHost } from "@tributary/kit/http/host";
-import type { Exchange } from "../admit/exchange.ts";
-import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import { hasOneHost } from "@tributary/kit/http/host";
+import type { GatewayExchange } from "../admit/exchange.ts";
+import { preferResponseType } from "../admit/negotiation.ts";
+import { rejectRequest } from "../errors/rejections.ts";
+import type { GatewayObserver } from "../observations.ts";
 import { findSource, type GraphqlRequest, persistedHashOf } from "../parse/graphql-request.ts";
-import type { Asked, Pipeline } from "../pipeline.ts";
-import type { AdmittedOperation } from "../parse/validated-operation.ts";
-import { refuse } from "../errors/rejections.ts";
-import type { WriteAnswer } from "../shape/send-response.ts";
+import type { ValidatedOperation } from "../parse/validated-operation.ts";
+import type { ParsedRequest, Pipeline } from "../pipeline.ts";
+import type { ResponseType } from "../response.ts";
+import type { SendResponse } from "../shape/send-response.ts";
 import type { Generations, Pinned } from "../supergraph/generations.ts";
-import type { Observe } from "../telemetry/observation-log.ts";
 import type { Received } from "./full.ts";
 
-export interface FastLaneOptions {
+export interface FastPathOptions {
   readonly pipeline: Pipeline;
   readonly generations: Generations;
-  /** By hash: the texts that clients have registered. */
+  /** The texts of automatic persisted queries, by hash. */
   readonly persistedQueries: BoundedMap<string>;
-  readonly write: WriteAnswer;
-  readonly observe: Observe;
-  /** The full lane, behind Express. */
-  readonly goOn: (exchange: Exchange, received?: Received) => void;
+  readonly send: SendResponse;
+  readonly observe: GatewayObserver;
+  /** Express, and behind it the full path. */
+  readonly continueInFull: (exchange: GatewayExchange, received?: Received) => void;
 }
 
-export type FastLane = (exchange: Exchange) => void;
+export type FastPath = (exchange: GatewayExchange) => void;
 
-export function createFastLane({ pipeline, generations, write, observe, goOn, ...o }: FastLaneOptions): FastLane {
+export function createFastPath(o: FastPathOptions): FastPath {
+  const { pipeline, generations, send, observe, continueInFull } = o;
+
   return (exchange) => {
-    const answerType = recognise(exchange.request);
-    if (answerType === undefined || generations.current?.admission.isWatched !== false) return goOn(exchange);
+    const responseType = readResponseType(exchange.request);
+    if (responseType === undefined || generations.current?.validation.hasRequestHooks !== false)
+      return continueInFull(exchange);
     pipeline.receive(exchange, (received) => {
       exchange.record?.enter("parse");
-      if (received instanceof Error || !answerKnown(exchange, answerType, received)) goOn(exchange, received);
+      if (received instanceof Error || !respondIfKnown(exchange, responseType, received))
+        continueInFull(exchange, received);
     });
   };
 
-  /** False when the operation is not known. */
-  function answerKnown(exchange: Exchange, answerType: AnswerType, graphql: GraphqlRequest): boolean {
-    const source = registers(graphql) ? undefined : findSource(graphql, o.persistedQueries);
+  /** @returns false if the operation is not in the store. */
+  function respondIfKnown(exchange: GatewayExchange, responseType: ResponseType, graphql: GraphqlRequest): boolean {
+    const source = registersQuery(graphql) ? undefined : findSource(graphql, o.persistedQueries);
     const pinned = source === undefined ? undefined : generations.pin();
     if (source === undefined || pinned === undefined) return false;
-    const known = pinned.generation.operations.find(source, graphql.operationName);
-    if (known) void answer(pinned, known, { exchange, answerType, graphql });
+    const operation = pinned.generation.operations.find(source, graphql.operationName);
+    if (operation) void respond(pinned, operation, { exchange, responseType, graphql });
     else pinned.release();
-    return known !== undefined;
+    return operation !== undefined;
   }
 
-  async function answer({ generation, release }: Pinned, known: AdmittedOperation, asked: Asked): Promise<void> {
-    const { exchange, answerType } = asked;
-    if (exchange.record) exchange.record.lane = "fast";
+  async function respond(
+    { generation, release }: Pinned,
+    operation: ValidatedOperation,
+    parsed: ParsedRequest,
+  ): Promise<void> {
+    const { exchange, responseType } = parsed;
+    if (exchange.record) exchange.record.path = "fast";
     try {
-      write(exchange, await pipeline.answer(generation.engine, known, asked));
+      send(exchange, await pipeline.respond(generation.stages, operation, parsed));
     } catch (error) {
-      write(exchange, refuse(observe, exchange, answerType, error, known.identity));
+      send(exchange, rejectRequest(observe, exchange, responseType, error, operation.identity));
     } finally {
       release();
     }
   }
 }
 
-/** The form of the answer, for a request that may be one of ours. Everybody else, and whoever is to be refused, goes on. */
-function recognise(request: IncomingMessage): AnswerType | undefined {
+/** Undefined for a request that the fast path does not take. */
+function readResponseType(request: IncomingMessage): ResponseType | undefined {
   if (request.method !== "POST" || request.url !== "/graphql" || !hasOneHost(request)) return undefined;
-  return preferAnswerType(request.headers.accept);
+  return preferResponseType(request.headers.accept);
 }
 
-/** A persisted query that comes with its text is to be registered, and only the full lane does that. */
-function registers(graphql: GraphqlRequest): boolean {
+/** A persisted query that is sent with its text is registered, which only the full path does. */
+function registersQuery(graphql: GraphqlRequest): boolean {
   return graphql.query !== undefined && persistedHashOf(graphql) !== undefined;
 }

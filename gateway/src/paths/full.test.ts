@@ -3,15 +3,15 @@ import type { AddressInfo } from "node:net";
 import { createCors } from "@tributary/kit/http/cors";
 import { buildSchema } from "graphql";
 import { afterEach, expect, test } from "vitest";
-import { createIntroduction } from "../admit/exchange.ts";
-import { Refusal } from "../errors/codes.ts";
+import { createExchangeFactory } from "../admit/exchange.ts";
+import { Rejection } from "../errors/rejections.ts";
 import { createPipeline } from "../pipeline.ts";
-import type { Engine } from "../supergraph-stages.ts";
-import { createWriter } from "../shape/send-response.ts";
+import type { SupergraphStages } from "../supergraph-stages.ts";
+import { createResponseSender } from "../shape/send-response.ts";
 import type { Generation, Generations } from "../supergraph/generations.ts";
-import type { Observation } from "../telemetry/observation-log.ts";
-import { createFullLane } from "./full.ts";
-import { createOperations } from "../parse/operation-store.ts";
+import type { GatewayObservation } from "../observations.ts";
+import { createFullPath } from "./full.ts";
+import { createOperationStore } from "../parse/operation-store.ts";
 
 let server: Server | undefined;
 
@@ -20,15 +20,15 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-const fine = { status: 200, contentType: "application/json; charset=utf-8", body: Buffer.from("{}") };
+const emptyResponse = { status: 200, contentType: "application/json; charset=utf-8", body: Buffer.from("{}") };
 
-test("a generation is let go with the answer", async () => {
-  const { post, pins } = await setUp(() => Promise.resolve(fine));
+test("a generation is released with the response", async () => {
+  const { post, pins } = await setUp(() => Promise.resolve(emptyResponse));
   expect((await post()).status).toBe(200);
-  expect(pins).toEqual({ taken: 1, released: 1 });
+  expect(pins).toEqual({ pinned: 1, released: 1 });
 });
 
-test("a generation is let go when answering fails, and the client gets JSON without a reason", async () => {
+test("a generation is released when a bug is thrown, and the client gets JSON without the reason", async () => {
   const cause = new Error("SELECT secret");
   const { post, pins, observations } = await setUp(() => Promise.reject(cause));
   const response = await post();
@@ -36,27 +36,27 @@ test("a generation is let go when answering fails, and the client gets JSON with
   expect(await response.text()).toBe(
     '{"errors":[{"message":"Something went wrong on our side.","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}',
   );
-  expect(pins).toEqual({ taken: 1, released: 1 });
+  expect(pins).toEqual({ pinned: 1, released: 1 });
   expect(observations).toEqual([{ kind: "internal-error", requestId: "r-1", traceId: expect.any(String), cause }]);
 });
 
-test("no generation is taken for a request that cannot be read", async () => {
-  const { post, pins } = await setUp(() => Promise.reject(new Error("not asked")));
+test("no generation is pinned for a request that cannot be read", async () => {
+  const { post, pins } = await setUp(() => Promise.reject(new Error("not called")));
   expect((await post("{")).status).toBe(400);
-  expect(pins.taken).toBe(0);
+  expect(pins.pinned).toBe(0);
 });
 
-async function setUp(admit: Generation["admission"]["admit"]) {
-  const pins = { taken: 0, released: 0 };
-  const observations: Observation[] = [];
-  const observe = (observation: Observation) => void observations.push(observation);
-  const generations = createFakeGenerations(admit, pins);
+async function setUp(validate: Generation["validation"]["validate"]) {
+  const pins = { pinned: 0, released: 0 };
+  const observations: GatewayObservation[] = [];
+  const observe = (observation: GatewayObservation) => void observations.push(observation);
+  const generations = createFakeGenerations(validate, pins);
   const about = { graphqlBodyBytesMax: 1_000, requestTimeoutMs: 1_000, exposesPlans: false, serverTiming: false };
   const pipeline = createPipeline({ ...about, observe });
-  const write = createWriter({ responseTimeoutMs: 1_000, observe });
-  const fullLane = createFullLane({ pipeline, generations, write, observe });
-  const introduce = createIntroduction(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
-  const listening = createServer((request, response) => void fullLane(introduce(request, response)));
+  const send = createResponseSender({ responseTimeoutMs: 1_000, observe });
+  const fullPath = createFullPath({ pipeline, generations, send, observe });
+  const createExchange = createExchangeFactory(createCors({ origins: [], allowedHeaders: [], exposedHeaders: [] }));
+  const listening = createServer((request, response) => void fullPath(createExchange(request, response)));
   server = listening;
   await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/graphql`;
@@ -66,12 +66,16 @@ async function setUp(admit: Generation["admission"]["admit"]) {
 }
 
 function createFakeGenerations(
-  admit: Generation["admission"]["admit"],
-  pins: { taken: number; released: number },
+  validate: Generation["validation"]["validate"],
+  pins: { pinned: number; released: number },
 ): Generations {
-  const engine: Engine = {
+  const stages: SupergraphStages = {
     apiSchema: buildSchema("type Query { a: Int }"),
-    execute: () => Promise.reject(new Refusal("OPERATION_TOO_COMPLEX")),
+    plan: () => Promise.reject(new Rejection("OPERATION_TOO_COMPLEX")),
+    run: () => Promise.reject(new Error("not called")),
+    shape: () => {
+      throw new Error("not called");
+    },
     explain: () => Promise.resolve(undefined),
     prepare: () => Promise.resolve(),
     conditionsOf: () => [],
@@ -80,9 +84,9 @@ function createFakeGenerations(
   const generation: Generation = {
     apiSdl: "",
     subgraphs: [],
-    engine,
-    admission: { admit, isWatched: false, close: () => Promise.resolve() },
-    operations: createOperations({ documentsMax: 1, bytesMax: 1 }),
+    stages,
+    validation: { validate, hasRequestHooks: false, close: () => Promise.resolve() },
+    operations: createOperationStore({ documentsMax: 1, bytesMax: 1 }),
     sizeOfPlans: () => ({ entries: 0, bytes: 0 }),
     listMostUsed: () => [],
     warm: () => Promise.resolve(),
@@ -93,7 +97,7 @@ function createFakeGenerations(
     current: generation,
     currentId: "g",
     pin: () => {
-      pins.taken++;
+      pins.pinned++;
       return { generation, release: () => void pins.released++ };
     },
     load: () => Promise.resolve(),

@@ -1,62 +1,62 @@
-// The full lane of /graphql: it takes every request there is. Express stands before it, Apollo Server admits what it asks.
+// The full path of /graphql: it takes every request. Express routes the request to it, and Apollo Server validates the document.
 import type { IncomingMessage } from "node:http";
-import { refuseCrossSite } from "../admit/csrf.ts";
-import type { Exchange } from "../admit/exchange.ts";
-import { type AnswerType, preferAnswerType } from "../admit/negotiation.ts";
-import { Refusal } from "../errors/codes.ts";
+import { rejectCrossSite } from "../admit/csrf.ts";
+import type { GatewayExchange } from "../admit/exchange.ts";
+import { preferResponseType } from "../admit/negotiation.ts";
+import { Rejection, rejectRequest } from "../errors/rejections.ts";
+import type { GatewayObserver } from "../observations.ts";
 import { type GraphqlRequest, readGraphqlSearch } from "../parse/graphql-request.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { refuse } from "../errors/rejections.ts";
-import type { Answer, WriteAnswer } from "../shape/send-response.ts";
+import type { ClientResponse, ResponseType } from "../response.ts";
+import type { SendResponse } from "../shape/send-response.ts";
+import type { OperationRequest } from "../supergraph/apollo-validation.ts";
 import type { Generations } from "../supergraph/generations.ts";
-import type { Observe } from "../telemetry/observation-log.ts";
-import type { Question } from "../supergraph/apollo-validation.ts";
 
-export interface FullLaneOptions {
+export interface FullPathOptions {
   readonly pipeline: Pipeline;
   readonly generations: Generations;
-  readonly write: WriteAnswer;
-  readonly observe: Observe;
+  readonly send: SendResponse;
+  readonly observe: GatewayObserver;
 }
 
-/** What the fast lane has read of a request before it let it go on: no byte is read twice. */
+/** What the fast path has read of a request already: a body can be read only once. */
 export type Received = GraphqlRequest | Error;
 
-export type FullLane = (exchange: Exchange, received?: Received) => Promise<void>;
+export type FullPath = (exchange: GatewayExchange, received?: Received) => Promise<void>;
 
-export function createFullLane({ pipeline, generations, write, observe }: FullLaneOptions): FullLane {
+export function createFullPath({ pipeline, generations, send, observe }: FullPathOptions): FullPath {
   return async (exchange, received) => {
     const { request, record } = exchange;
-    if (record) record.lane = "full";
-    let answerType: AnswerType = "application/json";
+    if (record) record.path = "full";
+    let responseType: ResponseType = "application/json";
     try {
       const method = readMethod(request);
-      answerType = requireAnswerType(request);
+      responseType = requireResponseType(request);
       const graphql = method === "GET" ? readGet(request) : await readPost(exchange, received);
       record?.enter("parse");
       if (record) record.requestedName = graphql.operationName;
-      write(exchange, await answer(exchange, { method, answerType, graphql }));
+      send(exchange, await respond(exchange, { method, responseType, graphql }));
     } catch (error) {
-      write(exchange, refuse(observe, exchange, answerType, error));
+      send(exchange, rejectRequest(observe, exchange, responseType, error));
     }
   };
 
-  function readPost(exchange: Exchange, received: Received | undefined): Promise<GraphqlRequest> {
+  function readPost(exchange: GatewayExchange, received: Received | undefined): Promise<GraphqlRequest> {
     return new Promise((resolve, reject) => {
-      const done = (asked: Received) => (asked instanceof Error ? reject(asked) : resolve(asked));
+      const done = (result: Received) => (result instanceof Error ? reject(result) : resolve(result));
       if (received === undefined) pipeline.receive(exchange, done);
       else done(received);
     });
   }
 
-  /** On one generation from start to end. */
-  async function answer(exchange: Exchange, question: Question): Promise<Answer> {
+  /** The request keeps one generation from start to end. */
+  async function respond(exchange: GatewayExchange, operationRequest: OperationRequest): Promise<ClientResponse> {
     const pinned = generations.pin();
-    if (!pinned) throw new Refusal("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
-    const { admission, engine } = pinned.generation;
+    if (!pinned) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
+    const { validation, stages } = pinned.generation;
     try {
-      return await admission.admit(question, (admitted) =>
-        pipeline.answer(engine, admitted, { exchange, ...question }),
+      return await validation.validate(operationRequest, (operation) =>
+        pipeline.respond(stages, operation, { exchange, ...operationRequest }),
       );
     } finally {
       pinned.release();
@@ -66,19 +66,19 @@ export function createFullLane({ pipeline, generations, write, observe }: FullLa
 
 function readMethod({ method }: IncomingMessage): "GET" | "POST" {
   if (method === "GET" || method === "POST") return method;
-  throw new Refusal("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, POST, OPTIONS" });
+  throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, POST, OPTIONS" });
 }
 
-function requireAnswerType(request: IncomingMessage): AnswerType {
-  const type = preferAnswerType(request.headers.accept);
+function requireResponseType(request: IncomingMessage): ResponseType {
+  const type = preferResponseType(request.headers.accept);
   if (type === undefined)
-    throw new Refusal("NOT_ACCEPTABLE", "Accept application/json or application/graphql-response+json.");
+    throw new Rejection("NOT_ACCEPTABLE", "Accept application/json or application/graphql-response+json.");
   return type;
 }
 
 function readGet(request: IncomingMessage): GraphqlRequest {
-  refuseCrossSite(request.headers);
+  rejectCrossSite(request.headers);
   const { url = "/" } = request;
-  const question = url.indexOf("?");
-  return readGraphqlSearch(new URLSearchParams(question === -1 ? "" : url.slice(question)));
+  const searchStart = url.indexOf("?");
+  return readGraphqlSearch(new URLSearchParams(searchStart === -1 ? "" : url.slice(searchStart)));
 }

@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. Progressive `@override`: which of the labels that an operation depends on are true for a client request.
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
-import type { AdmittedOperation } from "../parse/validated-operation.ts";
+import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { fragmentsOf } from "./normalize/resolve-conditions.ts";
 
 /** Labels that are true together, for the requests whose percentile is below `percentMax` and not below that of the combination before. */
@@ -27,7 +27,7 @@ const withoutLabels: readonly OverrideCombination[] = [noLabels];
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);
-  return (admitted: AdmittedOperation): readonly OverrideCombination[] => {
+  return (admitted: ValidatedOperation): readonly OverrideCombination[] => {
     if (overrideLabels.size === 0) return withoutLabels;
     const labels = [...findLabels(admitted, apiSchema, overrideLabels)].toSorted();
     const shares = labels.map((label) => ({ label, percent: readPercent(label) ?? (enabled.has(label) ? 100 : 0) }));
@@ -67,7 +67,7 @@ function readPercent(label: string): number | undefined {
 
 /** The labels of all fields that the operation selects, whatever its conditions. */
 function findLabels(
-  { document, operation }: AdmittedOperation,
+  { document, operation }: ValidatedOperation,
   apiSchema: GraphQLSchema,
   overrideLabels: OverrideOptions["overrideLabels"],
 ): ReadonlySet<string> {

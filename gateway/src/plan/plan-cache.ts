@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. The query plans of one supergraph, cached as JSON: a tenth of what they take as objects, and they are rarely read
 // again, because compiled operations are cached too.
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
 
 export interface PlanCache {
@@ -17,7 +17,7 @@ export interface PlanCacheOptions {
   readonly planner: Pick<SupergraphPlanner, "plan">;
   readonly plansMax: number;
   readonly bytesMax: number;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
 }
 
 /** What an entry takes beside its key and its plan. */

@@ -2,8 +2,8 @@
 // and override labels.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
-import { Refusal } from "../errors/codes.ts";
-import type { AdmittedOperation } from "../parse/validated-operation.ts";
+import { Rejection } from "../errors/rejections.ts";
+import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import type { Compile } from "./compile/compile.ts";
 import type { CompiledPlan } from "./compile/compiled-plan.ts";
 import { normalize } from "./normalize/normalize.ts";
@@ -18,19 +18,19 @@ export interface PlanOptions {
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
   /** The combinations of override labels that requests for the operation can have. */
-  readonly listCombinations: (admitted: AdmittedOperation) => readonly OverrideCombination[];
+  readonly listCombinations: (admitted: ValidatedOperation) => readonly OverrideCombination[];
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
-  /** The plan for a request of this trace; synchronous if it has been compiled. Rejects with a Refusal if the operation cannot be planned. */
-  plan(admitted: AdmittedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  /** The plan for a request of this trace; synchronous if it has been compiled. Rejects with a Rejection if the operation cannot be planned. */
+  plan(admitted: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan for a request of this trace, as JSON. */
-  explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  explain(admitted: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the operation for each combination of override labels, so that no request waits for it. */
-  prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
+  prepare(admitted: ValidatedOperation, variables: Variables): Promise<void>;
   /** The values of conditions for which an operation has been planned. */
-  conditionsOf(admitted: AdmittedOperation): readonly Variables[];
+  conditionsOf(admitted: ValidatedOperation): readonly Variables[];
 }
 
 /** Compiled variants of one operation; the oldest is evicted. */
@@ -60,10 +60,10 @@ interface Retention {
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
-  const known = new WeakMap<AdmittedOperation, Variants>();
+  const known = new WeakMap<ValidatedOperation, Variants>();
 
   async function compileNew(
-    admitted: AdmittedOperation,
+    admitted: ValidatedOperation,
     conditions: Variables,
     combination: OverrideCombination,
     retention: Retention,
@@ -74,22 +74,22 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return compiled;
   }
 
-  async function planNew(admitted: AdmittedOperation, conditions: Variables, { labels }: OverrideCombination) {
+  async function planNew(admitted: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
-    if (!plan.node) throw new Refusal("OPERATION_NOT_RESOLVABLE");
+    if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { client, plan };
   }
 
-  function variantsOf(admitted: AdmittedOperation): Variants {
+  function variantsOf(admitted: ValidatedOperation): Variants {
     const variants = known.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
     known.set(admitted, variants);
     return variants;
   }
 
   function planVariant(
-    admitted: AdmittedOperation,
+    admitted: ValidatedOperation,
     variables: Variables,
     { names, byKey }: Variants,
     combination: OverrideCombination,
@@ -142,7 +142,7 @@ function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Pr
   );
 }
 
-function createRetention(admitted: AdmittedOperation): Retention {
+function createRetention(admitted: ValidatedOperation): Retention {
   let retainedBytes = 0;
   let isReleased = false;
   return {
@@ -160,7 +160,7 @@ function createRetention(admitted: AdmittedOperation): Retention {
 }
 
 function createVariants(
-  { document, operation }: AdmittedOperation,
+  { document, operation }: ValidatedOperation,
   combinations: readonly OverrideCombination[],
 ): Variants {
   return { names: conditionVariables(document, operation), combinations, byKey: new Map() };

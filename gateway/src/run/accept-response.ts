@@ -1,125 +1,125 @@
-// Stage 4 of 5: fetch it. What came of one fetch is joined to the objects it is about; what did not come is recorded, place by place.
+// Stage 4 of 5: run. Joins the data of a response to the objects that the fetch was for, and records the field errors of missing data.
 import { Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, Join, Joins } from "../plan/compile/compiled-plan.ts";
-import { derive, type Source } from "./memoize-by-source.ts";
 import { readEntities } from "./entities.ts";
+import { createFailureReports, type FailedResult, type FailureReportOptions } from "./failure-reports.ts";
+import { createFieldErrorRecorder, type FieldError, type FieldErrorRecorder } from "./field-errors.ts";
 import { joinEntities, joinToAll, type SourceJoin } from "./joins.ts";
-import { createLossRecorder, type FieldLoss, type LossRecorder } from "./field-errors.ts";
+import { memoizeBySource, type MemoSource } from "./memoize-by-source.ts";
 import { type MergeRules, mergeCopy } from "./merge.ts";
-import { createReport, type FailedAnswer, type ReportOptions } from "./failure-log.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { AskedAnswer, Path, SubgraphAnswer, SubgraphError } from "./subgraph-response.ts";
+import type { FetchResult, ResponsePath, SubgraphError, SubgraphResponse } from "./subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-type GraphqlAnswer = Extract<SubgraphAnswer, { kind: "graphql" }>;
+type GraphqlResponse = Extract<SubgraphResponse, { kind: "graphql" }>;
 
-/** What grows while a plan is followed. */
-export interface RunData {
+/** The state of one request's run. Grows with each fetch. */
+export interface RunState {
   readonly plan: CompiledPlan;
   readonly scope: RequestScope;
-  /** Of a merged tree; else an object that answers are joined to. */
+  /** The merged tree if the plan is merged; else an empty object that responses are joined to. */
   readonly root: Record<string, unknown>;
   readonly joins: (SourceJoin | undefined)[];
-  readonly losses: FieldLoss[];
+  readonly fieldErrors: FieldError[];
   /** So far; see RunResult. */
   isShared: boolean;
 }
 
-export interface TakeOptions extends ReportOptions {
+export interface AcceptOptions extends FailureReportOptions {
   readonly mergeRules: MergeRules;
 }
 
-export interface Fetched {
+export interface SentFetch {
   readonly fetch: CompiledFetch;
   readonly representations: RepresentationSet | undefined;
 }
 
-/** What `make` gives; while all of a run is shared it is made once for all who have the same. */
-export function deriveFrom<Value>(
-  sources: readonly (Source | undefined)[],
-  by: object,
-  { isShared }: Pick<RunData, "isShared">,
-  make: () => Value,
+/** The value of `compute`. While the whole run is shared, it is computed once for all requests with the same sources. */
+export function memoizeWhileShared<Value>(
+  sources: readonly (MemoSource | undefined)[],
+  key: object,
+  { isShared }: Pick<RunState, "isShared">,
+  compute: () => Value,
 ): Value {
-  if (!isShared) return make();
+  if (!isShared) return compute();
   const [first, ...others] = sources.filter((source) => source !== undefined);
-  return first ? derive([first, ...others], by, make) : make();
+  return first ? memoizeBySource([first, ...others], key, compute) : compute();
 }
 
-/** Joins what came, and records what was lost. `came` is the answer to the whole request. */
-export function take(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
-  const { fetch, representations } = fetched;
-  const whole = deriveFrom([came, representations], fetch, run, () => readWhole(came, fetched, run.joins));
-  if (whole) return place(whole, fetch, run, o);
+/** @param result of the whole subgraph request, which can combine several fetches. */
+export function acceptResponse(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
+  const { fetch, representations } = sent;
+  const join = memoizeWhileShared([result, representations], fetch, run, () => readComplete(result, sent, run.joins));
+  if (join) return store(join, fetch, run, o);
   run.isShared = false;
-  takeInPart(came, fetched, run, o);
+  acceptIncomplete(result, sent, run, o);
 }
 
-/** Undefined when something is missing, or has to be refused. */
-function readWhole(came: AskedAnswer, { fetch, representations }: Fetched, joins: Joins): SourceJoin | undefined {
-  const answer = findOwnPart(came, fetch);
-  if (answer.kind !== "graphql" || answer.errors.length > 0 || !answer.data) return undefined;
-  if (!representations) return joinToAll(answer.data);
-  const refused: number[] = [];
-  const entities = readEntities(fetch, representations, answer.data, joins, (index) => void refused.push(index));
-  return entities && refused.length === 0 ? joinEntities(representations, entities) : undefined;
+/** Undefined if anything is missing or has to be rejected. */
+function readComplete(result: FetchResult, { fetch, representations }: SentFetch, joins: Joins) {
+  const response = findPartOf(fetch, result);
+  if (response.kind !== "graphql" || response.errors.length > 0 || !response.data) return undefined;
+  if (!representations) return joinToAll(response.data);
+  const rejected: number[] = [];
+  const entities = readEntities(fetch, representations, response.data, joins, (index) => void rejected.push(index));
+  return entities && rejected.length === 0 ? joinEntities(representations, entities) : undefined;
 }
 
-function takeInPart(came: AskedAnswer, fetched: Fetched, run: RunData, o: TakeOptions): void {
-  const { fetch, representations } = fetched;
-  const answer = withoutEmptyData(findOwnPart(came, fetch), representations);
-  const losses = createLossRecorder(fetch, { ...run, position: run.plan.root }, representations);
-  if (answer.kind === "graphql") {
-    recordErrors(answer, fetched, losses);
-    const report = createReport(o, fetch.service, run.scope);
-    const onMisshapen = (paths: readonly Path[]) => report.misshapen(paths, answer.replica);
-    const rest = answer.data && readRest(answer.data, fetched, run.joins, losses, onMisshapen);
-    if (rest) place(rest, fetch, run, o);
-  } else losses.loseAll({ kind: "fetch-failed", code: answer.code });
-  run.losses.push(...losses.finish());
+function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o: AcceptOptions): void {
+  const { fetch, representations } = sent;
+  const response = withoutNullEntities(findPartOf(fetch, result), representations);
+  const recorder = createFieldErrorRecorder(fetch, { ...run, position: run.plan.root }, representations);
+  if (response.kind === "graphql") {
+    recordErrors(response, sent, recorder);
+    const reports = createFailureReports(o, fetch.service, run.scope);
+    const onMisshapen = (paths: readonly ResponsePath[]) => reports.misshapen(paths, response.replica);
+    const join = response.data && readUsablePart(response.data, sent, run.joins, recorder, onMisshapen);
+    if (join) store(join, fetch, run, o);
+  } else recorder.addForAll({ kind: "fetch-failed", code: response.code });
+  run.fieldErrors.push(...recorder.finish());
 }
 
-/** What of it is right. */
-function readRest(
+/** Joins the entities that can be used, and records an error for each that is rejected. */
+function readUsablePart(
   data: Json,
-  { fetch, representations }: Fetched,
+  { fetch, representations }: SentFetch,
   joins: Joins,
-  losses: LossRecorder,
-  onMisshapen: (paths: readonly Path[]) => void,
+  recorder: FieldErrorRecorder,
+  onMisshapen: (paths: readonly ResponsePath[]) => void,
 ): SourceJoin | undefined {
   if (!representations) return joinToAll(data);
-  const refused: number[] = [];
-  const entities = readEntities(fetch, representations, data, joins, (index) => void refused.push(index));
+  const rejected: number[] = [];
+  const entities = readEntities(fetch, representations, data, joins, (index) => void rejected.push(index));
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
   if (!entities) {
     onMisshapen([["_entities"]]);
-    losses.loseAll(reason);
+    recorder.addForAll(reason);
     return undefined;
   }
-  onMisshapen(refused.map((index) => ["_entities", index]));
-  for (const index of refused) losses.lose(["_entities", index], reason);
+  onMisshapen(rejected.map((index) => ["_entities", index]));
+  for (const index of rejected) recorder.addAt(["_entities", index], reason);
   return joinEntities(representations, entities);
 }
 
-function place(join: SourceJoin, fetch: CompiledFetch, run: RunData, o: TakeOptions): void {
+function store(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
   if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
   else run.joins[fetch.slot] = join;
 }
 
-function mergeIntoTargets(fetch: CompiledFetch, run: RunData, o: TakeOptions, join: Join): void {
+function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {
   const targets = new Set<Record<string, unknown>>();
   visitTargets({ ...run, position: run.plan.root }, fetch.paths, (object) => void targets.add(object));
   for (const target of targets) {
-    mergeCopy(target, join.find(target) ?? nullsOf(fetch.selected), fetch.renames, o.mergeRules);
+    mergeCopy(target, join.find(target) ?? nullsFor(fetch.selected), fetch.renames, o.mergeRules);
   }
 }
 
-/** Of an entity that is not there the fields are null; they are not missing. */
-function nullsOf({ selections }: SelectionSetNode): Json {
+/** A missing entity has null fields; a field that is absent would count as a wrong response. */
+function nullsFor({ selections }: SelectionSetNode): Json {
   const nulls = selections.map((selection): Json => {
-    if (selection.kind === Kind.INLINE_FRAGMENT) return nullsOf(selection.selectionSet);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return nullsFor(selection.selectionSet);
     if (selection.kind !== Kind.FIELD || selection.name.value === "__typename") return {};
     return { [(selection.alias ?? selection.name).value]: null };
   });
@@ -127,57 +127,60 @@ function nullsOf({ selections }: SelectionSetNode): Json {
 }
 
 /**
- * What of a request's answer is about one of its fetches, as if it had been sent alone: its entities, the errors in them, and the errors
- * without a place.
+ * The part of a combined request's response for one of its fetches, as if the fetch had been sent alone: its entities, the errors in them,
+ * and the errors without a path.
  */
-function findOwnPart(answer: AskedAnswer, { representations }: CompiledFetch): AskedAnswer {
-  if (answer.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return answer;
+function findPartOf({ representations }: CompiledFetch, result: FetchResult): FetchResult {
+  if (result.kind !== "graphql" || !representations || representations.entitiesKey === "_entities") return result;
   const { entitiesKey } = representations;
-  const { data, errors, replica } = answer;
-  const own = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
+  const { data, errors, replica } = result;
+  const ofFetch = errors.filter(({ path }) => path === undefined || path.length === 0 || path[0] === entitiesKey);
   return {
     kind: "graphql",
     data: data && { _entities: data[entitiesKey] ?? null },
-    errors: own.map(({ path, ...error }) => ({ ...error, path: path && ["_entities", ...path.slice(1)] })),
+    errors: ofFetch.map(({ path, ...error }) => ({ ...error, path: path && ["_entities", ...path.slice(1)] })),
     replica,
   };
 }
 
-/** `_entities: null` beside errors is no data at all. */
-function withoutEmptyData(
-  answer: AskedAnswer,
+/** `_entities: null` with errors counts as `data: null`. */
+function withoutNullEntities(
+  result: FetchResult,
   representations: RepresentationSet | undefined,
-): FailedAnswer | GraphqlAnswer {
-  if (answer.kind !== "graphql" || answer.errors.length === 0 || !representations) return answer;
-  return Array.isArray(answer.data?.["_entities"]) ? answer : { ...answer, data: null };
+): FailedResult | GraphqlResponse {
+  if (result.kind !== "graphql" || result.errors.length === 0 || !representations) return result;
+  return Array.isArray(result.data?.["_entities"]) ? result : { ...result, data: null };
 }
 
-/** An error with a place stands there; one without stands for everything, when nothing came. */
-function recordErrors({ data, errors }: GraphqlAnswer, fetched: Fetched, losses: LossRecorder): void {
-  const placeless = errors.find(({ path }) => !isPlace(path, fetched));
-  if (!data && placeless) return losses.loseAll({ kind: "subgraph-error", error: placeless });
+/** Without data, an error without a usable path is the reason for every field. */
+function recordErrors({ data, errors }: GraphqlResponse, sent: SentFetch, recorder: FieldErrorRecorder): void {
+  const general = errors.find(({ path }) => !isUsablePath(path, sent));
+  if (!data && general) return recorder.addForAll({ kind: "subgraph-error", error: general });
   for (const error of errors) {
-    losses.lose(isPlace(error.path, fetched) ? error.path : undefined, { kind: "subgraph-error", error });
+    recorder.addAt(isUsablePath(error.path, sent) ? error.path : undefined, { kind: "subgraph-error", error });
   }
-  const [first] = errors;
-  if (!data && first) loseUntold(fetched, errors, losses);
+  if (!data) recordUnreportedFields(sent, errors, recorder);
 }
 
-/** In an entity fetch a place begins `["_entities", index]`; less says nothing. */
-function isPlace(path: Path | undefined, { representations }: Fetched): boolean {
+/** In an entity fetch a usable path starts with `["_entities", index]`. */
+function isUsablePath(path: ResponsePath | undefined, { representations }: SentFetch): boolean {
   return path !== undefined && path.length > 0 && (representations === undefined || typeof path[1] === "number");
 }
 
-/** A null that rose through the whole answer took fields with it that no error names. */
-function loseUntold({ fetch, representations }: Fetched, errors: readonly SubgraphError[], losses: LossRecorder): void {
+/** A null that propagated to `data` also removed fields that no error names: they get the first error. */
+function recordUnreportedFields(
+  { fetch, representations }: SentFetch,
+  errors: readonly SubgraphError[],
+  recorder: FieldErrorRecorder,
+): void {
   const [error] = errors;
   if (!error) return;
-  const told = new Set(errors.map(({ path }) => String(path?.[representations ? 1 : 0])));
-  const places: readonly Path[] = representations
+  const reported = new Set(errors.map(({ path }) => String(path?.[representations ? 1 : 0])));
+  const paths: readonly ResponsePath[] = representations
     ? representations.examples.map((_, i) => ["_entities", i])
     : rootKeys(fetch).map((key) => [key]);
-  for (const place of places) {
-    if (!told.has(String(place.at(-1)))) losses.lose(place, { kind: "subgraph-error", error });
+  for (const path of paths) {
+    if (!reported.has(String(path.at(-1)))) recorder.addAt(path, { kind: "subgraph-error", error });
   }
 }
 

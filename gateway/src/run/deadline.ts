@@ -1,45 +1,50 @@
-// Stage 4 of 5: fetch it. Waits end: at a time, or when the client they serve goes away.
+// Stage 4 of 5: run. The deadline of one client request.
 import type { ServerResponse } from "node:http";
-import { type AbortSignalLike, AbortSource } from "@tributary/kit/http/abort-source";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { AbortSource } from "@tributary/kit/http/abort-source";
 
-/** Why a request's signal was aborted: its time is up, or its client went away. */
-export type AbortReason = "late" | "gone";
+/** Why a request's signal was aborted. */
+export type AbortReason = "timeout" | "disconnected";
 
-export interface Deadline {
-  /** Made when it is first asked for: an answer without fetches needs no signal, timer or listener. */
+export interface RequestDeadline {
+  /** Created on first use: a request without fetches needs no signal, timer or listener. */
   signal(): AbortSignalLike;
-  /** Must be called when the work is done: frees the timer. */
+  /** Frees the timer and the listener. Must be called when the response is complete. */
   clear(): void;
 }
 
-/** A signal that is aborted `timeoutMs` from now, or when the client goes away before it has its answer. */
-export function createDeadline(response: ServerResponse, timeoutMs: number, onGone: () => void): Deadline {
+/** A signal that is aborted after `timeoutMs`, or when the client disconnects before it has received its response. */
+export function createDeadline(
+  response: ServerResponse,
+  timeoutMs: number,
+  onDisconnected: () => void,
+): RequestDeadline {
   const endsMs = performance.now() + timeoutMs;
   let source: AbortSource | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const leave = () => {
+  const abortOnClose = () => {
     if (response.writableFinished) return;
-    source?.abort("gone" satisfies AbortReason);
-    onGone();
+    source?.abort("disconnected" satisfies AbortReason);
+    onDisconnected();
   };
 
-  function arm(): AbortSource {
-    const armed = new AbortSource();
-    source = armed;
-    timer = setTimeout(() => armed.abort("late" satisfies AbortReason), Math.max(0, endsMs - performance.now()));
-    // The client may have left while its body was unpacked, or its operation planned.
-    if (response.closed) leave();
-    else response.once("close", leave);
-    return armed;
+  function start(): AbortSource {
+    const started = new AbortSource();
+    source = started;
+    timer = setTimeout(() => started.abort("timeout" satisfies AbortReason), Math.max(0, endsMs - performance.now()));
+    // The client may have disconnected while its body was decompressed, or its operation planned.
+    if (response.closed) abortOnClose();
+    else response.once("close", abortOnClose);
+    return started;
   }
 
   return {
-    signal: () => source ?? arm(),
+    signal: () => source ?? start(),
     clear() {
       if (!source) return;
       clearTimeout(timer);
-      response.off("close", leave);
+      response.off("close", abortOnClose);
     },
   };
 }

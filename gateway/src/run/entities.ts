@@ -1,34 +1,37 @@
-// Stage 4 of 5: fetch it. Are these the entities that were asked for? (Apollo Federation subgraph specification, `_entities`)
+// Stage 4 of 5: run. Checks that the entities of a response are those that were requested (Apollo Federation subgraph specification,
+// `_entities`).
 import type { CompiledFetch, Joins, KeyCheck, ObjectLayout } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The entities by representation, undefined where there is none. Undefined as a whole when the list is not what was asked for.
- * @param refuse is called with the index of each that is another entity, or none at all.
+ * One entry for each representation: its entity, or undefined if it is null or rejected. Undefined instead of a list if `_entities` is not a
+ * list of the requested length.
+ * @param reject is called with the index of each entry that is another entity, or no object.
  */
 export function readEntities(
   fetch: CompiledFetch,
   representations: RepresentationSet,
   data: Json,
   joins: Joins,
-  refuse: (index: number) => void,
+  reject: (index: number) => void,
 ): readonly (Json | undefined)[] | undefined {
   const list = Object.hasOwn(data, "_entities") ? data["_entities"] : undefined;
   if (!Array.isArray(list) || list.length !== representations.count) return undefined;
-  let layoutBefore: ObjectLayout | undefined;
+  let lastLayout: ObjectLayout | undefined;
   let checks: readonly KeyCheck[] = [];
   return (list as readonly unknown[]).map((entity, i) => {
     if (entity === null) return undefined;
     const example = representations.examples[i];
     if (example && isObject(entity)) {
-      // Entities of one type mostly stand together.
-      if (example.layout !== layoutBefore) checks = fetch.keyChecks(example.layout);
-      layoutBefore = example.layout;
-      if (isOfType(entity, example.layout, fetch) && holdsKey(entity, example.object, checks, joins)) return entity;
+      // Entities of one type are mostly adjacent.
+      if (example.layout !== lastLayout) checks = fetch.keyChecks(example.layout);
+      lastLayout = example.layout;
+      if (isOfType(entity, example.layout, fetch) && hasRequestedKey(entity, example.object, checks, joins))
+        return entity;
     }
-    refuse(i);
+    reject(i);
     return undefined;
   });
 }
@@ -37,14 +40,16 @@ function isObject(entity: unknown): entity is Json {
   return typeof entity === "object" && entity !== null && !Array.isArray(entity);
 }
 
-function isOfType({ __typename: said }: Json, layout: ObjectLayout, fetch: CompiledFetch): boolean {
+function isOfType({ __typename: typename }: Json, layout: ObjectLayout, fetch: CompiledFetch): boolean {
   return (
-    said === undefined || said === layout.typename || (typeof said === "string" && fetch.acceptsEntity(layout, said))
+    typename === undefined ||
+    typename === layout.typename ||
+    (typeof typename === "string" && fetch.acceptsEntity(layout, typename))
   );
 }
 
-/** Whether no key field has another value than the one by which the entity was requested. A missing key is accepted. */
-function holdsKey(entity: Json, requested: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
+/** Whether every returned key field has the value by which the entity was requested. A missing key is accepted. */
+function hasRequestedKey(entity: Json, requested: Json, checks: readonly KeyCheck[], joins: Joins): boolean {
   for (const { responseName, isExact, access } of checks) {
     const returned = entity[responseName];
     if (returned === undefined || returned === null) continue;

@@ -1,9 +1,9 @@
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import { expect, test } from "vitest";
-import { createSharing } from "./fetch-sharing.ts";
-import type { AskedAnswer } from "./subgraph-response.ts";
+import { createFetchSharing } from "./fetch-sharing.ts";
+import type { FetchResult } from "./subgraph-response.ts";
 
-test("equal reads at the same time are one read", async () => {
+test("equal reads in flight are sent once", async () => {
   const { share, reads } = setUp();
   const [one, other] = [share("a"), share("a")];
   expect(reads).toHaveLength(1);
@@ -14,10 +14,10 @@ test("equal reads at the same time are one read", async () => {
 test.each([
   ["service", { service: "orders" }],
   ["body", { body: "b" }],
-  ["caller", { authorization: "Bearer b" }],
-  ["caller, who is anonymous", { authorization: undefined }],
+  ["token", { authorization: "Bearer b" }],
+  ["token, since one has none", { authorization: undefined }],
   ["count of settled writes", { settledWrites: 1 }],
-])("reads that differ in their %s are two", (_, other) => {
+])("reads that differ in their %s are sent separately", (_, other) => {
   const { sharing, start, reads } = setUp();
   const read = { service: "users", body: "a", authorization: "Bearer a", settledWrites: 0 };
   const { signal } = new AbortController();
@@ -28,19 +28,19 @@ test.each([
   expect(reads).toHaveLength(2);
 });
 
-test("an answer is shared when two have waited for it to the end", async () => {
+test("a result is shared if two requests waited for it to the end", async () => {
   const { share, reads, sharing } = setUp();
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const alone = share("a");
-  void share("a", leaving.signal);
-  leaving.abort("gone");
+  void share("a", controller.signal);
+  controller.abort("disconnected");
   const both = [share("b"), share("b")];
   for (const read of reads) read.end();
   expect(sharing.isShared(await alone)).toBe(false);
   expect(sharing.isShared(await both[0]!)).toBe(true);
 });
 
-test("what has ended is read again", async () => {
+test("a read that has ended is sent again", async () => {
   const { share, reads } = setUp();
   const first = share("a");
   reads[0]!.end();
@@ -49,35 +49,35 @@ test("what has ended is read again", async () => {
   expect(reads).toHaveLength(2);
 });
 
-test("who leaves gets a failure at once, and takes nothing from the others", async () => {
+test("an aborted request gets a failure at once, and the others keep waiting", async () => {
   const { share, reads } = setUp();
-  const leaving = new AbortController();
-  const [left, stays] = [share("a", leaving.signal), share("a")];
-  leaving.abort("gone");
-  expect(await left).toMatchObject({ kind: "abandoned" });
+  const controller = new AbortController();
+  const [aborted, waiting] = [share("a", controller.signal), share("a")];
+  controller.abort("disconnected");
+  expect(await aborted).toMatchObject({ kind: "abandoned" });
   expect(reads[0]!.signal.aborted).toBe(false);
   reads[0]!.end();
-  expect(await stays).toMatchObject({ kind: "graphql" });
+  expect(await waiting).toMatchObject({ kind: "graphql" });
 });
 
-test("the last one to leave ends the read, with its reason", () => {
+test("the read is aborted with the last request that waits for it, for the same reason", () => {
   const { share, reads } = setUp();
-  const leaving = [new AbortController(), new AbortController()];
-  for (const { signal } of leaving) void share("a", signal);
-  leaving[0]!.abort("gone");
+  const controllers = [new AbortController(), new AbortController()];
+  for (const { signal } of controllers) void share("a", signal);
+  controllers[0]!.abort("disconnected");
   expect(reads[0]!.signal.aborted).toBe(false);
-  leaving[1]!.abort("late");
-  expect(reads[0]!.signal.reason).toBe("late");
+  controllers[1]!.abort("timeout");
+  expect(reads[0]!.signal.reason).toBe("timeout");
 });
 
-test("nobody joins a read that is being ended", async () => {
+test("an aborted read is not joined", async () => {
   const { share, reads } = setUp();
-  const leaving = new AbortController();
-  void share("a", leaving.signal);
-  leaving.abort("gone");
+  const controller = new AbortController();
+  void share("a", controller.signal);
+  controller.abort("disconnected");
   const next = share("a");
   expect(reads).toHaveLength(2);
-  // The end of the one that was given up takes nothing from the one that came after it.
+  // The end of the aborted read does not remove the second one.
   reads[0]!.end();
   await Promise.resolve();
   const joined = share("a");
@@ -86,22 +86,22 @@ test("nobody joins a read that is being ended", async () => {
   expect(await joined).toBe(await next);
 });
 
-test("who has an answer can leave without ending what comes next", async () => {
+test("an abort after the result does not abort a later equal read", async () => {
   const { share, reads } = setUp();
-  const leaving = new AbortController();
-  const first = share("a", leaving.signal);
+  const controller = new AbortController();
+  const first = share("a", controller.signal);
   reads[0]!.end();
   await first;
   void share("a");
-  leaving.abort("gone");
+  controller.abort("disconnected");
   expect(reads.map(({ signal }) => signal.aborted)).toEqual([false, false]);
 });
 
-test("beyond the bound a read goes alone", () => {
+test("reads beyond the bound are not shared", () => {
   const { share, reads } = setUp();
   for (let i = 0; i < 1_024; i++) void share(`key ${i}`);
-  void share("one more");
-  void share("one more");
+  void share("further");
+  void share("further");
   expect(reads).toHaveLength(1_026);
   void share("key 0");
   expect(reads).toHaveLength(1_026);
@@ -113,10 +113,10 @@ interface Read {
 }
 
 function setUp() {
-  const sharing = createSharing();
+  const sharing = createFetchSharing();
   const reads: Read[] = [];
   const start = (signal: AbortSignalLike) =>
-    new Promise<AskedAnswer>((resolve) => {
+    new Promise<FetchResult>((resolve) => {
       reads.push({ signal, end: () => resolve({ kind: "graphql", data: {}, errors: [], replica: "a" }) });
     });
   const share = (body: string, signal = new AbortController().signal) =>

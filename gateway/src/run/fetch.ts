@@ -1,101 +1,102 @@
-// Stage 4 of 5: fetch it. One request to one subgraph, and its answer read.
+// Stage 4 of 5: run. One fetch: a request to one subgraph, shared with equal requests in flight, and its response read.
 import { createTraceParent } from "@tributary/kit/http/trace-context";
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
 import type { FetchObserver } from "../telemetry/fetch-observer.ts";
-import type { Sharing } from "./fetch-sharing.ts";
+import type { FetchSharing } from "./fetch-sharing.ts";
 import type { RequestScope } from "./request-scope.ts";
-import { type AskedAnswer, readSubgraphAnswer } from "./subgraph-response.ts";
-import { endedReply, type SubgraphClient } from "./subgraph-client.ts";
+import { abortedFetch, type SubgraphClient } from "./subgraph-client.ts";
+import { type FetchResult, readSubgraphResponse } from "./subgraph-response.ts";
 
-interface Question {
+interface SubgraphRequest {
   readonly service: string;
   /** The request's JSON. */
   readonly body: string;
   readonly isMutation: boolean;
-  /** The same question may be asked again for this client request. */
+  /** Whether the plan may send an equal request again for this client request. */
   readonly mayRepeat: boolean;
 }
 
-export interface AskOptions {
+export interface FetchOptions {
   readonly clientOf: (service: string) => SubgraphClient;
-  /** Undefined: every read goes alone. */
-  readonly sharing: Sharing | undefined;
-  /** Undefined where nobody watches. */
+  /** Undefined: every read is sent. */
+  readonly sharing: FetchSharing | undefined;
+  /** Undefined if metrics and traces are off. */
   readonly fetches?: FetchObserver | undefined;
 }
 
-/** Asks subgraphs for one client request. Never rejects: what goes wrong is an answer too. */
-export type Ask = (question: Question) => Promise<AskedAnswer>;
+/** Never rejects: failures are results too. */
+export type SendFetch = (request: SubgraphRequest) => Promise<FetchResult>;
 
 /**
- * @param isReadOnly false within a mutation: what it reads must be younger than what it wrote, so its reads are neither shared with
- * others nor remembered.
+ * The fetches of one client request.
+ * @param isReadOnly false within a mutation: its reads must see its writes, so they are not shared, and not reused for an equal request.
  */
-export function createAsk({ clientOf, sharing, fetches }: AskOptions, scope: RequestScope, isReadOnly: boolean): Ask {
-  const remembered = new Map<string, Promise<AskedAnswer>>();
+export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: boolean): SendFetch {
+  const { clientOf, sharing, fetches } = o;
+  const resultsByRequest = new Map<string, Promise<FetchResult>>();
 
-  function send({ service, body, isMutation }: Question, signal: AbortSignalLike): Promise<AskedAnswer> {
-    return ask(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetches);
+  function send({ service, body, isMutation }: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> {
+    return post(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetches);
   }
 
-  function read(question: Question): Promise<AskedAnswer> {
-    if (!sharing) return send(question, scope.signal);
-    const { service, body } = question;
+  function read(request: SubgraphRequest): Promise<FetchResult> {
+    if (!sharing) return send(request, scope.signal);
+    const { service, body } = request;
     const { authorization } = scope;
     const settledWrites = clientOf(service).writes.settled;
-    let isOwn = false;
-    const answer = sharing.share({ service, body, authorization, settledWrites }, scope.signal, (signal) => {
-      isOwn = true;
-      return send(question, signal);
+    let isSender = false;
+    const result = sharing.share({ service, body, authorization, settledWrites }, scope.signal, (signal) => {
+      isSender = true;
+      return send(request, signal);
     });
-    if (!isOwn) fetches?.join(service, scope.record, answer);
-    return answer;
+    if (!isSender) fetches?.join(service, scope.record, result);
+    return result;
   }
 
-  return (question) => {
-    if (scope.signal.aborted) return Promise.resolve(endedReply(scope.signal.reason));
-    if (!isReadOnly || question.isMutation) return send(question, scope.signal);
-    if (!question.mayRepeat) return read(question);
-    // A line break can stand in no JSON text.
-    const key = `${question.service}\n${question.body}`;
-    const known = remembered.get(key);
+  return (request) => {
+    if (scope.signal.aborted) return Promise.resolve(abortedFetch(scope.signal.reason));
+    if (!isReadOnly || request.isMutation) return send(request, scope.signal);
+    if (!request.mayRepeat) return read(request);
+    // JSON contains no raw line break, so the key is unambiguous.
+    const key = `${request.service}\n${request.body}`;
+    const known = resultsByRequest.get(key);
     if (known) return known;
-    const answer = read(question);
-    remembered.set(key, answer);
-    return answer;
+    const result = read(request);
+    resultsByRequest.set(key, result);
+    return result;
   };
 }
 
-interface Request {
+interface HttpRequest {
   readonly body: string;
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
 }
 
-async function ask(
+async function post(
   client: SubgraphClient,
-  { body, isIdempotent, signal }: Request,
+  { body, isIdempotent, signal }: HttpRequest,
   scope: RequestScope,
   fetches: FetchObserver | undefined,
-): Promise<AskedAnswer> {
+): Promise<FetchResult> {
   const fetch = fetches?.begin(client.name, scope.record);
   const traced = fetch?.traced;
   const headers = listHeaders(scope, traced === undefined);
   const reply = await client.post(body, { headers, isIdempotent, signal, traced });
-  const answer = reply.kind === "answered" ? readSubgraphAnswer(reply) : reply;
-  fetch?.end(answer);
-  return answer;
+  const result = reply.kind === "answered" ? readSubgraphResponse(reply) : reply;
+  fetch?.end(result);
+  return result;
 }
 
 /**
- * Names and values in turn. Only these three of the client's go further; everything else stays at the door. No answer depends on request id
- * and trace.
- * @param saysTrace false where each attempt says its own.
+ * The request headers, as a raw list. Of the client's headers only `authorization`, the request id and the trace are forwarded. Responses must
+ * not depend on the last two: reads are shared without comparing them.
+ * @param sendsTrace false if each attempt has its own `traceparent`.
  */
-function listHeaders({ requestId, trace, authorization }: RequestScope, saysTrace: boolean): readonly string[] {
+function listHeaders({ requestId, trace, authorization }: RequestScope, sendsTrace: boolean): readonly string[] {
   const json = "application/json";
   const list = ["accept", json, "content-type", json, "x-request-id", requestId];
-  if (saysTrace) list.push("traceparent", createTraceParent(trace));
+  if (sendsTrace) list.push("traceparent", createTraceParent(trace));
   if (authorization !== undefined) list.push("authorization", authorization);
   return list;
 }

@@ -6,7 +6,7 @@ import {
   ownSlot,
   type Position,
 } from "../plan/compile/compiled-plan.ts";
-import { createLossRecorder } from "./field-errors.ts";
+import { createFieldErrorRecorder } from "./field-errors.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ const indexOf = (object: object) => indexes.get(object);
 const reason = { kind: "fetch-failed", code: "SUBGRAPH_TIMEOUT" } as const;
 
 test("what an entity lost is lost at every place that it stands for, under the client's names", () => {
-  expect(pathsOf((losses) => losses.lose(["_entities", 0, "name"], reason))).toEqual([
+  expect(pathsOf((losses) => losses.addAt(["_entities", 0, "name"], reason))).toEqual([
     ["posts", 0, "author", "name"],
     ["posts", 3, "author", "name"],
   ]);
@@ -33,17 +33,17 @@ test("what an entity lost is lost at every place that it stands for, under the c
 
 test("below an entity the way goes on through its lists", () => {
   const path = ["_entities", 1, "friends", 2, "name"];
-  expect(pathsOf((losses) => losses.lose(path, reason))).toEqual([["posts", 1, "author", "friends", 2, "name"]]);
+  expect(pathsOf((losses) => losses.addAt(path, reason))).toEqual([["posts", 1, "author", "friends", 2, "name"]]);
 });
 
 test("the planner's own names for colliding fields are not told", () => {
-  expect(pathsOf((losses) => losses.lose(["_entities", 1, "name__alias_0"], reason))).toEqual([
+  expect(pathsOf((losses) => losses.addAt(["_entities", 1, "name__alias_0"], reason))).toEqual([
     ["posts", 1, "author", "name"],
   ]);
 });
 
 test("an entity that is lost whole loses each field that it was asked for", () => {
-  expect(pathsOf((losses) => losses.lose(["_entities", 1], reason))).toEqual([
+  expect(pathsOf((losses) => losses.addAt(["_entities", 1], reason))).toEqual([
     ["posts", 1, "author", "name"],
     ["posts", 1, "author", "mail"],
   ]);
@@ -51,18 +51,18 @@ test("an entity that is lost whole loses each field that it was asked for", () =
 
 test("where nothing of it was for the client the place itself is told", () => {
   const hidden = fetch([["a_posts", "author"]], []);
-  expect(pathsOf((losses) => losses.lose(["_entities", 1], reason), hidden)).toEqual([["posts", 1, "author"]]);
+  expect(pathsOf((losses) => losses.addAt(["_entities", 1], reason), hidden)).toEqual([["posts", 1, "author"]]);
 });
 
 test.each([[undefined], [[]], [["_entities"]], [["_entities", "x"]], [["_entities", 2, "name"]], [["_entities", -1]]])(
   "%j says no more than where the fetch was for",
   (path) => {
-    expect(pathsOf((losses) => losses.lose(path, reason))).toEqual([["posts"]]);
+    expect(pathsOf((losses) => losses.addAt(path, reason))).toEqual([["posts"]]);
   },
 );
 
 test("a fetch that failed loses what it was to bring, where it was asked", () => {
-  expect(pathsOf((losses) => losses.loseAll(reason))).toEqual(
+  expect(pathsOf((losses) => losses.addForAll(reason))).toEqual(
     [0, 1, 3].flatMap((i) => [
       ["posts", i, "author", "name"],
       ["posts", i, "author", "mail"],
@@ -72,16 +72,16 @@ test("a fetch that failed loses what it was to bring, where it was asked", () =>
 
 test("a fetch of root fields loses them at the root", () => {
   const rootFetch = fetch([[]]);
-  const losses = createLossRecorder(rootFetch, { root, position, joins: [] }, undefined);
-  losses.loseAll(reason);
-  losses.lose(["a_posts", 0, "author"], reason);
-  losses.lose([], reason);
+  const losses = createFieldErrorRecorder(rootFetch, { root, position, joins: [] }, undefined);
+  losses.addForAll(reason);
+  losses.addAt(["a_posts", 0, "author"], reason);
+  losses.addAt([], reason);
   expect(losses.finish().map(({ path }) => path)).toEqual([["name"], ["mail"], ["posts", 0, "author"], undefined]);
 });
 
 test("of many losses a hundred are told, and how many there are more", () => {
   const losses = recorder(entities);
-  for (let i = 0; i < 120; i++) losses.lose(["_entities", 1, "name"], reason);
+  for (let i = 0; i < 120; i++) losses.addAt(["_entities", 1, "name"], reason);
   const told = losses.finish();
   expect(told).toHaveLength(101);
   expect(told.at(-1)).toEqual({ service: "users", path: ["posts"], reason, moreCount: 20 });
@@ -90,8 +90,8 @@ test("of many losses a hundred are told, and how many there are more", () => {
 test("an entity at several places of a plan is lost at all of them", () => {
   const two = fetch([["a_posts", "author"], ["best"]]);
   const tree = { root: { ...root, best: grace }, position, joins: [] };
-  const losses = createLossRecorder(two, tree, { text: "", count: 2, indexOf, examples: [] });
-  losses.lose(["_entities", 1, "name"], reason);
+  const losses = createFieldErrorRecorder(two, tree, { text: "", count: 2, indexOf, examples: [] });
+  losses.addAt(["_entities", 1, "name"], reason);
   expect(losses.finish().map(({ path }) => path)).toEqual([
     ["posts", 1, "author", "name"],
     ["best", "name"],
@@ -105,7 +105,7 @@ function pathsOf(lose: (losses: ReturnType<typeof recorder>) => void, about = en
 }
 
 function recorder(about: CompiledFetch) {
-  return createLossRecorder(about, { root, position, joins: [] }, { text: "", count: 2, indexOf, examples: [] });
+  return createFieldErrorRecorder(about, { root, position, joins: [] }, { text: "", count: 2, indexOf, examples: [] });
 }
 
 /** What is lost of a fetch that was to bring these fields for the client. */

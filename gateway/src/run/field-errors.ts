@@ -1,119 +1,127 @@
-// Stage 4 of 5: fetch it. What a fetch lost, position by position, in the terms of the client's answer.
+// Stage 4 of 5: run. The field errors of a failed fetch, by their paths in the response to the client.
 import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
-import type { Path, SubgraphError } from "./subgraph-response.ts";
 import type { FetchFailureCode } from "./subgraph-client.ts";
-import { findPlaces, type Placed, type Tree } from "./targets.ts";
+import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
+import { type LocatedObject, locateTargets, type Tree } from "./targets.ts";
 
-/** One entry of the client's `errors[]` to be: stage 5 words it. */
-export interface FieldLoss {
+/** Becomes one entry of the client's `errors[]`; stage 5 writes its message. */
+export interface FieldError {
   readonly service: string;
-  /** Undefined when the subgraph did not say where and nothing is missing. */
-  readonly path: Path | undefined;
-  readonly reason: LossReason;
-  /** Set on the last entry of a fetch that lost more positions than are listed. */
+  /** Undefined if the subgraph sent no path and no field is missing. */
+  readonly path: ResponsePath | undefined;
+  readonly reason: FieldErrorReason;
+  /** Set on the last entry of a fetch with more errors than are listed: how many more. */
   readonly moreCount?: number;
 }
 
-type LossReason =
+type FieldErrorReason =
   | { readonly kind: "fetch-failed"; readonly code: FetchFailureCode }
   | { readonly kind: "subgraph-error"; readonly error: SubgraphError };
 
-/** A heavy list must not become a heavier list of errors. */
-const lossesPerFetchMax = 100;
+/** So that a failed fetch for a long list does not make a longer response than a successful one. */
+const errorsPerFetchMax = 100;
 
-export interface LossRecorder {
-  /** Everything that the fetch was for. */
-  loseAll(reason: LossReason): void;
-  /** One place, in the subgraph's terms: `["_entities", 3, "name"]` or `["user", "name"]`; undefined for somewhere. */
-  lose(localPath: Path | undefined, reason: LossReason): void;
-  finish(): readonly FieldLoss[];
+export interface FieldErrorRecorder {
+  /** Every field that the fetch was for. */
+  addForAll(reason: FieldErrorReason): void;
+  /** One path in the subgraph's response: `["_entities", 3, "name"]` or `["user", "name"]`; undefined if it is not known. */
+  addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void;
+  finish(): readonly FieldError[];
 }
 
-/** Collects what one fetch lost. Places are only looked for when something is: then the answer is walked once more. */
-export function createLossRecorder(
+/** Records the errors of one fetch. The response tree is walked for their paths only when there is an error. */
+export function createFieldErrorRecorder(
   fetch: CompiledFetch,
   tree: Tree,
   representations: RepresentationSet | undefined,
-): LossRecorder {
-  const entries: { path: Path | undefined; reason: LossReason }[] = [];
-  let dropped = 0;
-  let all: readonly Placed[] | undefined;
-  let groups: ReadonlyMap<number, readonly Placed[]> | undefined;
-  const allPlaces = () => (all ??= findPlaces(tree, fetch.paths));
-  const placesOf = () => (groups ??= groupPlaces(allPlaces(), representations));
-  const shared = () => tree.position.toClientPath(sharedPath(tree, fetch.paths[0] ?? []));
+): FieldErrorRecorder {
+  const entries: { path: ResponsePath | undefined; reason: FieldErrorReason }[] = [];
+  let notListedCount = 0;
+  let targets: readonly LocatedObject[] | undefined;
+  let groups: ReadonlyMap<number, readonly LocatedObject[]> | undefined;
+  const listTargets = () => (targets ??= locateTargets(tree, fetch.paths));
+  const targetsByIndex = () => (groups ??= groupByRepresentation(listTargets(), representations));
+  const commonPath = () => tree.position.toClientPath(pathBeforeLists(tree, fetch.paths[0] ?? []));
 
-  function add(path: Path | undefined, reason: LossReason): void {
-    const told = path && path.length > 0 ? path : undefined;
-    if (entries.length < lossesPerFetchMax) entries.push({ path: told, reason });
-    else dropped++;
+  function add(path: ResponsePath | undefined, reason: FieldErrorReason): void {
+    const clientPath = path && path.length > 0 ? path : undefined;
+    if (entries.length < errorsPerFetchMax) entries.push({ path: clientPath, reason });
+    else notListedCount++;
   }
 
-  function loseWhole(places: readonly Placed[], reason: LossReason): void {
-    for (const place of places) for (const path of wholePaths(place, fetch, tree)) add(path, reason);
+  function addForObjects(objects: readonly LocatedObject[], reason: FieldErrorReason): void {
+    for (const object of objects) for (const path of pathsOfFields(object, fetch, tree)) add(path, reason);
   }
 
-  function lose(localPath: Path | undefined, reason: LossReason): void {
+  function addAt(localPath: ResponsePath | undefined, reason: FieldErrorReason): void {
     const { index, steps } = readLocalPath(localPath, representations);
-    if (index === undefined || steps === undefined) return add(shared(), reason);
-    if (steps.length === 0) return loseWhole(placesOf().get(index) ?? [], reason);
-    for (const { path, position } of placesOf().get(index) ?? []) {
+    if (index === undefined || steps === undefined) return add(commonPath(), reason);
+    const objects = targetsByIndex().get(index) ?? [];
+    if (steps.length === 0) return addForObjects(objects, reason);
+    for (const { path, position } of objects) {
       add([...tree.position.toClientPath(path), ...position.toClientPath(steps.map(originalKey))], reason);
     }
   }
 
   return {
-    lose,
-    loseAll: (reason) =>
-      loseWhole(
-        allPlaces().filter((place) => isSent(place, representations)),
+    addAt,
+    addForAll: (reason) =>
+      addForObjects(
+        listTargets().filter((object) => wasRequested(object, representations)),
         reason,
       ),
     finish() {
       const { service } = fetch;
       const last = entries.at(-1);
-      const losses: FieldLoss[] = entries.map(({ path, reason }) => ({ service, path, reason }));
-      if (dropped > 0 && last) losses.push({ service, path: shared(), reason: last.reason, moreCount: dropped });
-      return losses;
+      const errors: FieldError[] = entries.map(({ path, reason }) => ({ service, path, reason }));
+      if (notListedCount > 0 && last)
+        errors.push({ service, path: commonPath(), reason: last.reason, moreCount: notListedCount });
+      return errors;
     },
   };
 }
 
-/** By representation; a fetch of root fields has one for all its places. */
-function groupPlaces(
-  places: readonly Placed[],
+/** By representation. For a fetch of root fields all objects are group 0. */
+function groupByRepresentation(
+  objects: readonly LocatedObject[],
   representations: RepresentationSet | undefined,
-): ReadonlyMap<number, readonly Placed[]> {
-  const groups = new Map<number, Placed[]>();
-  for (const place of places) {
-    const index = representations ? representations.indexOf(place.object) : 0;
+): ReadonlyMap<number, readonly LocatedObject[]> {
+  const groups = new Map<number, LocatedObject[]>();
+  for (const located of objects) {
+    const index = representations ? representations.indexOf(located.object) : 0;
     if (index === undefined) continue;
     const group = groups.get(index);
-    if (group) group.push(place);
-    else groups.set(index, [place]);
+    if (group) group.push(located);
+    else groups.set(index, [located]);
   }
   return groups;
 }
 
-function isSent({ object }: Placed, representations: RepresentationSet | undefined): boolean {
+function wasRequested({ object }: LocatedObject, representations: RepresentationSet | undefined): boolean {
   return representations === undefined || representations.indexOf(object) !== undefined;
 }
 
-/** What the fetch was to bring at a place, as far as the client asked for it; if nothing of it, the place. */
-function wholePaths({ path, layout }: Placed, fetch: CompiledFetch, { position }: Tree): readonly Path[] {
+/** The paths of the client's fields that the fetch was for; the object's own path if the client selected none of them. */
+function pathsOfFields(
+  { path, layout }: LocatedObject,
+  fetch: CompiledFetch,
+  { position }: Tree,
+): readonly ResponsePath[] {
   const start = position.toClientPath(path);
   const names = layout.namesFrom(fetch);
   return names.length > 0 ? names.map((name) => [...start, name]) : [start];
 }
 
-interface LocalPlace {
+interface LocalPath {
+  /** Of the representation. */
   readonly index: number | undefined;
-  readonly steps: Path | undefined;
+  /** From the entity, or from the root. */
+  readonly steps: ResponsePath | undefined;
 }
 
-/** In an entity fetch a place begins `["_entities", index]`; less says nothing. */
-function readLocalPath(path: Path | undefined, representations: RepresentationSet | undefined): LocalPlace {
+/** In an entity fetch a usable path starts with `["_entities", index]`. */
+function readLocalPath(path: ResponsePath | undefined, representations: RepresentationSet | undefined): LocalPath {
   if (!representations) return { index: 0, steps: path && path.length > 0 ? path : undefined };
   const [, index, ...steps] = path ?? [];
   if (typeof index !== "number" || index >= representations.count || index < 0) {
@@ -127,8 +135,8 @@ function originalKey<Step extends string | number>(step: Step): Step | string {
   return typeof step === "string" ? step.replace(/__alias_\d+$/, "") : step;
 }
 
-/** The part of a path before the first list: one that surely exists. */
-function sharedPath({ root, position, joins }: Tree, path: readonly string[]): readonly string[] {
+/** The part of a path before the first list or null: it exists in the response for certain. */
+function pathBeforeLists({ root, position, joins }: Tree, path: readonly string[]): readonly string[] {
   const steps: string[] = [];
   let at = position;
   let object = root;

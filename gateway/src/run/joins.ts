@@ -1,19 +1,19 @@
-// Stage 4 of 5: fetch it. What fetches brought, found by the objects that it belongs to: subgraphs' answers are shared between requests
-// and never changed, so nothing is merged into them.
+// Stage 4 of 5: run. The data of a fetch, found by the objects it belongs to. Subgraph responses are shared between requests and never
+// changed, so nothing is merged into them.
 import type { Join } from "../plan/compile/compiled-plan.ts";
-import type { Source } from "./memoize-by-source.ts";
+import type { MemoSource } from "./memoize-by-source.ts";
 import type { RepresentationSet } from "./representations.ts";
 
-export interface SourceJoin extends Join, Source {}
+export interface SourceJoin extends Join, MemoSource {}
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The same data for every object: a fetch of root fields. */
+/** The data of a fetch of root fields: the same for every object. */
 export function joinToAll(data: Json): SourceJoin {
   return { find: () => data };
 }
 
-/** @param entities as many as there are representations; undefined where one is missing or was refused. */
+/** @param entities one for each representation; undefined for a missing or rejected entity. */
 export function joinEntities({ indexOf }: RepresentationSet, entities: readonly (Json | undefined)[]): SourceJoin {
   return {
     find(object) {

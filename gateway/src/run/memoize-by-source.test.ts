@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { derive, type Source } from "./memoize-by-source.ts";
+import { memoizeBySource, type MemoSource } from "./memoize-by-source.ts";
 
-let answer: Source;
-let join: Source;
+let answer: MemoSource;
+let join: MemoSource;
 const [rule, otherRule] = [{}, {}];
 
 beforeEach(() => {
@@ -11,8 +11,8 @@ beforeEach(() => {
 });
 
 test("what follows from the same objects by the same rule is made once", () => {
-  const first = derive([answer, join], rule, () => ({}));
-  expect(derive([answer, join], rule, () => ({}))).toBe(first);
+  const first = memoizeBySource([answer, join], rule, () => ({}));
+  expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
 });
 
 test.each([
@@ -23,20 +23,20 @@ test.each([
   ["another order", () => [join, answer], rule],
   ["another rule", () => [answer, join], otherRule],
 ] as const)("by %s it is made again", (_, from, by) => {
-  const first = derive([answer, join], rule, () => ({}));
-  expect(derive(from() as [Source, ...Source[]], by, () => ({}))).not.toBe(first);
-  expect(derive([answer, join], rule, () => ({}))).toBe(first);
+  const first = memoizeBySource([answer, join], rule, () => ({}));
+  expect(memoizeBySource(from() as [MemoSource, ...MemoSource[]], by, () => ({}))).not.toBe(first);
+  expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
 });
 
 test("nothing is remembered of what failed", () => {
   const fail = () => {
     throw new Error("no");
   };
-  expect(() => derive([answer], rule, fail)).toThrow("no");
-  expect(derive([answer], rule, () => 1)).toBe(1);
+  expect(() => memoizeBySource([answer], rule, fail)).toThrow("no");
+  expect(memoizeBySource([answer], rule, () => 1)).toBe(1);
 });
 
 test("that there is nothing is remembered too", () => {
-  derive([answer], rule, () => undefined);
-  expect(derive([answer], rule, () => 1)).toBeUndefined();
+  memoizeBySource([answer], rule, () => undefined);
+  expect(memoizeBySource([answer], rule, () => 1)).toBeUndefined();
 });

@@ -1,28 +1,34 @@
-// Stage 4 of 5: fetch it. What follows from values that several requests share is worked out once. Nothing more is shared by it: whoever has
-// the same answers has asked for them himself.
+// Stage 4 of 5: run. Values that are computed from subgraph responses which several requests share are computed once.
 
-/** A value that others may be derived from. */
-export interface Source {
-  /** What was derived from it, and from others besides; forgotten with it. A WeakMap beside it costs more in collection than it saves. */
-  derived?: Derivation[] | undefined;
+/** An object that computed values are memoized on. */
+export interface MemoSource {
+  /** Values computed from this source, alone or with others. A WeakMap would cost more in garbage collection than it saves. */
+  memos?: Memo[] | undefined;
 }
 
-interface Derivation {
-  readonly from: readonly Source[];
-  readonly by: object;
+interface Memo {
+  readonly sources: readonly MemoSource[];
+  readonly key: object;
   readonly value: unknown;
 }
 
-/** What `make` gives, or gave before for the same values and by the same rule. It must follow from them alone. */
-export function derive<Value>(from: readonly [Source, ...Source[]], by: object, make: () => Value): Value {
-  const [first] = from;
-  const same = first.derived?.find((derivation) => derivation.by === by && areSame(derivation.from, from));
-  if (same) return same.value as Value;
-  const value = make();
-  (first.derived ??= []).push({ from, by, value });
+/**
+ * The value that `compute` returned for the same sources and key before, else what it returns now.
+ * @param key identifies the computation, which may depend on the sources alone.
+ */
+export function memoizeBySource<Value>(
+  sources: readonly [MemoSource, ...MemoSource[]],
+  key: object,
+  compute: () => Value,
+): Value {
+  const [first] = sources;
+  const memo = first.memos?.find((candidate) => candidate.key === key && areSame(candidate.sources, sources));
+  if (memo) return memo.value as Value;
+  const value = compute();
+  (first.memos ??= []).push({ sources, key, value });
   return value;
 }
 
-function areSame(one: readonly Source[], other: readonly Source[]): boolean {
+function areSame(one: readonly MemoSource[], other: readonly MemoSource[]): boolean {
   return one.length === other.length && one.every((value, i) => value === other[i]);
 }

@@ -1,14 +1,15 @@
-// Stage 4 of 5: fetch it. Places in answers, as the log may hold them.
+// Stage 4 of 5: run. Response paths as the log may contain them.
 import { type GraphQLSchema, isInterfaceType, isObjectType } from "graphql";
-import type { Path } from "./subgraph-response.ts";
+import type { ResponsePath } from "./subgraph-response.ts";
 
-export type TellPath = (path: Path) => string;
+export type RedactPath = (path: ResponsePath) => string;
 
 /**
- * `_entities.3.name`, with `*` for what is no field's name: a client's alias, or whatever a subgraph made up, may be a secret.
- * @param schema the supergraph's. It is read when the first path is to be told.
+ * Formats a path as `_entities.3.name`, with `*` for every step that is not a field name of the schema: an alias of a client, or a text that
+ * a subgraph sent, may be a secret.
+ * @param schema of the supergraph. Its field names are listed for the first path.
  */
-export function createTellPath(schema: GraphQLSchema): TellPath {
+export function createPathRedactor(schema: GraphQLSchema): RedactPath {
   let names: ReadonlySet<string> | undefined;
   return (path) => {
     names ??= listFieldNames(schema);

@@ -9,12 +9,12 @@ import type {
   RepresentationPlan,
   SingleKey,
 } from "../plan/compile/compiled-plan.ts";
-import type { Source } from "./memoize-by-source.ts";
+import type { MemoSource } from "./memoize-by-source.ts";
 import { type Tree, visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface RepresentationSet extends Source {
+export interface RepresentationSet extends MemoSource {
   /** JSON of the list's entries, separated by commas. */
   readonly text: string;
   readonly count: number;

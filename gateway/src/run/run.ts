@@ -1,31 +1,31 @@
-// Stage 4 of 5: fetch it. Follows a compiled plan: each fetch is sent once what it needs is there.
+// Stage 4 of 5: run. Executes a compiled plan: each fetch is sent as soon as the fetches it depends on are complete.
 import { OperationTypeNode } from "graphql";
 import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
-import { type Ask, type AskOptions, createAsk } from "./fetch.ts";
+import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
+import { createFailureReports } from "./failure-reports.ts";
+import { createFetch, type FetchOptions, type SendFetch } from "./fetch.ts";
+import type { FieldError } from "./field-errors.ts";
 import { joinToAll, type SourceJoin } from "./joins.ts";
-import type { FieldLoss } from "./field-errors.ts";
-import { createReport } from "./failure-log.ts";
 import { type RepresentationSet, writeRepresentations } from "./representations.ts";
 import type { RequestScope } from "./request-scope.ts";
-import type { AskedAnswer } from "./subgraph-response.ts";
-import { deriveFrom, type RunData, take, type TakeOptions } from "./accept-response.ts";
+import type { FetchResult } from "./subgraph-response.ts";
 import { visitTargets } from "./targets.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** All that was fetched. `root` and `joins` are read through the plan's positions. */
+/** The fetched data. `root` and `joins` are read through the plan's positions. */
 export interface RunResult {
   readonly root: Json;
   readonly joins: readonly (SourceJoin | undefined)[];
-  readonly losses: readonly FieldLoss[];
-  /** All of it came from answers that others have got too, whole and right: see derivations.ts. */
+  readonly fieldErrors: readonly FieldError[];
+  /** All data came, complete and valid, from responses that other requests got too: what is computed from it can be memoized. */
   readonly isShared: boolean;
 }
 
-export interface RunOptions extends AskOptions, TakeOptions {
+export interface RunOptions extends FetchOptions, AcceptOptions {
   readonly stoppedKeyChecks: StoppedKeyChecks;
-  /** Whether, of what was fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
+  /** Whether, with the data fetched so far, a null in one of the first `fieldCount` root fields propagates to `data`. */
   readonly isDataNull: (plan: CompiledPlan, fetched: Pick<RunResult, "root" | "joins">, fieldCount: number) => boolean;
 }
 
@@ -37,11 +37,11 @@ export type RunStage = (
   introspected: Json | undefined,
 ) => Promise<RunResult>;
 
-interface Run extends RunData {
+interface Run extends RunState {
   readonly variables: Json;
   /** By group, see RepresentationPlan. */
   readonly representations: (RepresentationSet | undefined)[];
-  readonly ask: Ask;
+  readonly fetch: SendFetch;
 }
 
 export function createRunStage(o: RunOptions): RunStage {
@@ -52,10 +52,10 @@ export function createRunStage(o: RunOptions): RunStage {
       scope,
       root: {},
       joins: [],
-      losses: [],
+      fieldErrors: [],
       representations: [],
       isShared: o.sharing !== undefined && !plan.isMerged && !introspected,
-      ask: createAsk(o, scope, plan.kind === OperationTypeNode.QUERY),
+      fetch: createFetch(o, scope, plan.kind === OperationTypeNode.QUERY),
     };
     if (introspected) run.joins[plan.fetches.length] = joinToAll(introspected);
     if (plan.steps) await follow(plan.steps, run, o);
@@ -79,50 +79,49 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
   if (!request.fetches.some((fetch, i) => hasTarget(fetch, sets[i], run))) return;
   const { service, isMutation, mayRepeat, fetches } = request;
   const fetchBy = (text: RequestText) =>
-    run.ask({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
+    run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
   const text = request.text();
   const first = await fetchBy(text);
-  const answer = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutKeys()) : first;
-  run.isShared &&= o.sharing?.isShared(answer) === true;
-  report(answer, service, run, o);
-  fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
+  const result = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutKeys()) : first;
+  run.isShared &&= o.sharing?.isShared(result) === true;
+  report(result, service, run, o);
+  fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
 }
 
-/** Stops adding the keys at which the subgraph reported errors. Returns whether there are any: then the fetch is to be repeated without keys. */
+/** Stops adding the keys at which the subgraph reported errors. @returns whether there are any: the fetch is then sent again without keys. */
 function stopKeyChecks(
-  answer: AskedAnswer,
+  result: FetchResult,
   { addedKeys }: RequestText,
   service: string,
   { stoppedKeyChecks, observe }: RunOptions,
 ): boolean {
-  if (answer.kind !== "graphql" || answer.errors.length === 0) return false;
-  const types = new Set(answer.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
+  if (result.kind !== "graphql" || result.errors.length === 0) return false;
+  const types = new Set(result.errors.flatMap(({ path = [] }) => addedKeys.get(`${path[0]}.${path[2]}`) ?? []));
   for (const type of types) {
     if (stoppedKeyChecks.add(service, type)) observe({ kind: "key-check-stopped", service, type });
   }
   return types.size > 0;
 }
 
-/** Once for each request, whatever it brings. */
-function report(answer: AskedAnswer, service: string, { scope }: Run, o: RunOptions): void {
-  if (answer.kind !== "graphql") createReport(o, service, scope).failure(answer);
-  else if (answer.errors.length > 0) createReport(o, service, scope).errors(answer);
+function report(result: FetchResult, service: string, { scope }: Run, o: RunOptions): void {
+  if (result.kind !== "graphql") createFailureReports(o, service, scope).failure(result);
+  else if (result.errors.length > 0) createFailureReports(o, service, scope).errors(result);
 }
 
-/** A nested fetch of root fields needs an object to belong to. */
+/** A nested fetch of root fields is sent only if an object at its path exists. */
 function hasTarget({ paths }: CompiledFetch, representations: RepresentationSet | undefined, run: Run): boolean {
   if (representations) return representations.count > 0;
   if (paths.some(({ length }) => length === 0)) return true;
-  let isFound = false;
-  visitTargets({ ...run, position: run.plan.root }, paths, () => void (isFound = true));
-  return isFound;
+  let hasObject = false;
+  visitTargets({ ...run, position: run.plan.root }, paths, () => void (hasObject = true));
+  return hasObject;
 }
 
-/** Fetches of one group are about the same objects and need the same of them. */
+/** Fetches of one group have the same representations. */
 function representationsOf({ representations: plan, paths }: CompiledFetch, run: Run): RepresentationSet | undefined {
   if (!plan) return undefined;
   const write = () => writeRepresentations({ ...run, position: run.plan.root }, paths, plan);
-  return (run.representations[plan.group] ??= deriveFrom(run.joins, plan, run, write));
+  return (run.representations[plan.group] ??= memoizeWhileShared(run.joins, plan, run, write));
 }
 
 function bodyOf(
@@ -132,10 +131,10 @@ function bodyOf(
   run: Run,
 ): string {
   const write = () => writeBody(text, request, sets, run.variables);
-  return request.variables.length > 0 ? write() : deriveFrom(sets, text, run, write);
+  return request.variables.length > 0 ? write() : memoizeWhileShared(sets, text, run, write);
 }
 
-/** A variable that the client did not send is not sent on: its default is the subgraph's to apply, and the same. */
+/** A variable that the client did not send is left out: the subgraph applies its default, which is the same. */
 function writeBody(
   { head }: RequestText,
   { fetches, variables }: CompiledRequest,

@@ -1,33 +1,37 @@
-// Stage 4 of 5: run. One subgraph over HTTP.
+// Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
-import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
-import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
-import type { Observe } from "../telemetry/observation-log.ts";
+import {
+  createUpstream,
+  type TracedRequest,
+  type UpstreamFailure,
+  type UpstreamResult,
+} from "@tributary/kit/upstream/upstream";
+import type { GatewayObserver } from "../observations.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";
 
 export interface SubgraphClient {
   readonly name: string;
-  /** Of this process's mutations to the subgraph, through clients of all generations. */
+  /** Counts this process's mutations to the subgraph, for all generations. */
   readonly writes: Pick<WriteCount, "settled">;
-  /** Posts one GraphQL request. Never rejects: a failure is a reply too. */
-  post(body: string, o: PostOptions): Promise<SubgraphReply>;
-  /** Closes the connections once no fetch is in flight. */
+  /** Posts one GraphQL request. Never rejects: failures are replies too. */
+  post(body: string, o: PostOptions): Promise<HttpReply>;
+  /** Closes the connections when no request is in flight. */
   close(): Promise<void>;
 }
 
 interface PostOptions {
-  /** Names and values in turn. */
+  /** A raw list: name, value, name, value. */
   readonly headers: readonly string[];
-  /** True for queries, which may be sent again, to another replica. A mutation that may have arrived never is. */
+  /** True for queries: they are retried on another replica. A mutation that may have arrived is never sent again. */
   readonly isIdempotent: boolean;
   readonly signal: AbortSignalLike;
-  /** Undefined when the fetch is not traced. */
+  /** Undefined if the fetch is not traced. */
   readonly traced: TracedRequest | undefined;
 }
 
-export type SubgraphReply =
+export type HttpReply =
   | {
       readonly kind: "answered";
       /** The replica that sent it, by URL and address: for the log. */
@@ -36,17 +40,17 @@ export type SubgraphReply =
       readonly contentType: string | undefined;
       readonly body: Buffer;
     }
-  | FailedReply;
+  | FailedFetch;
 
-export type FailedReply =
+export type FailedFetch =
   | {
       readonly kind: "failed";
       readonly code: FetchFailureCode;
       readonly cause: unknown;
-      /** The last one that the fetch was sent to; undefined when there was none. */
+      /** The last replica that the fetch was sent to; undefined if it was not sent. */
       readonly replica: string | undefined;
     }
-  /** The client went away: nobody reads the code, and the subgraph is not to blame. */
+  /** The client disconnected: this is not a failure of the subgraph. */
   | { readonly kind: "abandoned"; readonly code: "SUBGRAPH_TIMEOUT" };
 
 export type FetchFailureCode =
@@ -57,20 +61,20 @@ export type FetchFailureCode =
 
 export interface SubgraphClientOptions {
   readonly name: string;
-  /** Of its replicas. Empty when neither the supergraph nor the configuration knows an address: every fetch then fails. */
+  /** Of its replicas. Empty if neither the supergraph nor the configuration has an address: every fetch then fails. */
   readonly urls: readonly string[];
   /** The deadline of one fetch, retries and body included. */
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
   readonly writes: WriteCount;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
 }
 
 /** Fetches in flight to one subgraph; further ones are rejected at once, so that no queue grows without limit. */
 const fetchesMax = 1_024;
 const connectTimeoutMs = 1_000;
 
-/** One subgraph over all its replicas. Redirects are not followed; compressed responses are not requested. */
+/** Redirects are not followed; compressed responses are not requested. */
 export function createSubgraphClient(options: SubgraphClientOptions): SubgraphClient {
   const { name, urls, timeoutMs, bodyBytesMax, writes, observe } = options;
   if (urls.length === 0) return createAbsentClient(name, writes);
@@ -83,7 +87,7 @@ export function createSubgraphClient(options: SubgraphClientOptions): SubgraphCl
   });
   const transport = createBufferedTransport(bodyBytesMax);
 
-  async function post(body: string, o: PostOptions): Promise<SubgraphReply> {
+  async function post(body: string, o: PostOptions): Promise<HttpReply> {
     try {
       const result = await upstream.send({ method: "POST", body, timeoutMs, ...o }, transport);
       if (!o.isIdempotent && mayHaveBeenSent(result)) writes.settled++;
@@ -101,12 +105,12 @@ function createAbsentClient(name: string, writes: WriteCount): SubgraphClient {
   return { name, writes, post: () => Promise.resolve(reply), close: () => Promise.resolve() };
 }
 
-/** Under overload, mutations rejected here must not end the coalescing of queries: that would add load. */
+/** A mutation that was rejected here for overload does not count: counting it would end the sharing of queries and add load. */
 function mayHaveBeenSent(result: UpstreamResult<Buffer>): boolean {
   return result.kind === "response" || result.reason !== "overloaded";
 }
 
-function toReply(result: UpstreamResult<Buffer>): SubgraphReply {
+function toReply(result: UpstreamResult<Buffer>): HttpReply {
   if (result.kind === "failed") return toFailure(result);
   const { replica, status, headers, body } = result;
   const encoding = headers["content-encoding"];
@@ -117,12 +121,12 @@ function toReply(result: UpstreamResult<Buffer>): SubgraphReply {
   return { kind: "answered", replica, status, contentType: type, body };
 }
 
-function toFailure({ reason, cause, replica }: UpstreamFailure): FailedReply {
+function toFailure({ reason, cause, replica }: UpstreamFailure): FailedFetch {
   switch (reason) {
     case "timeout":
       return failed("SUBGRAPH_TIMEOUT", cause, replica);
     case "aborted":
-      return endedReply(cause, replica);
+      return abortedFetch(cause, replica);
     case "too-large":
       return failed("SUBGRAPH_ANSWER_TOO_LARGE", cause, replica);
     case "refused":
@@ -133,9 +137,9 @@ function toFailure({ reason, cause, replica }: UpstreamFailure): FailedReply {
   }
 }
 
-/** Of a fetch whose request came to its end first. @param reason of its signal, see deadline.ts. */
-export function endedReply(reason: unknown, replica?: string): FailedReply {
-  if (reason === ("gone" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
+/** The result of a fetch that was aborted. @param reason of the signal, see deadline.ts. */
+export function abortedFetch(reason: unknown, replica?: string): FailedFetch {
+  if (reason === ("disconnected" satisfies AbortReason)) return { kind: "abandoned", code: "SUBGRAPH_TIMEOUT" };
   return { kind: "failed", code: "SUBGRAPH_TIMEOUT", cause: new Error(`aborted: ${String(reason)}`), replica };
 }
 
@@ -143,6 +147,6 @@ function isNoHttp(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "HTTPParserError";
 }
 
-function failed(code: FetchFailureCode, cause: unknown, replica?: string): FailedReply {
+function failed(code: FetchFailureCode, cause: unknown, replica?: string): FailedFetch {
   return { kind: "failed", code, cause, replica };
 }

@@ -1,18 +1,18 @@
 // Stage 4 of 5: fetch it. Is what came a GraphQL answer? (GraphQL spec, section 7.1 "Response Format")
 import { isClientFacingCode } from "../errors/codes.ts";
-import type { Source } from "./memoize-by-source.ts";
-import type { FailedReply, FetchFailureCode, SubgraphReply } from "./subgraph-client.ts";
+import type { MemoSource } from "./memoize-by-source.ts";
+import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
-export type Path = readonly (string | number)[];
+export type ResponsePath = readonly (string | number)[];
 
 /** An entry of a subgraph's `errors[]`: what it said, and where, in its own terms. Whole: for masking, and never for the log. */
 export interface SubgraphError {
   readonly message: string;
-  readonly path: Path | undefined;
+  readonly path: ResponsePath | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-export type SubgraphAnswer =
+export type SubgraphResponse =
   | {
       readonly kind: "graphql";
       readonly data: Record<string, unknown> | null;
@@ -22,12 +22,12 @@ export type SubgraphAnswer =
   | {
       readonly kind: "unusable";
       readonly code: FetchFailureCode;
-      readonly why: UnusableAnswer;
+      readonly why: ResponseDefect;
       readonly replica: string;
     };
 
 /** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
-interface UnusableAnswer {
+interface ResponseDefect {
   readonly defect:
     | "unavailable status"
     | "no JSON object"
@@ -41,7 +41,7 @@ interface UnusableAnswer {
 }
 
 /** All that can become of one request to a subgraph. */
-export type AskedAnswer = (FailedReply | SubgraphAnswer) & Source;
+export type FetchResult = (FailedFetch | SubgraphResponse) & MemoSource;
 
 /** More steps than an answer has levels; the rest of a longer path is left out. */
 const pathStepsMax = 200;
@@ -52,10 +52,10 @@ const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Leaves a byte order mark out. */
 const utf8 = new TextDecoder();
 
-type Answered = Extract<SubgraphReply, { kind: "answered" }>;
+type Answered = Extract<HttpReply, { kind: "answered" }>;
 
 /** Never throws. The response is used if its body is well-formed GraphQL, whatever its status. */
-export function readSubgraphAnswer(reply: Answered): SubgraphAnswer {
+export function readSubgraphResponse(reply: Answered): SubgraphResponse {
   const answer = readGraphqlResponse(reply);
   return unavailableStatuses.has(reply.status) && !hasContent(answer)
     ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
@@ -63,12 +63,12 @@ export function readSubgraphAnswer(reply: Answered): SubgraphAnswer {
 }
 
 /** Data, or an error that is meant for clients. */
-function hasContent(answer: SubgraphAnswer): boolean {
+function hasContent(answer: SubgraphResponse): boolean {
   if (answer.kind !== "graphql") return false;
   return answer.data !== null || answer.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
 }
 
-function readGraphqlResponse(reply: Answered): SubgraphAnswer {
+function readGraphqlResponse(reply: Answered): SubgraphResponse {
   const { status } = reply;
   const body = parseObject(utf8.decode(reply.body));
   if (body === undefined) return unusable("no JSON object", reply);
@@ -109,7 +109,7 @@ function readError(raw: unknown): SubgraphError | undefined {
   };
 }
 
-function readPath(raw: unknown): Path | undefined {
+function readPath(raw: unknown): ResponsePath | undefined {
   if (!Array.isArray(raw)) return undefined;
   const path: readonly unknown[] = raw.slice(0, pathStepsMax);
   return path.every(isStep) ? path : undefined;
@@ -120,10 +120,10 @@ function isStep(raw: unknown): raw is string | number {
 }
 
 function unusable(
-  defect: UnusableAnswer["defect"],
+  defect: ResponseDefect["defect"],
   { replica, status, body, contentType }: Answered,
   code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
-): SubgraphAnswer {
+): SubgraphResponse {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
   return { kind: "unusable", code, why, replica };
 }

@@ -1,10 +1,10 @@
-// Stage 4 of 5: fetch it. The objects that a fetch is about, found from the root through what is joined so far.
+// Stage 4 of 5: run. Finds the objects that a fetch is for, from the root through the data that is joined so far.
 import type { Access, Joins, ObjectLayout, Position } from "../plan/compile/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An object at the end of a path, and its layout there. */
-export type Visit = (object: Json, layout: ObjectLayout, position: Position) => void;
+/** Gets an object at the end of a path, and its layout there. */
+export type VisitTarget = (object: Json, layout: ObjectLayout, position: Position) => void;
 
 export interface Tree {
   readonly root: Json;
@@ -15,93 +15,93 @@ export interface Tree {
 type Paths = readonly (readonly string[])[];
 
 /**
- * Visits all objects at paths of planner keys, in lists too; one object may come often. Nulls and values that do not fit their type are left
- * out: stage 5 reports them. So the recursion is never deeper than the plan, whatever a subgraph sends.
+ * Visits all objects at paths of planner keys, through lists too; an object can be visited several times. Nulls and values that do not fit
+ * their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
-export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: Visit): void {
-  walk(root, position, position.listDepth, wayOf(paths), joins, visit);
+export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: VisitTarget): void {
+  walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
 }
 
 /** @param listDepth how deep lists may be nested here. */
-function walk(value: unknown, at: Position, listDepth: number, way: Way, joins: Joins, visit: Visit): void {
+function walk(value: unknown, at: Position, listDepth: number, tree: PathTree, joins: Joins, visit: VisitTarget): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     if (listDepth === 0) return;
     const entries = value as readonly unknown[];
-    for (let i = 0; i < entries.length; i++) walk(entries[i], at, listDepth - 1, way, joins, visit);
+    for (let i = 0; i < entries.length; i++) walk(entries[i], at, listDepth - 1, tree, joins, visit);
     return;
   }
   const object = value as Json;
   const layout = at.layoutOf(object, joins);
   if (!layout) return;
-  if (way.isTarget) visit(object, layout, at);
-  const turns = way.turnsAt(layout);
-  for (let i = 0; i < turns.length; i++) {
-    const { access, position, way: next } = turns[i] as Turn;
-    walk(access.read(object, joins), position, position.listDepth, next, joins, visit);
+  if (tree.isTarget) visit(object, layout, at);
+  const steps = tree.stepsFrom(layout);
+  for (let i = 0; i < steps.length; i++) {
+    const { access, position, below } = steps[i] as PathStep;
+    walk(access.read(object, joins), position, position.listDepth, below, joins, visit);
   }
 }
 
-/** Paths with a common beginning, walked once. */
-interface Way {
+/** The paths of a fetch as a prefix tree: a common prefix is walked once. */
+interface PathTree {
   isTarget: boolean;
-  readonly onwards: Map<string, Way>;
-  /** Where it goes on from an object. */
-  turnsAt(layout: ObjectLayout): readonly Turn[];
+  readonly children: Map<string, PathTree>;
+  /** The children that objects with this layout have. */
+  stepsFrom(layout: ObjectLayout): readonly PathStep[];
 }
 
-interface Turn {
+interface PathStep {
   readonly access: Access;
   readonly position: Position;
-  readonly way: Way;
+  readonly below: PathTree;
 }
 
-const ways = new WeakMap<Paths, Way>();
+const pathTrees = new WeakMap<Paths, PathTree>();
 
-/** The same for the same fetch, as often as it is sent. */
-function wayOf(paths: Paths): Way {
-  const way = ways.get(paths) ?? joinPaths(paths);
-  ways.set(paths, way);
-  return way;
+/** Built once for each compiled fetch. */
+function pathTreeOf(paths: Paths): PathTree {
+  const tree = pathTrees.get(paths) ?? joinPaths(paths);
+  pathTrees.set(paths, tree);
+  return tree;
 }
 
-function joinPaths(paths: Paths): Way {
-  const start = createWay();
+function joinPaths(paths: Paths): PathTree {
+  const root = createPathTree();
   for (const path of paths) {
-    let way = start;
+    let tree = root;
     for (const key of path) {
-      const next = way.onwards.get(key) ?? createWay();
-      way.onwards.set(key, next);
-      way = next;
+      const child = tree.children.get(key) ?? createPathTree();
+      tree.children.set(key, child);
+      tree = child;
     }
-    way.isTarget = true;
+    tree.isTarget = true;
   }
-  return start;
+  return root;
 }
 
-function createWay(): Way {
-  const onwards = new Map<string, Way>();
-  const known = new Map<ObjectLayout, readonly Turn[]>();
+function createPathTree(): PathTree {
+  const children = new Map<string, PathTree>();
+  const stepsByLayout = new Map<ObjectLayout, readonly PathStep[]>();
 
-  function findTurns(layout: ObjectLayout): readonly Turn[] {
-    return [...onwards].flatMap(([key, way]) => {
+  function listSteps(layout: ObjectLayout): readonly PathStep[] {
+    return [...children].flatMap(([key, below]) => {
       const access = layout.access(key);
-      return access?.position ? { access, position: access.position, way } : [];
+      return access?.position ? { access, position: access.position, below } : [];
     });
   }
 
   return {
     isTarget: false,
-    onwards,
-    turnsAt(layout) {
-      const turns = known.get(layout) ?? findTurns(layout);
-      known.set(layout, turns);
-      return turns;
+    children,
+    stepsFrom(layout) {
+      const steps = stepsByLayout.get(layout) ?? listSteps(layout);
+      stepsByLayout.set(layout, steps);
+      return steps;
     },
   };
 }
 
-export interface Placed {
+export interface LocatedObject {
   readonly object: Json;
   readonly layout: ObjectLayout;
   readonly position: Position;
@@ -109,14 +109,14 @@ export interface Placed {
   readonly path: readonly (string | number)[];
 }
 
-/** As visitTargets, with the path of each object. Slower: only for when something went wrong. */
-export function findPlaces(tree: Tree, paths: Paths): readonly Placed[] {
-  return paths.flatMap((path) => findPlacesAt(tree, path));
+/** As visitTargets, with the path of each object. Slower: used only for errors. */
+export function locateTargets(tree: Tree, paths: Paths): readonly LocatedObject[] {
+  return paths.flatMap((path) => locateTargetsAt(tree, path));
 }
 
-function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
-  const places: Placed[] = [];
-  const walk = (value: unknown, at: Position, listDepth: number, depth: number, steps: Placed["path"]): void => {
+function locateTargetsAt({ root, position, joins }: Tree, path: readonly string[]): readonly LocatedObject[] {
+  const located: LocatedObject[] = [];
+  const walk = (value: unknown, at: Position, listDepth: number, depth: number, steps: LocatedObject["path"]): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
       if (listDepth === 0) return;
@@ -129,11 +129,11 @@ function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]):
     const layout = at.layoutOf(object, joins);
     if (!layout) return;
     const key = path[depth];
-    if (key === undefined) return void places.push({ object, layout, position: at, path: steps });
+    if (key === undefined) return void located.push({ object, layout, position: at, path: steps });
     const access = layout.access(key);
     if (!access?.position) return;
     walk(access.read(object, joins), access.position, access.position.listDepth, depth + 1, [...steps, key]);
   };
   walk(root, position, position.listDepth, 0, []);
-  return places;
+  return located;
 }

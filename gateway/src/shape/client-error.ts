@@ -1,6 +1,6 @@
-// Stage 5 of 5: say it. What a client reads of something that was lost.
+// Stage 5 of 5: shape. The entry in `errors[]` for a field error.
 import { type ClientCode, codes, isClientFacingCode, toClientCode } from "../errors/codes.ts";
-import type { FieldLoss } from "../run/field-errors.ts";
+import type { FieldError } from "../run/field-errors.ts";
 import type { SubgraphError } from "../run/subgraph-response.ts";
 
 /** An entry of `errors[]` (GraphQL spec, section 7.1.2 "Errors"). */
@@ -13,36 +13,38 @@ export interface ClientError {
 const messageCharactersMax = 1_000;
 const problemsMax = 100;
 
-/** The entry for a loss: ours to word, unless the subgraph speaks to the client on purpose. */
-export function toClientError({ service, path, reason, moreCount }: FieldLoss): ClientError {
-  const said = reason.kind === "fetch-failed" ? sayCode(reason.code) : saySubgraphError(reason.error);
+/** The gateway writes the message, unless the subgraph's error is meant for the client. */
+export function toClientError({ service, path, reason, moreCount }: FieldError): ClientError {
+  const content = reason.kind === "fetch-failed" ? defaultContent(reason.code) : readSubgraphError(reason.error);
   const message =
-    moreCount === undefined ? said.message : `${moreCount} more fields below this path were lost. ${said.message}`;
+    moreCount === undefined
+      ? content.message
+      : `${moreCount} more fields below this path are missing. ${content.message}`;
   return {
     message,
     ...(path === undefined ? {} : { path }),
-    extensions: { code: said.code, service, ...(said.problems && { problems: said.problems }) },
+    extensions: { code: content.code, service, ...(content.problems && { problems: content.problems }) },
   };
 }
 
-interface Said {
+interface ErrorContent {
   readonly code: ClientCode;
   readonly message: string;
   readonly problems?: readonly object[] | undefined;
 }
 
-function sayCode(code: ClientCode): Said {
+function defaultContent(code: ClientCode): ErrorContent {
   return { code, message: codes[code].message };
 }
 
-function saySubgraphError({ message, extensions }: SubgraphError): Said {
+function readSubgraphError({ message, extensions }: SubgraphError): ErrorContent {
   const code = toClientCode(extensions["code"]);
-  if (!isClientFacingCode(code)) return sayCode(code);
+  if (!isClientFacingCode(code)) return defaultContent(code);
   const text = message.slice(0, messageCharactersMax) || codes[code].message;
   return { code, message: text, problems: readProblems(extensions["problems"]) };
 }
 
-/** Only what the contract names: pointer, code, detail. */
+/** Keeps only the members of the contract: pointer, code, detail. */
 function readProblems(raw: unknown): readonly Readonly<Record<string, string>>[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   return raw.slice(0, problemsMax).map((problem: unknown) => {

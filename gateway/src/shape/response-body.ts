@@ -1,48 +1,48 @@
-// Stage 5 of 5: say it. A run's result as the bytes of a client's answer: errors first, as the GraphQL spec advises ("Response Format").
+// Stage 5 of 5: shape. The response body from a run's result: `errors` first, as the GraphQL spec recommends ("Response Format").
 import { codes } from "../errors/codes.ts";
 import type { CompiledPlan } from "../plan/compile/compiled-plan.ts";
-import type { FieldLoss } from "../run/field-errors.ts";
+import type { ResultSummary } from "../response.ts";
+import type { FieldError } from "../run/field-errors.ts";
 import type { RunResult } from "../run/run.ts";
-import type { Path } from "../run/subgraph-response.ts";
-import type { Told } from "../telemetry/request-record.ts";
+import type { ResponsePath } from "../run/subgraph-response.ts";
 import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 
-export interface WrittenAnswer {
+export interface ResponseBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
-  /** Values that broke the schema: for the log. */
+  /** Values that do not fit the schema: for the log. */
   readonly problems: readonly FieldProblem[];
-  /** Undefined: all is well. */
-  readonly told: Told | undefined;
+  /** Undefined: a response without errors. */
+  readonly summary: ResultSummary | undefined;
 }
 
 const dataStart = '{"data":'.length;
 
-/** For all answers: each is written at once, and nothing comes between. */
+/** One buffer for all responses: each is written in one synchronous call. */
 const out = new JsonBytes();
 
-/** The errors are known when the data is written, and stand before it (GraphQL spec, "Response Format", as it advises). */
-export function writeAnswerBody(plan: CompiledPlan, { root, joins, losses }: RunResult): WrittenAnswer {
+/** Writes the data first: its errors are known only then. They are put before it. */
+export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors }: RunResult): ResponseBody {
   out.rewind(0);
   out.writeRaw('{"data":');
   const { problems, problemCount } = writeData(plan, root, joins, out);
   out.writeRaw("}");
   const body = out.take();
-  if (losses.length === 0 && problemCount === 0) return { body, problems, told: undefined };
-  const news = withoutTold(problems, losses);
-  const errors = [...losses.map(toClientError), ...news.map(toProblemError)];
-  if (problemCount > problems.length) errors.push(toSummary(problemCount - problems.length));
-  if (errors.length === 0) return { body, problems: news, told: undefined };
+  if (fieldErrors.length === 0 && problemCount === 0) return { body, problems, summary: undefined };
+  const newProblems = withoutConsequences(problems, fieldErrors);
+  const errors = [...fieldErrors.map(toClientError), ...newProblems.map(toProblemError)];
+  if (problemCount > problems.length) errors.push(toCountError(problemCount - problems.length));
+  if (errors.length === 0) return { body, problems: newProblems, summary: undefined };
   return {
-    told: { outcome: isNull(body) ? "failed" : "partial", codes: errors.map(({ extensions }) => extensions.code) },
+    summary: { outcome: isNull(body) ? "failed" : "partial", codes: errors.map(({ extensions }) => extensions.code) },
     body: Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), body.subarray(1)]),
-    problems: news,
+    problems: newProblems,
   };
 }
 
-/** See `isDataNull` in write-data.ts. Uses the buffer that responses are written to, between two of them. */
+/** `isDataNull` of write-data.ts, with the buffer for responses as scratch space. */
 export function isDataNullSoFar(
   plan: CompiledPlan,
   fetched: Pick<RunResult, "root" | "joins">,
@@ -52,14 +52,14 @@ export function isDataNullSoFar(
   return isDataNull(plan, fetched, fieldCount, out);
 }
 
-/** Of `{"data":null}`. */
+/** Whether the body is `{"data":null}`. */
 function isNull(body: Buffer): boolean {
   return body[dataStart] === "n".codePointAt(0);
 }
 
 function toProblemError({ path, code, service }: FieldProblem): ClientError {
   const { message } = codes[code];
-  // A response of the subgraph that lacks a field is its fault; of a value that does not fit, the cause may be the schema.
+  // A missing field is the subgraph's fault. A value that does not fit may be the schema's, so the subgraph is not named.
   const isNamed = service !== undefined && code === "SUBGRAPH_BAD_ANSWER";
   return {
     message,
@@ -68,37 +68,40 @@ function toProblemError({ path, code, service }: FieldProblem): ClientError {
   };
 }
 
-function toSummary(count: number): ClientError {
+function toCountError(count: number): ClientError {
   const code = "INVALID_FIELD_VALUE";
   return { message: `${count} more values do not fit the schema.`, extensions: { code } };
 }
 
 /**
- * A null that only follows from a loss already told is not told again (GraphQL spec, "Handling Field Errors": one error for each
- * field).
+ * Leaves out nulls that only follow from a field error that is already listed: each field has one error (GraphQL spec, "Handling Field
+ * Errors").
  */
-function withoutTold(problems: readonly FieldProblem[], losses: readonly FieldLoss[]): readonly FieldProblem[] {
-  if (losses.length === 0 || problems.length === 0) return problems;
-  const told = createPathSet(losses);
-  return problems.filter(({ path }) => !told.touches(path));
+function withoutConsequences(
+  problems: readonly FieldProblem[],
+  fieldErrors: readonly FieldError[],
+): readonly FieldProblem[] {
+  if (fieldErrors.length === 0 || problems.length === 0) return problems;
+  const listed = createPathSet(fieldErrors);
+  return problems.filter(({ path }) => !listed.contains(path));
 }
 
-/** Answers whether a path is one of these, lies below one, or above one. */
-function createPathSet(losses: readonly FieldLoss[]) {
+/** Contains each path of a field error, and the paths above and below it. */
+function createPathSet(fieldErrors: readonly FieldError[]) {
   const exact = new Set<string>();
   const above = new Set<string>();
-  for (const { path, moreCount } of losses) {
+  for (const { path, moreCount } of fieldErrors) {
     if (path === undefined) continue;
     const keys = prefixes(path);
     exact.add(keys.at(-1) ?? "");
-    // The summary of a long list stands for everything below it, but says nothing of what is above.
+    // The entry for errors that are not listed covers everything below its path, and nothing above it.
     if (moreCount === undefined) for (const key of keys) above.add(key);
   }
   return {
-    touches: (path: Path) => above.has(JSON.stringify(path)) || prefixes(path).some((key) => exact.has(key)),
+    contains: (path: ResponsePath) => above.has(JSON.stringify(path)) || prefixes(path).some((key) => exact.has(key)),
   };
 }
 
-function prefixes(path: Path): readonly string[] {
+function prefixes(path: ResponsePath): readonly string[] {
   return path.map((_, i) => JSON.stringify(path.slice(0, i + 1)));
 }

@@ -1,5 +1,14 @@
-// Apollo Server as the doorkeeper of documents, for one generation. It executes and writes nothing: once an operation is admitted, the
-// pipeline goes on from inside its last hook, and the answer goes past it, by the side channel of the request's context.
+/*
+ * Stage 2 of 5, parse: Apollo Server validates documents, for one generation. It executes nothing and writes no response.
+ *
+ *   paths/full.ts ── validate(request, proceed) ─► ApolloServer.executeOperation
+ *                                                    persisted query, parse, validate
+ *                                                    responseForOperation (last hook)
+ *                                                      operation ─► operation store
+ *   response ◄── channel of the context ◄───────────── proceed(operation): stages 3 to 5
+ *
+ * So the response does not pass through Apollo Server: the hook stores it in a channel of the request's context.
+ */
 import {
   ApolloServer,
   type ApolloServerPlugin,
@@ -15,6 +24,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
+import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 import {
   type DocumentNode,
   getOperationAST,
@@ -22,104 +32,103 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
 } from "graphql";
-import type { AnswerType } from "../admit/negotiation.ts";
-import { isClientCode, Refusal } from "../errors/codes.ts";
-import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
+import { isClientCode } from "../errors/codes.ts";
+import { maskError } from "../errors/masking.ts";
+import { Rejection } from "../errors/rejections.ts";
+import type { GatewayObserver } from "../observations.ts";
 import { checkDocument } from "../parse/document-check.ts";
+import { createEventLoopQueue } from "../parse/event-loop-queue.ts";
 import { findSource, type GraphqlRequest } from "../parse/graphql-request.ts";
 import type { OperationLimits } from "../parse/limits.ts";
 import { NumericLiteralsRule } from "../parse/numeric-input.ts";
-import { createTurns } from "../parse/event-loop-queue.ts";
+import type { OperationStore } from "../parse/operation-store.ts";
 import { requireOperation } from "../parse/operation.ts";
-import type { AdmittedOperation } from "../parse/validated-operation.ts";
-import { maskError } from "../errors/masking.ts";
-import { contentTypeOf, statusFor } from "../errors/rejections.ts";
-import type { Answer } from "../shape/send-response.ts";
-import { createLibraryLogger, type Observe } from "../telemetry/observation-log.ts";
-import type { Operations } from "../parse/operation-store.ts";
+import type { ValidatedOperation } from "../parse/validated-operation.ts";
+import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
+import { createLibraryLogger } from "../telemetry/observation-log.ts";
 
-/** What is asked of the doorkeeper. */
-export interface Question {
+export interface OperationRequest {
   readonly method: "GET" | "POST";
-  readonly answerType: AnswerType;
+  readonly responseType: ResponseType;
   readonly graphql: GraphqlRequest;
 }
 
-type Proceed = (admitted: AdmittedOperation) => Promise<Answer>;
+type Proceed = (operation: ValidatedOperation) => Promise<ClientResponse>;
 
-/** Limits, syntax, validation, automatic persisted queries, the operation. */
-export interface Admission {
+/** Limits, syntax, validation, automatic persisted queries, choice of the operation. */
+export interface ApolloValidation {
   /**
-   * @param proceed answers an operation that is admitted. What is refused does not come to it.
-   * @throws Refusal
+   * @param proceed responds to a validated operation; not called for a rejected one.
+   * @throws Rejection
    */
-  admit(question: Question, proceed: Proceed): Promise<Answer>;
-  /** Whether a plugin wants to see each request: then none may go past Apollo Server. */
-  readonly isWatched: boolean;
+  validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse>;
+  /** Whether an Apollo Server plugin has hooks for requests: then every request must go through Apollo Server. */
+  readonly hasRequestHooks: boolean;
   close(): Promise<void>;
 }
 
-export interface AdmissionOptions {
+export interface ApolloValidationOptions {
   readonly apiSchema: GraphQLSchema;
-  readonly operations: Operations;
+  readonly operations: OperationStore;
   readonly introspection: boolean;
   readonly documentTokensMax: number;
   readonly operationLimits: OperationLimits;
-  /** By hash. Shared by all generations: it holds texts, which are validated anew. */
+  /** Texts by hash. Shared by all generations; each validates a text anew. */
   readonly persistedQueries: BoundedMap<string>;
-  /** Hooks see what happens; what they change of an answer is not sent. */
+  /** Their hooks are called; changes to the response have no effect. */
   readonly plugins: readonly ApolloServerPlugin[];
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
 }
 
-/** What belongs to one request in Apollo Server. */
-interface Context {
+/** Apollo Server's context of one request. */
+interface ValidationContext {
   readonly proceed: Proceed;
-  /** As it was measured; undefined when it is known, or no GraphQL. */
+  /** The new document, parsed when it was measured. Undefined if it is known, or if it has a syntax error. */
   readonly checked: DocumentNode | undefined;
-  /** Filled once Apollo Server has nothing against the document. */
-  readonly channel: { answer?: Answer; error?: unknown };
+  /** Set after Apollo Server has validated the document. */
+  readonly channel: { response?: ClientResponse; error?: unknown };
 }
 
-type Server = ApolloServer<Context>;
+type ValidationServer = ApolloServer<ValidationContext>;
 
-export async function createAdmission(o: AdmissionOptions): Promise<Admission> {
+export async function createApolloValidation(o: ApolloValidationOptions): Promise<ApolloValidation> {
   const server = createServer(o);
   await server.start();
-  const takeTurn = createTurns();
+  const nextIteration = createEventLoopQueue();
 
-  /** Undefined for a known document. @throws Refusal for one beyond a limit. */
-  async function checkNew(source: string | undefined): Promise<DocumentNode | undefined> {
+  /** Undefined for a known document. @throws Rejection if the document exceeds a limit. */
+  async function checkIfNew(source: string | undefined): Promise<DocumentNode | undefined> {
     if (source === undefined || o.operations.has(source)) return undefined;
-    await takeTurn();
-    // Another request may have brought it meanwhile.
+    await nextIteration();
+    // Another request may have stored it meanwhile.
     if (o.operations.has(source)) return undefined;
-    const { document, excess } = checkDocument(source, { ...o, limits: o.operationLimits });
-    if (excess) throw new Refusal(excess.code, excess.message);
+    const { document, exceeded } = checkDocument(source, { ...o, limits: o.operationLimits });
+    if (exceeded) throw new Rejection(exceeded.code, exceeded.message);
     return document;
   }
 
-  async function admit({ method, answerType, graphql }: Question, proceed: Proceed): Promise<Answer> {
-    const checked = await checkNew(findSource(graphql, o.persistedQueries));
-    const channel: Context["channel"] = {};
-    // Validation and what comes after it: each in a turn of its own.
-    const proceedLater = (admitted: AdmittedOperation) => takeTurn().then(() => proceed(admitted));
+  async function validate(request: OperationRequest, proceed: Proceed): Promise<ClientResponse> {
+    const { method, responseType, graphql } = request;
+    const checked = await checkIfNew(findSource(graphql, o.persistedQueries));
+    const channel: ValidationContext["channel"] = {};
+    // A new document is planned in another iteration of the event loop than it is validated in.
+    const proceedLater = (operation: ValidatedOperation) => nextIteration().then(() => proceed(operation));
     const context = { proceed: checked ? proceedLater : proceed, checked, channel };
-    const { http, body } = await askServer(server, method, graphql, context);
-    if (channel.answer) return channel.answer;
+    const { http, body } = await executeOperation(server, method, graphql, context);
+    if (channel.response) return channel.response;
     if (channel.error !== undefined) throw channel.error;
-    if (http.status === 405) throw new Refusal("METHOD_NOT_ALLOWED", "Mutations go by POST.", { Allow: "POST" });
-    if (body.kind !== "single") throw new Error("An answer in parts was not asked for");
+    if (http.status === 405) throw new Rejection("METHOD_NOT_ALLOWED", "Send mutations by POST.", { Allow: "POST" });
+    if (body.kind !== "single") throw new Error("Apollo Server sent an incremental response, which was not requested");
     return {
-      status: statusFor(http.status ?? 200, answerType),
-      contentType: contentTypeOf(answerType),
+      status: statusFor(http.status ?? 200, responseType),
+      contentType: contentTypeOf(responseType),
+      // `formatError` has masked them.
       body: Buffer.from(JSON.stringify({ errors: body.singleResult.errors })),
-      // As `formatError` has masked them.
-      told: { outcome: "refused", codes: (body.singleResult.errors ?? []).map(readCode) },
+      summary: { outcome: "refused", codes: (body.singleResult.errors ?? []).map(readCode) },
     };
   }
 
-  return { admit, isWatched: o.plugins.some(watches), close: () => server.stop() };
+  return { validate, hasRequestHooks: o.plugins.some(hasHooks), close: () => server.stop() };
 }
 
 function readCode({ extensions }: GraphQLFormattedError): string {
@@ -127,21 +136,21 @@ function readCode({ extensions }: GraphQLFormattedError): string {
   return isClientCode(code) ? code : "INTERNAL_SERVER_ERROR";
 }
 
-/** Made anew from what was read and checked: nothing else of the client's request reaches Apollo Server. */
-function askServer(
-  server: Server,
-  method: Question["method"],
+/** Passes on the checked parameters only: Apollo Server sees no headers of the client. */
+function executeOperation(
+  server: ValidationServer,
+  method: OperationRequest["method"],
   { query, operationName, variables, extensions }: GraphqlRequest,
-  contextValue: Context,
+  contextValue: ValidationContext,
 ) {
   const http = { method, headers: new HeaderMap(), search: "", body: undefined };
-  // Its types want a member to be absent, its code takes undefined.
+  // Apollo Server's types want absent members; its code accepts undefined.
   const request = { http, query, operationName, variables, extensions } as GraphQLRequest;
   return server.executeOperation(request, { contextValue });
 }
 
-function createServer(o: AdmissionOptions): Server {
-  return new ApolloServer<Context>({
+function createServer(o: ApolloValidationOptions): ValidationServer {
+  return new ApolloServer<ValidationContext>({
     schema: o.apiSchema,
     introspection: o.introspection,
     hideSchemaDetailsFromClientErrors: !o.introspection,
@@ -168,31 +177,34 @@ function createServer(o: AdmissionOptions): Server {
 }
 
 /**
- * Answers in Apollo Server's place. An executor of a `gateway` would be asked with a context that has an accessor in a literal, see
- * request-scope.ts: this way the full lane takes 60 µs for `{__typename}` instead of 139.
+ * Takes over from Apollo Server once the document is valid. A `gateway` executor instead of this hook would get a context with an accessor in
+ * an object literal (see request-scope.ts): with the hook, the full path takes 60 µs for `{__typename}` instead of 139.
  */
-function createProceedPlugin({ apiSchema, operations }: AdmissionOptions): ApolloServerPlugin<Context> {
+function createProceedPlugin({
+  apiSchema,
+  operations,
+}: ApolloValidationOptions): ApolloServerPlugin<ValidationContext> {
   const head = { headers: new HeaderMap() };
-  const nothing: GraphQLResponse = { http: head, body: { kind: "single", singleResult: {} } };
-  const listener: GraphQLRequestListener<Context> = {
+  const emptyResponse: GraphQLResponse = { http: head, body: { kind: "single", singleResult: {} } };
+  const listener: GraphQLRequestListener<ValidationContext> = {
     async responseForOperation({ contextValue, request, source, queryHash: hash = "", ...context }) {
       const { proceed, checked, channel } = contextValue;
       const { operationName } = request;
       const document = checked ?? context.document;
       try {
         const operation = requireOperation(apiSchema, getOperationAST(document, operationName), operationName);
-        channel.answer = await proceed(operations.admit({ source, hash, operationName, document, operation }));
+        channel.response = await proceed(operations.add({ source, hash, operationName, document, operation }));
       } catch (error) {
         channel.error = error;
       }
-      return nothing;
+      return emptyResponse;
     },
   };
   return { requestDidStart: () => Promise.resolve(listener) };
 }
 
-/** A document that is found there is neither parsed nor validated. It is put there when one of its operations is admitted, without locations. */
-function toDocumentStore({ findDocument }: Operations) {
+/** Apollo Server neither parses nor validates a document from this store. Documents are stored by `operations.add`, without locations. */
+function toDocumentStore({ findDocument }: OperationStore) {
   return {
     get: (key: string) => Promise.resolve(findDocument(withoutPrefix(key))),
     set: () => Promise.resolve(),
@@ -208,16 +220,16 @@ function toPersistedQueryCache(texts: BoundedMap<string>) {
   };
 }
 
-/** Apollo Server puts a prefix before its keys, for caches that it shares with others. */
+/** Apollo Server's keys are `prefix:hash`. */
 function withoutPrefix(key: string): string {
   return key.slice(key.indexOf(":") + 1);
 }
 
-function watches(plugin: ApolloServerPlugin): boolean {
+function hasHooks(plugin: ApolloServerPlugin): boolean {
   return plugin.requestDidStart !== undefined || plugin.unexpectedErrorProcessingRequest !== undefined;
 }
 
-function observeBug(observe: Observe, cause: unknown): void {
+function observeBug(observe: GatewayObserver, cause: unknown): void {
   const original = cause instanceof GraphQLError ? cause.originalError : undefined;
   observe({ kind: "internal-error", cause: original ?? cause });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Observation } from "../telemetry/observation-log.ts";
+import type { GatewayObservation } from "../observations.ts";
 import { createGenerations, type Generation, type UsedOperation } from "./generations.ts";
 
 test("a request keeps the generation it began with alive, and the last one to leave closes it", async () => {
@@ -119,8 +119,8 @@ test("one that is ready only after the end is closed, and nothing is reported", 
   expect(observations).toEqual([]);
 });
 
-/** Nobody sends these generations a request. */
-const unused = {} as Pick<Generation, "engine" | "admission" | "operations">;
+/** No request is sent to these generations. */
+const unused = {} as Pick<Generation, "stages" | "validation" | "operations">;
 
 interface Warming {
   readonly apiSdl: string;
@@ -136,7 +136,7 @@ function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOp
   const closed: string[] = [];
   const retired: string[] = [];
   const warmed: Warming[] = [];
-  const observations: Observation[] = [];
+  const observations: GatewayObservation[] = [];
   const { promise: closedOne, resolve: onClosed } = Promise.withResolvers<void>();
   const build = (apiSdl: string): Promise<Generation> => {
     if (apiSdl === "broken") return Promise.reject(new Error("broken"));
@@ -159,7 +159,7 @@ function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOp
       },
     });
   };
-  const observe = (observation: Observation) => void observations.push(observation);
+  const observe = (observation: GatewayObservation) => void observations.push(observation);
   const generations = createGenerations({ build, observe, graceMs: 60_000, ...o });
   return { generations, closed, retired, closedOne, warmed, observations };
 }

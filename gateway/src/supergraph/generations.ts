@@ -1,39 +1,41 @@
+// Everything that is derived from one supergraph is a generation. A request uses one generation from start to end; a new supergraph becomes a
+// new generation while requests on the old one finish.
 import { createHash } from "node:crypto";
-import type { Admission } from "./apollo-validation.ts";
-import type { Operations } from "../parse/operation-store.ts";
-import type { Engine } from "../supergraph-stages.ts";
 import type { KeptSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../observations.ts";
+import type { OperationStore } from "../parse/operation-store.ts";
+import type { SupergraphStages } from "../supergraph-stages.ts";
+import type { ApolloValidation } from "./apollo-validation.ts";
 
-/** All that is derived from one supergraph. Immutable, but for what it keeps. */
+/** Immutable, except for its caches. */
 export interface Generation {
-  /** The API schema as text. */
+  /** The API schema as SDL. */
   readonly apiSdl: string;
   readonly subgraphs: readonly string[];
-  readonly engine: Engine;
-  readonly admission: Admission;
-  /** What the admission has let in. */
-  readonly operations: Operations;
-  /** How full the plans are that are kept. */
+  readonly stages: SupergraphStages;
+  readonly validation: ApolloValidation;
+  /** Validated operations. */
+  readonly operations: OperationStore;
+  /** The size of the plan cache. */
   sizeOfPlans(): KeptSize;
-  /** What clients ask for most, the most asked first. */
+  /** The most used operation first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
   /**
-   * Gets operations of another generation ready, one after the other, until the signal says that it took long enough: admitted, planned
-   * and compiled as without variables. What is no longer valid is left out.
+   * Validates, plans and compiles operations of another generation, one after the other, until the signal is aborted. Operations that are
+   * not valid in this supergraph are skipped.
    */
   warm(operations: readonly UsedOperation[], signal: AbortSignal): Promise<void>;
-  /** Drops the cached operations: no request begins with this generation any more. Called once, before `close`. */
+  /** Drops the cached operations: no new request uses this generation. Called once, before `close`. */
   retire(): void;
-  /** Frees what it holds; called once, when no request uses it any more. */
+  /** Frees its resources. Called once, when no request uses it any more. */
   close(): Promise<void>;
 }
 
-/** An operation as clients ask for it: enough to plan it anew in another generation. */
+/** What another generation needs to prepare an operation. */
 export interface UsedOperation {
   readonly source: string;
   readonly operationName: string | undefined;
-  /** Values of the variables that decide `@skip` and `@include`: each combination has a plan of its own. */
+  /** Values of the variables in `@skip` and `@include`: each combination has its own plan. */
   readonly conditions: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -43,80 +45,81 @@ export interface Pinned {
 }
 
 export interface Generations {
-  /** The current one, kept alive until released: a request sees one supergraph from start to end. Undefined before the first. */
+  /** The current generation, which is not closed before `release`. Undefined before the first supergraph is loaded. */
   pin(): Pinned | undefined;
   readonly current: Generation | undefined;
-  /** A hash of the current one's supergraph. */
+  /** A hash of the current supergraph. */
   readonly currentId: string | undefined;
   /**
-   * Builds a generation aside, warms it with what the current one is asked for, and swaps it in by one assignment. One that cannot be
-   * built changes nothing and is reported. One at a time.
+   * Builds a generation in the background, warms it with the most used operations of the current one, and replaces the current one. A
+   * supergraph that cannot be used is reported and changes nothing. The caller waits for one load before it starts the next.
    */
   load(supergraphSdl: string): Promise<void>;
-  /** After the last request. */
+  /** Called after the last request. */
   close(): Promise<void>;
 }
 
 export interface GenerationsOptions {
   readonly build: (supergraphSdl: string) => Promise<Generation>;
-  readonly observe: Observe;
-  /** An old generation is closed when no request uses it, and after this in any case: longer than a request may take. */
+  readonly observe: GatewayObserver;
+  /** A retired generation is closed when no request uses it, at the latest after this time, which is longer than a request may take. */
   readonly graceMs: number;
-  /** Warming ends after this, done or not. */
+  /** Warming stops after this time. */
   readonly warmMsMax?: number;
 }
 
 const operationsWarmedMax = 50;
-/** Old generations with requests under way. The next one is not built before one of them is gone. */
+/** Retired generations with requests in flight. The next generation is built when there are fewer. */
 const retiredMax = 4;
 
-interface Kept {
+interface Entry {
   readonly id: string;
   readonly generation: Generation;
+  /** Requests that use it. */
   pins: number;
-  readonly gone: PromiseWithResolvers<void>;
-  grace?: NodeJS.Timeout;
+  readonly closed: PromiseWithResolvers<void>;
+  graceTimer?: NodeJS.Timeout;
 }
 
 export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }: GenerationsOptions): Generations {
-  const retired = new Set<Kept>();
-  let current: Kept | undefined;
-  let closed = false;
+  const retired = new Set<Entry>();
+  let current: Entry | undefined;
+  let isClosed = false;
 
   async function load(supergraphSdl: string): Promise<void> {
     const id = createHash("sha256").update(supergraphSdl).digest("hex").slice(0, 12);
     const startedMs = performance.now();
     try {
-      while (retired.size >= retiredMax) await Promise.race([...retired].map(({ gone }) => gone.promise));
+      while (retired.size >= retiredMax) await Promise.race([...retired].map(({ closed }) => closed.promise));
       const generation = await build(supergraphSdl);
       await warm(generation, current?.generation, warmMsMax).catch(reportBug);
-      if (closed) return await generation.close();
-      swap(id, generation);
+      if (isClosed) return await generation.close();
+      replaceCurrent(id, generation);
       const tookMs = Math.round(performance.now() - startedMs);
       observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
     } catch (cause) {
-      if (!closed) observe({ kind: "supergraph-refused", id, cause });
+      if (!isClosed) observe({ kind: "supergraph-refused", id, cause });
     }
   }
 
-  function swap(id: string, generation: Generation): void {
+  function replaceCurrent(id: string, generation: Generation): void {
     const old = current;
-    current = { id, generation, pins: 0, gone: Promise.withResolvers() };
+    current = { id, generation, pins: 0, closed: Promise.withResolvers() };
     if (old) retire(old);
   }
 
-  function retire(kept: Kept): void {
-    retired.add(kept);
-    kept.generation.retire();
-    if (kept.pins === 0) end(kept);
-    else kept.grace = setTimeout(() => end(kept), graceMs).unref();
+  function retire(entry: Entry): void {
+    retired.add(entry);
+    entry.generation.retire();
+    if (entry.pins === 0) close(entry);
+    else entry.graceTimer = setTimeout(() => close(entry), graceMs).unref();
   }
 
-  function end(kept: Kept): void {
-    if (!retired.delete(kept)) return;
-    clearTimeout(kept.grace);
-    kept.gone.resolve();
-    kept.generation.close().catch(reportBug);
+  function close(entry: Entry): void {
+    if (!retired.delete(entry)) return;
+    clearTimeout(entry.graceTimer);
+    entry.closed.resolve();
+    entry.generation.close().catch(reportBug);
   }
 
   function reportBug(cause: unknown): void {
@@ -124,17 +127,17 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   }
 
   function pin(): Pinned | undefined {
-    const kept = current;
-    if (!kept) return undefined;
-    kept.pins++;
-    let released = false;
+    const entry = current;
+    if (!entry) return undefined;
+    entry.pins++;
+    let isReleased = false;
     function release(): void {
-      if (!kept || released) return;
-      released = true;
-      kept.pins--;
-      if (kept.pins === 0 && kept !== current) end(kept);
+      if (!entry || isReleased) return;
+      isReleased = true;
+      entry.pins--;
+      if (entry.pins === 0 && entry !== current) close(entry);
     }
-    return { generation: kept.generation, release };
+    return { generation: entry.generation, release };
   }
 
   return {
@@ -147,8 +150,8 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       return current?.id;
     },
     async close() {
-      closed = true;
-      for (const kept of retired) end(kept);
+      isClosed = true;
+      for (const entry of retired) close(entry);
       const last = current;
       current = undefined;
       await last?.generation.close();
@@ -156,17 +159,17 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
   };
 }
 
-/** Rejects as `warm` of the generation does. */
+/** Rejects if `next.warm` rejects. */
 async function warm(next: Generation, old: Generation | undefined, warmMsMax: number): Promise<void> {
   const operations = old?.listMostUsed(operationsWarmedMax) ?? [];
   if (operations.length === 0) return;
-  const enough = new AbortController();
-  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const controller = new AbortController();
+  const { promise: timeout, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, warmMsMax);
   try {
-    await Promise.race([next.warm(operations, enough.signal), late]);
+    await Promise.race([next.warm(operations, controller.signal), timeout]);
   } finally {
     clearTimeout(timer);
-    enough.abort();
+    controller.abort();
   }
 }

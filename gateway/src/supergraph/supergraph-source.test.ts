@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Observation } from "../telemetry/observation-log.ts";
+import type { GatewayObservation } from "../observations.ts";
 import { watchSupergraph } from "./supergraph-source.ts";
 
 type Look = string | undefined | Error;
@@ -74,11 +74,11 @@ test("nothing is read once it is ended", async () => {
 
 /** Lets a source give these answers one after another, and ends after the last. */
 function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
-  const observations: Observation[] = [];
+  const observations: GatewayObservation[] = [];
   const handedOn: string[] = [];
   let hint = () => {};
   let next = 0;
-  return new Promise<{ handedOn: string[]; observations: Observation[] }>((resolve) => {
+  return new Promise<{ handedOn: string[]; observations: GatewayObservation[] }>((resolve) => {
     const read = (): Promise<string | undefined> => {
       const look = looks[next++];
       if (next === looks.length) {

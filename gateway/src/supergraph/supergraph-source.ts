@@ -1,4 +1,4 @@
-import type { Observe } from "../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../observations.ts";
 
 /** A place where the supergraph is found. */
 export interface SupergraphSource {
@@ -15,7 +15,7 @@ export interface WatcherOptions {
   readonly pollMs: number;
   /** Until the first supergraph is there we look at least this often. */
   readonly firstPollMsMax?: number;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
   /** Gets every text that differs from the one before. Failures are its own business. */
   readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
-import { showKept } from "./cache-metrics.ts";
+import { exposeGauges } from "./cache-metrics.ts";
 
 test("how full each cache is, and who waits, is what a scrape finds at that moment", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   let entries = 1;
   const size = () => ({ entries, bytes: 10 * entries });
-  showKept(metrics, {
+  exposeGauges(metrics, {
     cacheSizes: () => ({ documents: size(), plans: size(), introspection: size(), "persisted-queries": size() }),
     countWaiting: () => entries,
   });

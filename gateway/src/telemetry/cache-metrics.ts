@@ -1,6 +1,6 @@
+import type { KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { KeptSize } from "@tributary/kit/collections/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
 const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
@@ -11,14 +11,17 @@ const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] 
 export type CacheName = (typeof cacheNames)[number];
 export type CacheSizes = Readonly<Record<CacheName, KeptSize>>;
 
-export interface Kept {
+export interface GaugeSources {
   cacheSizes(): CacheSizes;
-  /** Operations that wait for a planner. */
+  /** Operations that wait for a planner thread. */
   countWaiting(): number;
 }
 
-/** Shows at each scrape how full things are. */
-export function showKept(metrics: Metrics<typeof gatewayMetrics>, { cacheSizes, countWaiting }: Kept): void {
+/** Reads the sizes of the caches and of the planner's queue at each scrape. */
+export function exposeGauges(
+  metrics: Metrics<typeof gatewayMetrics>,
+  { cacheSizes, countWaiting }: GaugeSources,
+): void {
   metrics.gauge("tributary_gateway_planner_queue_length").onScrape((gauge) => gauge.set({}, countWaiting()));
   metrics.gauge("tributary_gateway_cache_entries").onScrape((gauge) => {
     const sizes = cacheSizes();

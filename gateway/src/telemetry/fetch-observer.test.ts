@@ -3,14 +3,14 @@ import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { createSpanCollector } from "@tributary/kit/testing/trace";
 import { expect, test } from "vitest";
 import { createFetchObserver } from "./fetch-observer.ts";
-import { RequestRecord } from "./request-record.ts";
+import { GraphqlRequestRecord } from "./request-record.ts";
 
 async function setUp() {
   const collector = createSpanCollector();
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
   const observer = createFetchObserver(metrics, trace);
   if (!observer) throw new Error("somebody watches");
-  const record = new RequestRecord(trace.begin("request", undefined));
+  const record = new GraphqlRequestRecord(trace.begin("request", undefined));
   return { observer, record, collector, write: () => metrics.write() };
 }
 
@@ -58,7 +58,7 @@ test("who takes another's answer waits for it, and fetches nothing", async () =>
   const { observer, record, collector, write } = await setUp();
   const answer = Promise.withResolvers<void>();
   observer.join("users", record, answer.promise);
-  observer.join("users", new RequestRecord(undefined), answer.promise);
+  observer.join("users", new GraphqlRequestRecord(undefined), answer.promise);
   expect(collector.spans()).toEqual([]);
   answer.resolve();
   await answer.promise;

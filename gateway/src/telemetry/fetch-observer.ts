@@ -3,122 +3,122 @@ import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/tel
 import type { Trace } from "@tributary/kit/telemetry/tracing/trace";
 import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { isClientFacingCode, toClientCode } from "../errors/codes.ts";
-import type { RequestRecord } from "./request-record.ts";
+import type { GraphqlRequestRecord } from "./request-record.ts";
 
-interface SubgraphError {
+interface ErrorEntry {
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 /** Values of the label `outcome`. */
 type OutcomeLabel = Expected<typeof gatewayMetrics.tributary_gateway_subgraph_fetches_total, "outcome">;
 
-/** What has come of a fetch, as far as it is counted. */
-type FetchOutcome =
-  | { readonly kind: "graphql"; readonly errors: readonly SubgraphError[] }
+/** The parts of a fetch's result that are counted. */
+type ObservedResult =
+  | { readonly kind: "graphql"; readonly errors: readonly ErrorEntry[] }
   | { readonly kind: "failed" | "unusable"; readonly code: OutcomeLabel }
-  /** Its client went away. */
+  /** The client disconnected. */
   | { readonly kind: "abandoned" };
 
-/** Counts and traces fetches; there is none where nobody asks for it. */
+/** Counts and traces fetches. */
 export interface FetchObserver {
-  /** @param record of the request that the fetch is begun for. */
-  begin(service: string, record: RequestRecord | undefined): FetchRecord;
-  /** A request takes the answer of an equal fetch under way. */
-  join(service: string, record: RequestRecord | undefined, answer: Promise<unknown>): void;
+  /** @param record of the client request. */
+  begin(service: string, record: GraphqlRequestRecord | undefined): ObservedFetch;
+  /** A client request waits for an equal fetch in flight. */
+  join(service: string, record: GraphqlRequestRecord | undefined, result: Promise<unknown>): void;
 }
 
-interface FetchRecord {
-  /** What its attempts are spans of; undefined when it is not traced. */
+interface ObservedFetch {
+  /** The parent span for its attempts; undefined if the request is not traced. */
   readonly traced: TracedRequest | undefined;
-  end(outcome: FetchOutcome): void;
+  end(result: ObservedResult): void;
 }
 
-/** What is counted of one subgraph. */
-interface ServiceCounts {
-  underWay: number;
+interface SubgraphCounts {
+  inFlightCount: number;
   readonly seconds: HistogramSeries;
   readonly shared: CounterSeries;
-  ended(outcome: OutcomeLabel): void;
+  countOutcome(outcome: OutcomeLabel): void;
 }
 
+/** Undefined if metrics and traces are off. */
 export function createFetchObserver(metrics: Metrics<typeof gatewayMetrics>, trace: Trace): FetchObserver | undefined {
   if (!metrics.isOn && !trace.isOn) return undefined;
-  const countsOf = createServiceCounts(metrics);
+  const countsOf = createSubgraphCounts(metrics);
   return {
-    begin: (service, record) => new Fetch(countsOf(service), beginSpans(service, record)),
-    join(service, record, answer) {
+    begin: (service, record) => new Fetch(countsOf(service), beginSpan(service, record)),
+    join(service, record, result) {
       countsOf(service).shared.add();
       if (record?.span === undefined) return;
       const attributes = { "tributary.subgraph": service, "tributary.shared": true };
-      const span = record.stage?.child(`await ${service}`, { attributes });
+      const span = record.currentSpan?.child(`await ${service}`, { attributes });
       const end = () => span?.end();
-      answer.then(end, end);
+      result.then(end, end);
     },
   };
 }
 
 /** Bounded by the subgraphs of the supergraphs that were served. */
-function createServiceCounts(metrics: Metrics<typeof gatewayMetrics>): (service: string) => ServiceCounts {
-  const byService = new Map<string, ServiceCounts>();
+function createSubgraphCounts(metrics: Metrics<typeof gatewayMetrics>): (service: string) => SubgraphCounts {
+  const bySubgraph = new Map<string, SubgraphCounts>();
   const fetches = metrics.counter("tributary_gateway_subgraph_fetches_total");
   const seconds = metrics.histogram("tributary_gateway_subgraph_fetch_duration_seconds");
   const shared = metrics.counter("tributary_gateway_subgraph_fetches_shared_total");
   metrics.gauge("tributary_gateway_subgraph_fetches_in_flight").onScrape((gauge) => {
-    for (const [subgraph, { underWay }] of byService) gauge.set({ subgraph }, underWay);
+    for (const [subgraph, { inFlightCount }] of bySubgraph) gauge.set({ subgraph }, inFlightCount);
   });
 
   return (subgraph) => {
-    const known = byService.get(subgraph);
+    const known = bySubgraph.get(subgraph);
     if (known) return known;
-    const counts: ServiceCounts = {
-      underWay: 0,
+    const counts: SubgraphCounts = {
+      inFlightCount: 0,
       seconds: seconds.of({ subgraph }),
       shared: shared.of({ subgraph }),
-      ended: (outcome) => fetches.add({ subgraph, outcome }),
+      countOutcome: (outcome) => fetches.add({ subgraph, outcome }),
     };
-    byService.set(subgraph, counts);
+    bySubgraph.set(subgraph, counts);
     return counts;
   };
 }
 
-function beginSpans(service: string, record: RequestRecord | undefined): TracedRequest | undefined {
+function beginSpan(service: string, record: GraphqlRequestRecord | undefined): TracedRequest | undefined {
   if (record?.span === undefined) return undefined;
   const attributes = { "tributary.subgraph": service };
-  const parent = record.stage?.child(`fetch ${service}`, { attributes });
+  const parent = record.currentSpan?.child(`fetch ${service}`, { attributes });
   return parent && { parent, name: `ask ${service}`, attributes };
 }
 
-class Fetch implements FetchRecord {
+class Fetch implements ObservedFetch {
   readonly traced: TracedRequest | undefined;
-  readonly #counts: ServiceCounts;
-  readonly #begunMs = performance.now();
+  readonly #counts: SubgraphCounts;
+  readonly #startedMs = performance.now();
 
-  constructor(counts: ServiceCounts, traced: TracedRequest | undefined) {
+  constructor(counts: SubgraphCounts, traced: TracedRequest | undefined) {
     this.#counts = counts;
     this.traced = traced;
-    counts.underWay++;
+    counts.inFlightCount++;
   }
 
-  end(outcome: FetchOutcome): void {
-    this.#counts.underWay--;
-    if (outcome.kind === "abandoned") return this.#abandon();
-    const word = outcome.kind === "graphql" ? wordOf(outcome.errors) : outcome.code;
-    this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
-    this.#counts.ended(word);
-    if (word !== "ok" && word !== "errors") this.traced?.parent.fail(word);
+  end(result: ObservedResult): void {
+    this.#counts.inFlightCount--;
+    if (result.kind === "abandoned") return this.#abandon();
+    const outcome = result.kind === "graphql" ? outcomeOf(result.errors) : result.code;
+    this.#counts.seconds.observe((performance.now() - this.#startedMs) / 1_000);
+    this.#counts.countOutcome(outcome);
+    if (outcome !== "ok" && outcome !== "errors") this.traced?.parent.fail(outcome);
     this.traced?.parent.end();
   }
 
-  /** It took as long as its client liked, which says nothing of the subgraph. */
+  /** The duration is not observed: the client ended the fetch, not the subgraph. */
   #abandon(): void {
-    this.#counts.ended("aborted");
+    this.#counts.countOutcome("aborted");
     this.traced?.parent.set("tributary.outcome", "aborted");
     this.traced?.parent.end();
   }
 }
 
-/** A subgraph that rejects for the client's reasons has done its work; one whose database is down has failed, although it responds. */
-function wordOf(errors: readonly SubgraphError[]): OutcomeLabel {
+/** Errors that are meant for the client are the outcome `errors`. Any other error is a failure of the subgraph, although it responded. */
+function outcomeOf(errors: readonly ErrorEntry[]): OutcomeLabel {
   if (errors.length === 0) return "ok";
   const codes = errors.map(({ extensions }) => toClientCode(extensions["code"]));
   const failures = new Set<string>(codes.filter((code) => !isClientFacingCode(code)));

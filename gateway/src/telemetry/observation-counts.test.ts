@@ -15,13 +15,13 @@ test("what rooms report is counted by what it is about", async () => {
   const count = createObservationCounts(metrics);
   const cause = new Error("refused");
   const replica = "http://users:4001/ (10.0.0.7)";
-  count({ kind: "client-gone", requestId: "r", traceId: "t" });
-  count({ kind: "answer-cut", requestId: "r", traceId: "t" });
+  count({ kind: "client-disconnected", requestId: "r", traceId: "t" });
+  count({ kind: "response-cut", requestId: "r", traceId: "t" });
   count({ kind: "plan-cache-hit" });
   count({ kind: "plan-cache-miss" });
   count({ kind: "plan-built", tookMs: 30, jsonCharacters: 100 });
   count({ kind: "plan-failed", reason: "bug", operationHash: "a", cause });
-  count({ kind: "plan-begun", waitedMs: 3 });
+  count({ kind: "plan-started", waitedMs: 3 });
   count({ kind: "cache-evicted", cache: "plans" });
   count({ kind: "planner-replaced", reason: "died", cause });
   count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });

@@ -1,10 +1,10 @@
 import { createEjectedReplicas, type EjectedReplicas } from "@tributary/kit/telemetry/ejected-replicas";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { Observation, Observe } from "./observation-log.ts";
+import type { GatewayObservation, GatewayObserver } from "../observations.ts";
 
 /** Counts what rooms report; requests and fetches have observers of their own. */
-export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): Observe {
+export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
     for (const [subgraph, count] of ejected.counts()) gauge.set({ subgraph }, count);
@@ -15,18 +15,18 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
   };
 }
 
-function countRequests(metrics: Metrics<typeof gatewayMetrics>): Observe {
+function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const gone = metrics.counter("tributary_gateway_clients_gone_total");
   const cut = metrics.counter("tributary_gateway_answers_cut_total");
   return ({ kind }) => {
-    if (kind === "client-gone") gone.add({});
-    if (kind === "answer-cut") cut.add({});
+    if (kind === "client-disconnected") gone.add({});
+    if (kind === "response-cut") cut.add({});
   };
 }
 
 /** What a plan's observation is counted as. */
 const planResults: Partial<
-  Record<Observation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_plans_total, "result">>
+  Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_plans_total, "result">>
 > = {
   "plan-cache-hit": "hit",
   "plan-cache-miss": "miss",
@@ -34,7 +34,7 @@ const planResults: Partial<
   "plan-failed": "failed",
 };
 
-function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
+function countPlans(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const plans = metrics.counter("tributary_gateway_plans_total");
   const seconds = metrics.histogram("tributary_gateway_plan_duration_seconds");
   const replaced = metrics.counter("tributary_gateway_planners_replaced_total");
@@ -45,12 +45,12 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): Observe {
     if (result !== undefined) plans.add({ result });
     if (observation.kind === "plan-built") seconds.observe({}, observation.tookMs / 1_000);
     if (observation.kind === "planner-replaced") replaced.add({});
-    if (observation.kind === "plan-begun") waits.observe({}, observation.waitedMs / 1_000);
+    if (observation.kind === "plan-started") waits.observe({}, observation.waitedMs / 1_000);
     if (observation.kind === "cache-evicted") evictions.add({ cache: observation.cache });
   };
 }
 
-function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): Observe {
+function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): GatewayObserver {
   const retries = metrics.counter("tributary_gateway_subgraph_retries_total");
   const retriesRefused = metrics.counter("tributary_gateway_subgraph_retries_refused_total");
   const misshapen = metrics.counter("tributary_gateway_subgraph_answers_misshapen_total");
@@ -71,7 +71,7 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
 
 /** What a supergraph's observation is counted as. */
 const loadResults: Partial<
-  Record<Observation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
+  Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
 > = {
   "supergraph-loaded": "loaded",
   "supergraph-refused": "refused",
@@ -80,7 +80,7 @@ const loadResults: Partial<
   "supergraph-still-unavailable": "unavailable",
 };
 
-function countLoads(metrics: Metrics<typeof gatewayMetrics>): Observe {
+function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");

@@ -1,6 +1,7 @@
 import { createFailureLog } from "@tributary/kit/telemetry/failure-log";
 import { expect, test } from "vitest";
-import { createLibraryLogger, createObserver, type Observation } from "./observation-log.ts";
+import type { GatewayObservation } from "../observations.ts";
+import { createLibraryLogger, createObservationLog } from "./observation-log.ts";
 
 function setUp() {
   const lines: unknown[][] = [];
@@ -9,7 +10,7 @@ function setUp() {
     (...args: unknown[]) =>
       void lines.push([level, ...args]);
   const log = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error"), fatal: say("fatal") };
-  return { lines, observe: createObserver(log as never, createFailureLog(log as never)) };
+  return { lines, observe: createObservationLog(log as never, createFailureLog(log as never)) };
 }
 
 test("an observation becomes one line with its fields and a sentence", () => {
@@ -45,7 +46,7 @@ test("a fetch that fails again for the same reason is no further line", () => {
   const about = { requestId: "r", traceId: "t", service: "users", replica: "a", code: "SUBGRAPH_TIMEOUT" } as const;
   for (let i = 0; i < 100; i++) observe({ kind: "subgraph-fetch-failed", ...about, cause: new Error("late") });
   for (let i = 0; i < 100; i++) observe({ kind: "lookup-failed", service: "users", host: "users", cause: new Error() });
-  expect(lines.map(([, fields]) => (fields as Observation).kind ?? fields)).toMatchObject([
+  expect(lines.map(([, fields]) => (fields as GatewayObservation).kind ?? fields)).toMatchObject([
     { observation: "subgraph-fetch-failed", reason: "SUBGRAPH_TIMEOUT" },
     { observation: "lookup-failed", replica: "users" },
   ]);
@@ -90,7 +91,7 @@ test("what a library says keeps its level, but its greetings are not news", () =
 
 test("every kind has a level and a sentence", () => {
   const { lines, observe } = setUp();
-  for (const kind of ["client-gone", "request-refused", "supergraph-refused"] as const)
-    observe({ kind } as Observation);
+  for (const kind of ["client-disconnected", "request-rejected", "supergraph-refused"] as const)
+    observe({ kind } as GatewayObservation);
   expect(lines.map(([level]) => level)).toEqual(["debug", "debug", "error"]);
 });

@@ -8,12 +8,12 @@ import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { Kind, type OperationDefinitionNode } from "graphql";
 import { expect, test } from "vitest";
 import { createGatewayRequestObserver } from "./request-observer.ts";
-import type { RequestRecord } from "./request-record.ts";
+import type { GraphqlRequestRecord } from "./request-record.ts";
 
-type Asked = Partial<Pick<RequestRecord, "lane" | "requestedName" | "outcome" | "codes" | "traceId">> & {
+type SentRequest = Partial<Pick<GraphqlRequestRecord, "path" | "requestedName" | "outcome" | "codes" | "traceId">> & {
   readonly client?: string;
   readonly status?: number;
-  /** The name of an admitted operation. */
+  /** Of a validated operation. */
   readonly operationName?: string;
 };
 
@@ -23,52 +23,52 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off", given?: Metri
   const metrics = given ?? (await createPrometheus(metricsOf.gateway));
   const known = { knownClients: ["shop"], knownOperations: ["Feed"] };
   const observer = createGatewayRequestObserver({ log, metrics, trace: noTrace, accessLog, ...known });
-  const ask = ({ client, status = 200, operationName, ...noted }: Asked) => {
+  const send = ({ client, status = 200, operationName, ...recorded }: SentRequest) => {
     const headers = client === undefined ? {} : { "apollographql-client-name": client };
     const response = Object.assign(new EventEmitter(), { statusCode: status, writableFinished: true });
     const request = { method: "POST", headers } as unknown as IncomingMessage;
     const record = observer?.begin(request, response as unknown as ServerResponse, "r-1");
-    const admitted = operationName === undefined ? undefined : admit(operationName);
-    Object.assign(record ?? {}, { lane: "fast", outcome: "ok", admitted, ...noted });
+    const validated = operationName === undefined ? undefined : validate(operationName);
+    Object.assign(record ?? {}, { path: "fast", outcome: "ok", validated, ...recorded });
     response.emit("close");
   };
-  return { ask, lines, write: () => metrics.write() };
+  return { send, lines, write: () => metrics.write() };
 }
 
-function admit(name: string): RequestRecord["admitted"] {
+function validate(name: string): GraphqlRequestRecord["validated"] {
   const operation = { kind: Kind.OPERATION_DEFINITION, name: { value: name }, operation: "query" };
   return { operation: operation as OperationDefinitionNode, identity: { operationName: name, documentHash: "4f1a" } };
 }
 
-test("a thousand names of operations and clients are as many series as one", async () => {
-  const { ask, write } = await setUp();
-  ask({ client: "x", operationName: "x" });
+test("a thousand operation and client names make no more series than one", async () => {
+  const { send, write } = await setUp();
+  send({ client: "x", operationName: "x" });
   const seriesOf = async () =>
     (await write()).split("\n").filter((line) => line.startsWith("tributary_gateway")).length;
   const before = await seriesOf();
-  for (let i = 0; i < 1_000; i++) ask({ client: `client-${i}`, operationName: `Operation${i}` });
+  for (let i = 0; i < 1_000; i++) send({ client: `client-${i}`, operationName: `Operation${i}` });
   expect(await seriesOf()).toBe(before);
   expect(await write()).toContain('tributary_gateway_operations_total{operation="other",outcome="ok"} 1001');
 });
 
-test("known operations and clients are counted by themselves, and those without a name too", async () => {
-  const { ask, write } = await setUp();
-  ask({ client: "shop", operationName: "Feed" });
-  ask({});
+test("known operations and clients have their own label value, and unnamed ones too", async () => {
+  const { send, write } = await setUp();
+  send({ client: "shop", operationName: "Feed" });
+  send({});
   const text = await write();
   for (const name of ["Feed", "unnamed"])
     expect(text).toContain(`tributary_gateway_operations_total{operation="${name}",outcome="ok"} 1`);
   for (const client of ["shop", "unnamed"])
-    expect(text).toContain(`tributary_gateway_requests_total{lane="fast",client="${client}",status="200"} 1`);
+    expect(text).toContain(`tributary_gateway_requests_total{path="fast",client="${client}",status="200"} 1`);
 });
 
-test("an operation is counted by its own name after 100 admitted requests", async () => {
-  const { ask, write } = await setUp();
-  for (let i = 0; i < 100; i++) ask({ operationName: "Cart" });
-  for (let i = 0; i < 200; i++) ask({ operationName: "Refused", outcome: "refused", codes: ["BAD_USER_INPUT"] });
-  for (let i = 0; i < 200; i++) ask({ requestedName: "Invalid", outcome: "refused", codes: ["GRAPHQL_PARSE_FAILED"] });
-  ask({ operationName: "Cart" });
-  ask({ operationName: "Refused" });
+test("an operation has its own label value after 100 validated requests", async () => {
+  const { send, write } = await setUp();
+  for (let i = 0; i < 100; i++) send({ operationName: "Cart" });
+  for (let i = 0; i < 200; i++) send({ operationName: "Rejected", outcome: "refused", codes: ["BAD_USER_INPUT"] });
+  for (let i = 0; i < 200; i++) send({ requestedName: "Invalid", outcome: "refused", codes: ["GRAPHQL_PARSE_FAILED"] });
+  send({ operationName: "Cart" });
+  send({ operationName: "Rejected" });
   const text = await write();
   const labels = [...text.matchAll(/^tributary_gateway_operations_total\{operation="(\w+)",outcome="ok"\} (\d+)$/gm)];
   expect(labels.map(([, name, value]) => [name, value])).toEqual([
@@ -77,45 +77,45 @@ test("an operation is counted by its own name after 100 admitted requests", asyn
   ]);
 });
 
-test("a line of the access log names the admitted operation and its document", async () => {
-  const { ask, lines } = await setUp("all");
-  ask({ operationName: "Cart" });
+test("a line of the access log contains the validated operation and its document hash", async () => {
+  const { send, lines } = await setUp("all");
+  send({ operationName: "Cart" });
   expect(lines).toMatchObject([{ operation: "other", operationName: "Cart", documentHash: "4f1a" }]);
 });
 
-test("what is refused is counted by its code, and what is not asked of /graphql by that alone", async () => {
-  const { ask, write } = await setUp();
-  ask({ lane: undefined, outcome: "refused", codes: ["NOT_FOUND"], status: 404 });
+test("a rejection is counted by its code, and for URLs other than /graphql nothing else is counted", async () => {
+  const { send, write } = await setUp();
+  send({ path: undefined, outcome: "refused", codes: ["NOT_FOUND"], status: 404 });
   const text = await write();
   expect(text).toContain('tributary_gateway_refused_total{code="NOT_FOUND"} 1');
   expect(text).not.toContain("tributary_gateway_requests_total{");
 });
 
-test("the sampled access log tells of what is our fault, and not of what is the client's", async () => {
-  const { ask, lines } = await setUp("sampled");
-  ask({});
-  ask({ outcome: "refused", codes: ["GRAPHQL_VALIDATION_FAILED"] });
-  ask({ outcome: "partial", codes: ["FORBIDDEN"] });
-  ask({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], requestedName: "secret" });
+test("the sampled access log contains failures of the platform, and no errors of the client", async () => {
+  const { send, lines } = await setUp("sampled");
+  send({});
+  send({ outcome: "refused", codes: ["GRAPHQL_VALIDATION_FAILED"] });
+  send({ outcome: "partial", codes: ["FORBIDDEN"] });
+  send({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], requestedName: "secret" });
   expect(lines).toMatchObject([{ requestId: "r-1", outcome: "partial", operation: "other", status: 200 }]);
   expect(JSON.stringify(lines)).not.toContain("secret");
 });
 
-test("what is our fault is written without metrics and traces too, and nothing else of the sampled log", async () => {
-  const { ask, lines } = await setUp("sampled", createNoMetrics());
-  ask({});
-  ask({ outcome: "partial", codes: ["FORBIDDEN"] });
-  ask({ outcome: "failed", codes: ["INTERNAL_SERVER_ERROR"], status: 500 });
+test("without metrics and traces the sampled access log contains the same failures", async () => {
+  const { send, lines } = await setUp("sampled", createNoMetrics());
+  send({});
+  send({ outcome: "partial", codes: ["FORBIDDEN"] });
+  send({ outcome: "failed", codes: ["INTERNAL_SERVER_ERROR"], status: 500 });
   expect(lines).toMatchObject([{ requestId: "r-1", outcome: "failed", status: 500 }]);
 });
 
-test("a line of the access log names the trace, whether or not somebody records it", async () => {
-  const { ask, lines } = await setUp("all");
-  ask({ traceId: "0af7651916cd43dd8448eb211c80319c" });
+test("a line of the access log contains the trace id even if the trace is not recorded", async () => {
+  const { send, lines } = await setUp("all");
+  send({ traceId: "0af7651916cd43dd8448eb211c80319c" });
   expect(lines).toMatchObject([{ trace_id: "0af7651916cd43dd8448eb211c80319c" }]);
 });
 
-test("where nobody asks for anything nothing is noted", () => {
+test("there is no observer if metrics, traces and the access log are off", () => {
   const metrics = createNoMetrics<typeof metricsOf.gateway>();
   const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], knownOperations: [] };
   expect(createGatewayRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();

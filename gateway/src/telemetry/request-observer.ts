@@ -14,24 +14,26 @@ import {
   roundMilliseconds,
 } from "@tributary/kit/telemetry/request-observer";
 import { operationLabelsMax } from "../config.ts";
-import { RequestRecord } from "./request-record.ts";
+import { GraphqlRequestRecord } from "./request-record.ts";
 
 export interface GatewayObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics<typeof gatewayMetrics>;
   readonly trace: Trace;
   readonly accessLog: TelemetryConfig["accessLog"];
-  /** Names that are counted by themselves. */
+  /** Client names with their own label value. */
   readonly knownClients: readonly string[];
   readonly knownOperations: readonly string[];
 }
 
-/** Codes in an answer that are our fault, and not the client's. */
-const ourFault = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
+/** Codes in a response that are failures of the platform, not of the client. */
+const failureCodes = /^(?:INTERNAL_SERVER_ERROR|SERVICE_UNAVAILABLE|SUBGRAPH_\w+|INVALID_FIELD_VALUE)$/;
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
 
-/** @returns undefined if all telemetry of requests is off. */
-export function createGatewayRequestObserver(o: GatewayObserverOptions): RequestObserver<RequestRecord> | undefined {
+/** Undefined if metrics, traces and the access log are all off. */
+export function createGatewayRequestObserver(
+  o: GatewayObserverOptions,
+): RequestObserver<GraphqlRequestRecord> | undefined {
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
   const gauge = metrics.gauge("tributary_gateway_requests_in_flight");
@@ -39,7 +41,7 @@ export function createGatewayRequestObserver(o: GatewayObserverOptions): Request
     trace,
     methodOf,
     createRecord(span) {
-      const record = new RequestRecord(span);
+      const record = new GraphqlRequestRecord(span);
       record.enter("admit");
       return record;
     },
@@ -48,39 +50,39 @@ export function createGatewayRequestObserver(o: GatewayObserverOptions): Request
   });
 }
 
-/** What is known of a request at its end, in words of ours. */
-interface Summary {
-  readonly lane: RequestRecord["lane"];
+/** Values for labels, span attributes and log fields; none of them is unvalidated client text. */
+interface RequestSummary {
+  readonly path: GraphqlRequestRecord["path"];
   readonly client: string;
   readonly operation: string;
   readonly status: number;
-  readonly outcome: RequestRecord["outcome"];
+  readonly outcome: GraphqlRequestRecord["outcome"];
 }
 
-function createReport(o: GatewayObserverOptions): (finished: FinishedRequest<RequestRecord>) => void {
+function createReport(o: GatewayObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);
 
   return ({ record, request, requestId, status, milliseconds }) => {
-    const { lane, span, outcome = lane && "aborted" } = record;
+    const { path, span, outcome = path && "aborted" } = record;
     const hasFailed =
-      status >= 500 || record.failures !== undefined || record.codes.some((code) => ourFault.test(code));
+      status >= 500 || record.failures !== undefined || record.codes.some((code) => failureCodes.test(code));
     const isLogged = isAccessLogged(o.accessLog, { span, hasFailed });
-    // Where only failures are written most requests end here.
+    // Most requests return here if only failures are logged.
     if (!isLogged && !o.metrics.isOn && span === undefined) return;
     const client = clientOf(readClientName(request.headers));
-    const summary: Summary = { lane, client, operation: operationOf(record, outcome), status, outcome };
+    const summary: RequestSummary = { path, client, operation: operationOf(record, outcome), status, outcome };
     count(summary, record, milliseconds / 1_000);
     if (span) endSpan(record, summary);
     if (!isLogged) return;
-    const reasons = record.failures && { failures: record.failures };
+    const failures = record.failures && { failures: record.failures };
     o.log.info(
       {
         ...recordFields({ requestId, traceId: record.traceId, span }),
         ...summary,
-        ...record.admitted?.identity,
-        ...reasons,
+        ...record.validated?.identity,
+        ...failures,
         milliseconds: roundMilliseconds(milliseconds),
       },
       "answered",
@@ -93,9 +95,9 @@ const operationRequestsMin = 100;
 
 function createOperationLabels(known: readonly string[]) {
   const labels = createLearnedValues({ known, valuesMax: operationLabelsMax, occurrencesMin: operationRequestsMin });
-  return ({ admitted, requestedName }: RequestRecord, outcome: RequestRecord["outcome"]): string => {
-    if (admitted === undefined) return labels.find(requestedName);
-    const { operationName } = admitted.identity;
+  return ({ validated, requestedName }: GraphqlRequestRecord, outcome: GraphqlRequestRecord["outcome"]): string => {
+    if (validated === undefined) return labels.find(requestedName);
+    const { operationName } = validated.identity;
     return outcome === "refused" ? labels.find(operationName) : labels.count(operationName);
   };
 }
@@ -108,37 +110,44 @@ function createCounting(metrics: GatewayObserverOptions["metrics"]) {
   const errors = metrics.counter("tributary_gateway_errors_total");
   const refused = metrics.counter("tributary_gateway_refused_total");
 
-  return ({ lane, client, operation, status, outcome }: Summary, { codes }: RequestRecord, seconds: number): void => {
+  return (
+    { path, client, operation, status, outcome }: RequestSummary,
+    { codes }: GraphqlRequestRecord,
+    seconds: number,
+  ): void => {
     const [code] = codes;
     if (outcome === "refused" && code !== undefined) refused.add({ code });
-    if (lane === undefined) return;
-    requests.add({ lane, client, status });
-    requestSeconds.observe({ lane }, seconds);
+    if (path === undefined) return;
+    requests.add({ path, client, status });
+    requestSeconds.observe({ path }, seconds);
     operations.add({ operation, outcome: outcome ?? "aborted" });
     operationSeconds.observe({ operation }, seconds);
     for (const one of codes) errors.add({ code: one });
   };
 }
 
-function endSpan(record: RequestRecord, { lane, client, operation, status, outcome }: Summary): void {
-  const { span, admitted, codes } = record;
+function endSpan(record: GraphqlRequestRecord, { path, client, operation, status, outcome }: RequestSummary): void {
+  const { span, validated, codes } = record;
   if (!span) return;
   record.leave();
   span.set("http.response.status_code", status);
-  if (lane !== undefined) {
-    span.rename(admitted === undefined ? "/graphql" : `${admitted.operation.operation} ${operation}`);
+  if (path !== undefined) {
+    span.rename(validated === undefined ? "/graphql" : `${validated.operation.operation} ${operation}`);
     span.set("http.route", "/graphql");
     span.set("url.path", "/graphql");
-    span.set("tributary.lane", lane);
+    span.set("tributary.path", path);
     span.set("tributary.client", client);
-    if (admitted !== undefined) identify(span, admitted);
+    if (validated !== undefined) identify(span, validated);
   }
   if (status >= 500 || outcome === "failed") span.fail(codes[0] ?? String(status));
   span.end();
 }
 
-/** OpenTelemetry's `graphql.document` is the text, which can hold personal data, and there is no attribute for a hash: that is ours. */
-function identify(span: Span, { operation, identity }: NonNullable<RequestRecord["admitted"]>): void {
+/**
+ * OpenTelemetry's `graphql.document` is the text, which can contain personal data. OpenTelemetry has no attribute for its hash, so the hash is
+ * `tributary.document_hash`.
+ */
+function identify(span: Span, { operation, identity }: NonNullable<GraphqlRequestRecord["validated"]>): void {
   span.set("graphql.operation.type", operation.operation);
   span.set("tributary.document_hash", identity.documentHash);
   if (identity.operationName !== undefined) span.set("graphql.operation.name", identity.operationName);

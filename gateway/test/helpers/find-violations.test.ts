@@ -7,7 +7,7 @@ const place = {
   mayBeNull: ["books.*.stars"],
 } as const;
 const error = {
-  message: "The service behind this field gave an answer that cannot be used.",
+  message: "The service behind this field sent an invalid response.",
   path: ["books", 0, "stars"],
   extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" },
 };

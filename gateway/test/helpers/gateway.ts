@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type RunningServer, startServer } from "@tributary/kit/process/lifecycle";
 import { silentLog } from "@tributary/kit/process/log";
-import { answerBrokenRequests } from "../../src/admit/broken-request.ts";
+import { rejectBrokenHttp } from "../../src/admit/broken-request.ts";
 import { readConfig } from "../../src/config.ts";
 import { createPlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
-import type { Watchers } from "../../src/telemetry/gateway-telemetry.ts";
-import type { Observation } from "../../src/telemetry/observation-log.ts";
+import type { GatewayObservers } from "../../src/telemetry/gateway-telemetry.ts";
+import type { GatewayObservation } from "../../src/observations.ts";
 import { watchLane } from "./compare-paths.ts";
 import { createTwins, type Twin } from "./mirror-gateways.ts";
 
@@ -25,11 +25,11 @@ export interface GraphqlAnswer {
 }
 
 export interface RunningGateway extends RunningServer {
-  readonly observations: Observation[];
+  readonly observations: GatewayObservation[];
   /** The supergraph's file, when it was started with one. */
   readonly file: string;
   /** Resolves once there are so many observations of a kind. */
-  seen(kind: Observation["kind"], count?: number): Promise<void>;
+  seen(kind: GatewayObservation["kind"], count?: number): Promise<void>;
   isReady(): boolean;
   cacheSizes: Gateway["cacheSizes"];
   /** Whether the last request did. */
@@ -53,7 +53,7 @@ export interface GatewayTestOptions {
   readonly graphiqlFolder?: string;
   /** Undoes what one request has changed in the subgraphs, where it changes anything. */
   readonly reset?: () => void;
-  readonly watchers?: Watchers | undefined;
+  readonly watchers?: GatewayObservers | undefined;
 }
 
 /** Whether each request is also sent through both lanes of twins; see twins.ts. */
@@ -98,12 +98,12 @@ interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
-  readonly watchers?: Watchers;
+  readonly watchers?: GatewayObservers;
 }
 
 async function listen(
   { environment, ...options }: ListenOptions,
-  observe: (observation: Observation) => void,
+  observe: (observation: GatewayObservation) => void,
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
@@ -115,7 +115,7 @@ async function listen(
     handler: wrap(gateway.handler),
     name: "gateway",
     log: silentLog,
-    prepare: answerBrokenRequests,
+    prepare: rejectBrokenHttp,
   });
   return { server, isReady: gateway.isReady, cacheSizes: gateway.cacheSizes };
 }
@@ -138,7 +138,7 @@ async function startTwins(o: GatewayTestOptions, about: ListenOptions, supergrap
   // A subgraph that a test holds silent answers nobody: copies need not wait for long.
   const hasty = { SUBGRAPH_TIMEOUT_MS: "3000", ...about.environment };
   const start = (lane: string) =>
-    startTwin({ ...about, environment: { ...hasty, FAST_LANE: lane } }, o.supergraphSdl !== undefined);
+    startTwin({ ...about, environment: { ...hasty, FAST_PATH: lane } }, o.supergraphSdl !== undefined);
   const [full, fast] = await Promise.all([start("false"), start("true")]);
   return createTwins({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
 }
@@ -172,21 +172,21 @@ function parseJson(text: string): unknown {
 }
 
 function createRecorder() {
-  const observations: Observation[] = [];
+  const observations: GatewayObservation[] = [];
   const waiting = new Set<() => void>();
   let supergraphId: string | undefined;
   return {
     observations,
     /** Of the last one that was loaded. Tests clear the list. */
     supergraphId: () => supergraphId,
-    observe(observation: Observation): void {
+    observe(observation: GatewayObservation): void {
       // How an operation was planned is no matter of these tests.
       if (observation.kind.startsWith("plan-")) return;
       if (observation.kind === "supergraph-loaded") supergraphId = observation.id;
       observations.push(observation);
       for (const check of waiting) check();
     },
-    seen: (kind: Observation["kind"], count = 1) =>
+    seen: (kind: GatewayObservation["kind"], count = 1) =>
       new Promise<void>((resolve) => {
         const check = () => {
           if (observations.filter((observation) => observation.kind === kind).length < count) return;

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { Observation } from "../../src/telemetry/observation-log.ts";
+import type { GatewayObservation } from "../../src/observations.ts";
 import { type Comparison, compareLanes, copyRequests, isEqual, type Lane, type RawRequest } from "./compare-paths.ts";
 
 /** A gateway beside the one under test, with the same supergraph. */
@@ -7,7 +7,7 @@ export interface Twin extends Lane {
   /** The supergraph that it serves: none before the first is loaded. */
   supergraphId(): string | undefined;
   /** Resolves once there is an observation of a kind. */
-  seen(kind: Observation["kind"]): Promise<void>;
+  seen(kind: GatewayObservation["kind"]): Promise<void>;
   drain(): Promise<void>;
 }
 

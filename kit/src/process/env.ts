@@ -38,6 +38,8 @@ export interface EnvironmentReader {
   flag(name: string, o: Common & { fallback: boolean }): boolean;
   /** All variables whose name begins with the prefix and goes on, by name. */
   withPrefix(prefix: string): Readonly<Record<string, string>>;
+  /** Refuses an old variable name, so that its value is not ignored after an upgrade. */
+  renamed(oldName: string, newName: string): void;
   /** Variables that are set and resemble one that is read. Complete once all variables are read. */
   readonly misspeltVariables: readonly MisspeltVariable[];
   /** Reports what no single variable shows, such as two that exclude each other. */
@@ -74,6 +76,10 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
       known.prefixes.add(prefix);
       return pickWithPrefix(environment, prefix);
     },
+    renamed(oldName, newName) {
+      known.names.add(oldName);
+      if (environment[oldName]) problems.push(`${oldName} is now named ${newName}: set ${newName} instead`);
+    },
     misspeltVariables,
   });
   misspeltVariables.push(...findMisspeltVariables(environment, known));
@@ -99,7 +105,7 @@ export function describeEnvironment(readConfig: (environment: Environment) => un
   return found;
 }
 
-type VariableReader = Omit<EnvironmentReader, "withPrefix" | "misspeltVariables">;
+type VariableReader = Omit<EnvironmentReader, "withPrefix" | "renamed" | "misspeltVariables">;
 
 function createReader(environment: Environment, problems: string[], record: Recorder): VariableReader {
   const raw = (name: string) => (environment[name] === "" ? undefined : environment[name]);

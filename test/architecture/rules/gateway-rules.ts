@@ -10,6 +10,8 @@ const assembly: readonly string[] = [
   // Plan, run and shape over one supergraph.
   "gateway/src/supergraph-stages.ts",
   "gateway/src/paths/",
+  // Stage 2 for new documents: Apollo Server between the parts of parse/.
+  "gateway/src/supergraph/apollo-validation.ts",
   // It builds the pipeline and both paths.
   "gateway/src/server.ts",
   "gateway/src/main.ts",

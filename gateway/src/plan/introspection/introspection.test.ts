@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildSchema, execute, type ExecutionResult, getIntrospectionQuery, getOperationAST, parse } from "graphql";
 import { expect, test } from "vitest";
-import { Refusal } from "../../errors/codes.ts";
-import { type AdmittedOperation, identifyOperation } from "../../parse/validated-operation.ts";
+import { Rejection } from "../../errors/rejections.ts";
+import { type ValidatedOperation, identifyOperation } from "../../parse/validated-operation.ts";
 import type { CompiledPlan } from "../compile/compiled-plan.ts";
 import { responseNameOf } from "../normalize/collect-fields.ts";
 import { findIntrospectionFields } from "./introspection-fields.ts";
@@ -98,7 +98,7 @@ test("the limit is for all introspection fields of an operation together", async
   const { readLater } = setUp({ bytesMax: 1_000 });
   await expect(readLater(`{ ${one} }`)).resolves.toSatisfy(mentionsLastType);
   const many = Array.from({ length: 10 }, (_, i) => `a${i}: ${large}`).join(" ");
-  await expect(readLater(`{ ${many} }`)).rejects.toThrow(Refusal);
+  await expect(readLater(`{ ${many} }`)).rejects.toThrow(Rejection);
 });
 
 test("the cache is bounded in bytes, keys included", () => {
@@ -184,7 +184,7 @@ function setUp({
     const client = resolveConditions(document, operation, variables);
     const fields = findIntrospectionFields(client, responseNameOf);
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
-    const admitted: AdmittedOperation = {
+    const admitted: ValidatedOperation = {
       source,
       document,
       operation,

@@ -1,7 +1,7 @@
 // Stage 3 of 5: plan. The values of introspection fields: from the cache, or executed over the API schema.
 import { getVariableValues, type GraphQLSchema } from "graphql";
-import { Refusal } from "../../errors/codes.ts";
-import type { AdmittedOperation } from "../../parse/validated-operation.ts";
+import { Rejection } from "../../errors/rejections.ts";
+import type { ValidatedOperation } from "../../parse/validated-operation.ts";
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { CompiledPlan } from "../compile/compiled-plan.ts";
 import {
@@ -19,11 +19,11 @@ export interface Introspection {
    * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined without such fields; synchronous for
    * a cached or small response.
    * @param variables as provided, already found acceptable.
-   * @throws Refusal INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE when too many large responses are being written.
+   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE when too many large responses are being written.
    */
   read(
     plan: CompiledPlan,
-    operation: AdmittedOperation,
+    operation: ValidatedOperation,
     variables: Json,
   ): IntrospectionValues | Promise<IntrospectionValues> | undefined;
   size(): KeptSize;
@@ -92,7 +92,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   async function executeLarge(key: string): Promise<IntrospectionValues> {
     const large = await inTurn(() => o.executeInThread(key, bytesMax));
     if (large) return store(key, large);
-    throw new Refusal(
+    throw new Rejection(
       "INTROSPECTION_TOO_LARGE",
       `The response to the introspection is longer than ${bytesMax} bytes. Select less of the schema.`,
     );
@@ -133,9 +133,9 @@ function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise
   };
 }
 
-function refuseForNow(): Refusal {
+function refuseForNow(): Rejection {
   const message = "Too many large introspection responses are being written. Try again soon.";
-  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+  return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
 function lengthOf(values: IntrospectionValues): number {

@@ -29,7 +29,7 @@ export interface NormalizedOperation {
 /**
  * Costs as much as the operation has selections with its fragments written out, which the limits of parse have bounded.
  * `coerced`: variables with their defaults; only those of `conditionVariables` are read.
- * @throws Refusal BAD_USER_INPUT when a condition is null.
+ * @throws Rejection BAD_USER_INPUT when a condition is null.
  */
 export function normalize(
   document: DocumentNode,

@@ -11,11 +11,11 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
-import { Refusal } from "../../errors/codes.ts";
+import { Rejection } from "../../errors/rejections.ts";
 
 /**
  * The operation without conditions and named fragments. `coerced`: variables with their defaults.
- * @throws Refusal BAD_USER_INPUT when a condition is null.
+ * @throws Rejection BAD_USER_INPUT when a condition is null.
  */
 export function resolveConditions(
   document: DocumentNode,
@@ -140,7 +140,7 @@ function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string
   if (typeof value === "boolean") return value;
   if (condition?.kind === Kind.BOOLEAN) return condition.value;
   // `$a: Boolean = true` may stand where Boolean! is wanted, and yet be given as null.
-  throw new Refusal("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+  throw new Rejection("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
 }
 
 export function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {

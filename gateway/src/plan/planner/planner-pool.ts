@@ -3,7 +3,7 @@
 // main thread:   planner-pool -> supergraph-planner (the API of one supergraph), job-queue, worker-slot -> planner-worker
 // worker thread: worker-entry -> task-runner -> ../rewrite/query-planner
 // Both sides exchange the types of worker-messages.
-import type { Observe } from "../../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../../observations.ts";
 import { createJobQueue } from "./job-queue.ts";
 import { startPlannerWorker } from "./planner-worker.ts";
 import { createSupergraphPlanner, type RunTask, type SupergraphPlanner, toError } from "./supergraph-planner.ts";
@@ -24,7 +24,7 @@ export interface PlannerPoolOptions {
   readonly workers: number;
   /** A worker that takes longer to plan an operation is terminated, and the operation is rejected. */
   readonly planTimeoutMs: number;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
   /** The entry module of the worker threads; tests have another one. */
   readonly workerFile?: URL;
   /** The greatest number of queued operations; the operations that workers are planning do not count. */
@@ -46,7 +46,7 @@ export function createPlannerPool(o: PlannerPoolOptions): PlannerPool {
   const { workerFile: file = defaultWorkerFile, workerHeapMbMax: heapMbMax = 512 } = o;
   /** The SDL of each supergraph in use, by id. A new worker loads all of them. */
   const supergraphs = new Map<number, string>();
-  const onTaken = (waitedMs: number) => o.observe({ kind: "plan-begun", waitedMs });
+  const onTaken = (waitedMs: number) => o.observe({ kind: "plan-started", waitedMs });
   const queue = createJobQueue({ jobsMax: waitingMax, waitMsMax, onTaken });
   let lastId = 0;
 

@@ -45,7 +45,7 @@ export function startPlannerWorker({ file, heapMbMax, onLogEntry, onLost }: Plan
 
   worker.unref();
   worker.on("message", (message: TaskResult | LibraryLogEntry) => {
-    if (message.kind === "library-said") onLogEntry(message);
+    if (message.kind === "library-log") onLogEntry(message);
     else settleTask?.(message);
   });
   worker.on("error", (error) => lose(isOutOfMemory(error) ? "memory" : "died", error));

@@ -1,6 +1,6 @@
 // The planner pool's interface to one supergraph: plans its operations and executes its large introspection queries.
-import { Refusal } from "../../errors/codes.ts";
-import type { Observe } from "../../telemetry/observation-log.ts";
+import { Rejection } from "../../errors/rejections.ts";
+import type { GatewayObserver } from "../../observations.ts";
 import type { IntrospectionValues } from "../introspection/introspection-writer.ts";
 import { createRejectedOperations, hashOperation } from "./rejected-operations.ts";
 import type { IntrospectTask, LoadedSupergraph, PlanTask, TaskOutcome } from "./worker-messages.ts";
@@ -9,12 +9,12 @@ export interface SupergraphPlanner extends LoadedSupergraph {
   /**
    * The query plan of an operation as JSON. Concurrent calls for the same plan share one task.
    * @param enabledLabels labels of progressive `@override` that are true; all others are false.
-   * @throws Refusal OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug.
+   * @throws Rejection OPERATION_TOO_COMPLEX; SERVICE_UNAVAILABLE if the queue is full or the wait too long; Error for a bug.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   /**
    * Executes the introspection selection with this key. Undefined if the JSON is longer than `bytesMax`.
-   * @throws Refusal SERVICE_UNAVAILABLE if the workers are busy; Error for a bug.
+   * @throws Rejection SERVICE_UNAVAILABLE if the workers are busy; Error for a bug.
    */
   introspect(key: string, bytesMax: number): Promise<IntrospectionValues | undefined>;
   /** Frees the supergraph's memory in the workers. Later calls of `plan` fail. */
@@ -27,7 +27,7 @@ export interface SupergraphPlannerOptions {
   readonly loaded: LoadedSupergraph;
   readonly runTask: RunTask;
   readonly release: () => void;
-  readonly observe: Observe;
+  readonly observe: GatewayObserver;
 }
 
 const rejectedBounds = { entriesMax: 1_000, ttlMsMin: 10_000, ttlMsMax: 10 * 60_000 };
@@ -47,7 +47,7 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
     }
     const { reason, error, cause } = explainFailure(outcome);
     observe({ kind: "plan-failed", reason, operationHash: hashOperation(operationText), cause });
-    if (error instanceof Refusal && error.code === "OPERATION_TOO_COMPLEX") rejected.add(key);
+    if (error instanceof Rejection && error.code === "OPERATION_TOO_COMPLEX") rejected.add(key);
     throw error;
   }
 
@@ -59,7 +59,7 @@ export function createSupergraphPlanner(o: SupergraphPlannerOptions): Supergraph
     ineffectiveDirectives: loaded.ineffectiveDirectives,
     plan(operationText, enabledLabels = []) {
       const key = planKey(operationText, enabledLabels);
-      if (rejected.has(key)) return Promise.reject(new Refusal("OPERATION_TOO_COMPLEX"));
+      if (rejected.has(key)) return Promise.reject(new Rejection("OPERATION_TOO_COMPLEX"));
       const earlier = pending.get(key);
       if (earlier) return earlier;
       const planned = planOnce(key, operationText, enabledLabels).finally(() => pending.delete(key));
@@ -90,20 +90,20 @@ interface PlanFailure {
 
 function explainFailure(outcome: TaskOutcome): PlanFailure {
   if (outcome.kind === "too-complex")
-    return { reason: outcome.kind, error: new Refusal("OPERATION_TOO_COMPLEX"), cause: outcome.message };
+    return { reason: outcome.kind, error: new Rejection("OPERATION_TOO_COMPLEX"), cause: outcome.message };
   if (outcome.kind === "not-started")
     return { reason: outcome.reason, error: rejectForNow(), cause: "No planner worker took the operation" };
   const cause = toError(outcome);
   if (outcome.kind !== "worker-lost") return { reason: "bug", error: cause, cause };
   if (outcome.reason === "died")
     return { reason: "died", error: new Error("The planner worker died", { cause }), cause };
-  return { reason: outcome.reason, error: new Refusal("OPERATION_TOO_COMPLEX"), cause };
+  return { reason: outcome.reason, error: new Rejection("OPERATION_TOO_COMPLEX"), cause };
 }
 
 /** The operation is not at fault: a retry can succeed, and operations with cached plans are served meanwhile. */
-function rejectForNow(): Refusal {
+function rejectForNow(): Rejection {
   const message = "Too many operations are waiting to be planned. Retry after 1 s.";
-  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+  return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
 /** The failure as an Error, with the stack of the worker thread. */

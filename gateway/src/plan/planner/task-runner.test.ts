@@ -61,7 +61,7 @@ test("an operation that overflows the stack is too complex", async () => {
 test("log entries of Apollo Gateway are forwarded", async () => {
   const { run, entries } = setUp();
   await run({ kind: "load", id: 1, supergraphSdl });
-  expect(entries).toContainEqual({ kind: "library-said", level: "debug", text: "Loading gateway..." });
+  expect(entries).toContainEqual({ kind: "library-log", level: "debug", text: "Loading gateway..." });
 });
 
 function setUp() {

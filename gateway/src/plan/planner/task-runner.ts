@@ -80,7 +80,7 @@ async function validate(supergraphSdl: string, log: Log): Promise<void> {
 
 function createLogger(log: Log) {
   const at = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
-    log({ kind: "library-said", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
+    log({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
   };
   return { debug: at("debug"), info: at("debug"), warn: at("warn"), error: at("error") };
 }

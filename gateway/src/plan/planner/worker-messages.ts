@@ -51,7 +51,7 @@ export interface LoadedSupergraph {
 
 /** A log entry of Apollo's libraries in the worker. It belongs to no task. */
 export interface LibraryLogEntry {
-  readonly kind: "library-said";
+  readonly kind: "library-log";
   readonly level: "debug" | "info" | "warn" | "error";
   readonly text: string;
 }

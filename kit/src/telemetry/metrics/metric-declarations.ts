@@ -110,15 +110,15 @@ export const serviceMetrics = {
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",
-    help: "Requests to /graphql answered, by lane (fast, full), client and status; 499 when the client left first.",
-    labels: ["lane", "client", "status"],
-    expected: { lane: ["fast", "full"], status: [200, 500, 503] },
+    help: "Requests to /graphql answered, by path (fast, full), client and status; 499 when the client left first.",
+    labels: ["path", "client", "status"],
+    expected: { path: ["fast", "full"], status: [200, 500, 503] },
   },
   tributary_gateway_request_duration_seconds: {
     kind: "histogram",
-    help: "From a request's headers to the end of its answer, by lane.",
-    labels: ["lane"],
-    expected: { lane: ["fast", "full"] },
+    help: "From a request's headers to the end of its answer, by path.",
+    labels: ["path"],
+    expected: { path: ["fast", "full"] },
     buckets: requestSeconds,
   },
   tributary_gateway_operations_total: {

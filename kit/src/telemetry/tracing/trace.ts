@@ -15,7 +15,7 @@ export type AttributeName =
   | "graphql.operation.name"
   | "graphql.operation.type"
   | "tributary.request_id"
-  | "tributary.lane"
+  | "tributary.path"
   | "tributary.service"
   | "tributary.subgraph"
   | "tributary.version"

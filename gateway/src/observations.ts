@@ -1,0 +1,128 @@
+// What the gateway reports while it works. Only telemetry/ decides what of it is logged and counted.
+import type { UpstreamObservation } from "@tributary/kit/upstream/upstream";
+import type { CacheName } from "./telemetry/cache-metrics.ts";
+
+/** What logs and spans contain of an operation: nothing else of the client's document. Computed once per operation. */
+export interface OperationIdentity {
+  /** The first 100 characters; undefined for an anonymous operation. */
+  readonly operationName: string | undefined;
+  /** SHA-256 of the document's text in hexadecimal digits, as for persisted queries. */
+  readonly documentHash: string;
+}
+
+/** Finds the log lines of one request, in this and in other processes. The trace id is set even if the request is not traced. */
+interface RequestIds extends Partial<OperationIdentity> {
+  readonly requestId: string;
+  readonly traceId: string;
+}
+
+export type GatewayObservation =
+  | SupergraphObservation
+  | SubgraphFetchFailed
+  | ReplicaObservation
+  | SubgraphErrors
+  | SubgraphResponseMisshapen
+  | PlanObservation
+  | PlanCompiled
+  | ValuesRefused
+  | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
+  | (RequestIds & { readonly kind: "client-disconnected" | "response-cut" })
+  | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })
+  /** A line that Apollo's libraries log. */
+  | { readonly kind: "library-log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
+
+export type GatewayObserver = (observation: GatewayObservation) => void;
+
+type SupergraphObservation =
+  | {
+      readonly kind: "supergraph-loaded";
+      readonly id: string;
+      readonly subgraphs: readonly string[];
+      readonly tookMs: number;
+    }
+  | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
+  /** At each further poll until the source can be read again. */
+  | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
+  | { readonly kind: "supergraph-refused"; readonly id: string; readonly cause: unknown }
+  | { readonly kind: "subgraph-without-address"; readonly service: string }
+  | { readonly kind: "override-without-subgraph"; readonly variable: string }
+  | { readonly kind: "override-label-without-field"; readonly label: string }
+  /** The subgraph reported an error at a key that the gateway added to its fetches. Once for each entity type in a generation. */
+  | { readonly kind: "key-check-stopped"; readonly service: string; readonly type: string }
+  /** Once for each load. */
+  | { readonly kind: "directives-without-effect" | "custom-directives"; readonly directives: readonly string[] };
+
+/** A fetch without a usable response. `cause` may contain host names: for the log, never for a client. */
+type SubgraphFetchFailed = RequestIds & {
+  readonly kind: "subgraph-fetch-failed";
+  readonly service: string;
+  /** The last replica that the fetch was sent to, by URL and address; undefined if it was not sent. */
+  readonly replica: string | undefined;
+  readonly code: string;
+} & ({ readonly cause: unknown } | { readonly answer: object });
+
+/** Replicas are named by URL and address: for the log, never for a client. */
+type ReplicaObservation = UpstreamObservation & { readonly service: string };
+
+/** The `errors[]` of a subgraph's response, without their messages: the subgraph's own log has these, by the request id. */
+interface SubgraphErrors extends RequestIds {
+  readonly kind: "subgraph-errors";
+  readonly service: string;
+  readonly replica: string;
+  /** The code that the client gets for the first failure of the subgraph; undefined if all errors are meant for the client. */
+  readonly code: string | undefined;
+  readonly count: number;
+  /** The first few of them. */
+  readonly errors: readonly RedactedSubgraphError[];
+}
+
+export interface RedactedSubgraphError {
+  /** A code of the gateway, else `other` or `none`. */
+  readonly code: string;
+  /** The path in the subgraph's response, see run/redact-path.ts. */
+  readonly path: string | undefined;
+  readonly messageCharacters: number;
+}
+
+/** Values of a subgraph's response that do not fit the schema, or are missing, by their path in that response; each became null. */
+interface SubgraphResponseMisshapen extends RequestIds {
+  readonly kind: "subgraph-answer-misshapen";
+  readonly service: string;
+  readonly replica: string;
+  readonly count: number;
+  readonly paths: readonly string[];
+}
+
+/** `jsonCharacters` is the plan's length as JSON. `operationHash` identifies an operation without its text. */
+type PlanObservation =
+  | { readonly kind: "plan-built"; readonly tookMs: number; readonly jsonCharacters: number }
+  | {
+      readonly kind: "plan-failed";
+      readonly reason: string;
+      readonly operationHash: string;
+      readonly cause: unknown;
+    }
+  /** A thread starts to plan an operation; `waitedMs` in the queue. */
+  | { readonly kind: "plan-started"; readonly waitedMs: number }
+  | { readonly kind: "planner-replaced"; readonly reason: string; readonly cause: unknown }
+  | { readonly kind: "plan-cache-hit" }
+  | { readonly kind: "plan-cache-miss" }
+  /** The least recently used entry was evicted. */
+  | { readonly kind: "cache-evicted"; readonly cache: CacheName };
+
+/** `isMerged`: responses are merged into one tree, which is slower than joining (run/merge.ts). */
+interface PlanCompiled {
+  readonly kind: "plan-compiled";
+  readonly isMerged: boolean;
+  readonly fetchCount: number;
+}
+
+/** Values that do not fit the schema, by their paths in the response to the client; each became null. */
+interface ValuesRefused extends RequestIds {
+  readonly kind: "values-refused";
+  /** The subgraph of the first value; `gateway` if it is not known. */
+  readonly service: string;
+  /** The code of the first value. */
+  readonly code: string;
+  readonly problems: readonly { readonly path: string; readonly code: string }[];
+}

@@ -1,0 +1,45 @@
+// A response to a client, as stages hand it to each other: media type, status, body and how the request ended.
+
+/** The media types of a GraphQL response. The first is used for a missing `Accept` and for any type (GraphQL over HTTP, "Accept"). */
+export const responseTypes = ["application/json", "application/graphql-response+json"] as const;
+export type ResponseType = (typeof responseTypes)[number];
+
+/**
+ * How an operation ended: with data; with data and errors; with errors alone; rejected before it ran; or aborted, since the client
+ * disconnected before the result was known.
+ */
+export type RequestOutcome = "ok" | "partial" | "failed" | "refused" | "aborted";
+
+/** How a response with errors is counted and logged. */
+export interface ResultSummary {
+  readonly outcome: RequestOutcome;
+  /** The codes of its `errors[]`. */
+  readonly codes: readonly string[];
+}
+
+export interface ClientResponse {
+  readonly status: number;
+  readonly contentType: string;
+  /** Further headers, as a raw list: name, value, name, value. */
+  readonly headers?: readonly string[];
+  readonly body: Buffer;
+  /** Undefined: a response without errors. */
+  readonly summary?: ResultSummary | undefined;
+}
+
+const contentTypes: Readonly<Record<ResponseType, string>> = {
+  "application/json": "application/json; charset=utf-8",
+  "application/graphql-response+json": "application/graphql-response+json; charset=utf-8",
+};
+
+export function contentTypeOf(responseType: ResponseType): string {
+  return contentTypes[responseType];
+}
+
+/**
+ * The HTTP status of a well-formed GraphQL request. With `application/json` a rejected operation is 200: the client reads the rejection in
+ * `errors[]` (GraphQL over HTTP, "Status Codes").
+ */
+export function statusFor(status: number, responseType: ResponseType): number {
+  return status === 400 && responseType === "application/json" ? 200 : status;
+}

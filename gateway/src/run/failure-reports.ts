@@ -1,0 +1,59 @@
+// Stage 4 of 5: run. Redacted log records for failed subgraph fetches.
+import { isClientCode, isClientFacingCode, toClientCode } from "../errors/codes.ts";
+import type { GatewayObserver, RedactedSubgraphError } from "../observations.ts";
+import type { RedactPath } from "./redact-path.ts";
+import type { RequestScope } from "./request-scope.ts";
+import type { FetchResult, ResponsePath, SubgraphError } from "./subgraph-response.ts";
+
+type GraphqlResult = Extract<FetchResult, { kind: "graphql" }>;
+export type FailedResult = Exclude<FetchResult, { kind: "graphql" }>;
+
+export interface FailureReportOptions {
+  readonly observe: GatewayObserver;
+  readonly redactPath: RedactPath;
+}
+
+/** Errors, or paths, of one response that are logged. */
+const reportedMax = 20;
+
+/** Reports the failures of one fetch: their kind, codes and paths, and no text of the response. */
+export function createFailureReports(
+  { observe, redactPath }: FailureReportOptions,
+  service: string,
+  { requestId, trace: { traceId }, identity, signal, record }: RequestScope,
+) {
+  const ids = { requestId, traceId, ...identity };
+  return {
+    errors({ errors, replica }: Pick<GraphqlResult, "errors" | "replica">): void {
+      const failure = errors.find(({ extensions }) => !isClientFacingCode(extensions["code"]));
+      const code = failure && toClientCode(failure.extensions["code"]);
+      if (code !== undefined) record?.addFailure({ service, replica, reason: code });
+      const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));
+      observe({ kind: "subgraph-errors", ...ids, service, replica, code, count: errors.length, errors: reported });
+    },
+    misshapen(paths: readonly ResponsePath[], replica: string): void {
+      if (paths.length === 0) return;
+      record?.addFailure({ service, replica, reason: "MISSHAPEN" });
+      const reported = paths.slice(0, reportedMax).map(redactPath);
+      observe({ kind: "subgraph-answer-misshapen", ...ids, service, replica, count: paths.length, paths: reported });
+    },
+    failure(result: FailedResult): void {
+      if (result.kind === "abandoned" || signal.reason === "disconnected") return;
+      const { code, replica } = result;
+      record?.addFailure({ service, replica, reason: code });
+      const about = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;
+      if (result.kind === "failed") observe({ ...about, cause: result.cause });
+      else observe({ ...about, answer: result.why });
+    },
+  };
+}
+
+/** A subgraph's message, code and path can contain anything: only known codes and field names are logged. */
+function redactError({ message, path, extensions }: SubgraphError, redactPath: RedactPath): RedactedSubgraphError {
+  const { code } = extensions;
+  return {
+    code: isClientCode(code) ? code : code === undefined ? "none" : "other",
+    path: path && redactPath(path),
+    messageCharacters: message.length,
+  };
+}
