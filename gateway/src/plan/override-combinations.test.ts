@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { identifyOperation } from "../parse/validated-operation.ts";
 import { chooseCombination, createOverrideCombinations, percentileOf } from "./override-combinations.ts";
 
-test("an operation has the combinations of the labels of its own fields, by ascending percentile", () => {
+test("an operation has the combinations of the labels of its fields, by ascending percentile", () => {
   expect(list("{ feed }")).toEqual([
     { percentMax: 12.5, labels: ["percent(12.5)"] },
     { percentMax: 100, labels: [] },
@@ -15,14 +15,14 @@ test("an operation has the combinations of the labels of its own fields, by asce
   ]);
 });
 
-test("an operation without labelled fields has one combination, and so has one whose labels are the same for all requests", () => {
+test("an operation has one combination if no label of its fields depends on the request", () => {
   expect(list("{ node { id } }")).toEqual([{ percentMax: 100, labels: [] }]);
   expect(list("query A { node { id } } query B { feed }")).toEqual([{ percentMax: 100, labels: [] }]);
   expect(list("{ none }")).toEqual([{ percentMax: 100, labels: [] }]);
   expect(list("{ all beta gamma }")).toEqual([{ percentMax: 100, labels: ["beta", "percent(100)"] }]);
 });
 
-test("percentiles of traces are evenly spread, and the same in every process", () => {
+test("percentiles of traces are evenly distributed and equal in every process", () => {
   const numbers = Array.from({ length: 20_000 }, (_, i) => i.toString(16));
   for (const pad of ["padStart", "padEnd"] as const) {
     const percentiles = numbers.map((number) => percentileOf(number[pad](32, "0")));
@@ -34,7 +34,7 @@ test("percentiles of traces are evenly spread, and the same in every process", (
   expect(percentileOf("4bf92f3577b34da6a3ce929d0e0e4736")).toBeCloseTo(22.47740585, 8);
 });
 
-test("where a label is true, each label with a larger share is true", () => {
+test("where a label is true, each label with a larger percentage is true", () => {
   const combinations = list("{ feed node { ... on Post { title } } }");
   for (let trace = 0; trace < 200; trace++) {
     const { labels } = chooseCombination(combinations, String(trace));

@@ -1,10 +1,10 @@
-// Stage 3 of 5: plan. Progressive `@override`: which of the labels that an operation depends on are true for a client request.
+// Progressive `@override`: decides which labels are true for a request. A label `percent(n)` is true for n percent of the traces.
 import { createHash } from "node:crypto";
 import { type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 import type { ValidatedOperation } from "../parse/validated-operation.ts";
 import { fragmentsOf } from "./normalize/resolve-conditions.ts";
 
-/** Labels that are true together, for the requests whose percentile is below `percentMax` and not below that of the combination before. */
+/** The labels that are true for requests whose percentile is below `percentMax`, and not below the `percentMax` of the previous combination. */
 export interface OverrideCombination {
   readonly percentMax: number;
   readonly labels: readonly string[];
@@ -12,9 +12,9 @@ export interface OverrideCombination {
 
 export interface OverrideOptions {
   readonly apiSchema: GraphQLSchema;
-  /** The labels that the plan of each field depends on, by field coordinate. */
+  /** By field coordinate: the labels on which the plan of the field depends. */
   readonly overrideLabels: ReadonlyMap<string, readonly string[]>;
-  /** Labels other than `percent(n)` that are true; the rest of them are false. */
+  /** The labels other than `percent(n)` that are true; all others are false. */
   readonly enabledLabels: readonly string[];
 }
 
@@ -22,8 +22,8 @@ const noLabels: OverrideCombination = { percentMax: 100, labels: [] };
 const withoutLabels: readonly OverrideCombination[] = [noLabels];
 
 /**
- * Lists the combinations of labels that requests for an operation can have, by ascending percentile. At most one more than it has labels:
- * where `percent(5)` is true, `percent(50)` is.
+ * Lists the combinations of labels that requests for an operation can have, by ascending percentile. Where `percent(5)` is true, `percent(50)` is
+ * true too, so n labels have at most n + 1 combinations.
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);
@@ -41,7 +41,7 @@ export function createOverrideCombinations({ apiSchema, overrideLabels, enabledL
   };
 }
 
-/** The combination for a request. Hashes its trace id only if the combinations differ by request. */
+/** Chooses the combination for a request. Hashes the trace id only if there are several combinations. */
 export function chooseCombination(combinations: readonly OverrideCombination[], traceId: string): OverrideCombination {
   const first = combinations[0] ?? noLabels;
   if (combinations.length === 1) return first;
@@ -50,8 +50,8 @@ export function chooseCombination(combinations: readonly OverrideCombination[], 
 }
 
 /**
- * From 0 up to but not including 100, evenly spread. Equal for all requests of a trace, in every replica of the gateway. Hashed, because
- * callers choose trace ids and samplers select by their digits.
+ * The percentile of a trace, from 0 up to but not including 100, evenly distributed. Equal for all requests of a trace, in every replica of the
+ * gateway. Hashed, because clients choose trace ids, and samplers select by their digits.
  */
 export function percentileOf(traceId: string): number {
   return (createHash("sha256").update(traceId).digest().readUIntBE(0, 6) / 2 ** 48) * 100;
@@ -59,13 +59,13 @@ export function percentileOf(traceId: string): number {
 
 const percentLabel = /^percent\((\d{1,2}(?:\.\d{1,8})?|100)\)$/;
 
-/** Of a label `percent(n)`, as composition accepts it. */
+/** The n of a label `percent(n)`, in the syntax that composition accepts. */
 function readPercent(label: string): number | undefined {
   const [, percent] = percentLabel.exec(label) ?? [];
   return percent === undefined ? undefined : Number(percent);
 }
 
-/** The labels of all fields that the operation selects, whatever its conditions. */
+/** The labels of all fields that the operation selects, whatever the values of its conditions. */
 function findLabels(
   { document, operation }: ValidatedOperation,
   apiSchema: GraphQLSchema,

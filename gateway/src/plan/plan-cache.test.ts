@@ -4,7 +4,7 @@ import { createPlanCache } from "./plan-cache.ts";
 /** Of one plan and its operation, a text of one character. */
 const bytesEach = 221;
 
-test("an operation is planned once, and its plan is kept", async () => {
+test("an operation is planned once, and its plan is cached", async () => {
   const { cache, planned, kinds } = setUp();
   const first = await cache.plan("a");
   expect(await cache.plan("a")).toBe(first);
@@ -27,27 +27,27 @@ test.each([
   expect(planned).toEqual(["a", "b", "c", "b"]);
 });
 
-test("how full it is can be seen, and each plan that had to make room is told of", async () => {
+test("the size is reported, and each evicted plan is observed", async () => {
   const { cache, kinds } = setUp({ plansMax: 2 });
   for (const operation of ["a", "b", "c"]) await cache.plan(operation);
   expect(cache.size()).toEqual({ entries: 2, bytes: 2 * bytesEach });
   expect(kinds.filter((kind) => kind === "cache-evicted")).toHaveLength(1);
 });
 
-test("a plan larger than all that may be kept is not kept, and drives out no other", async () => {
+test("a plan larger than the cache is not cached and evicts no other plan", async () => {
   const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
   for (const operation of ["a", "b".repeat(bytesEach + 2), "b".repeat(bytesEach + 2), "a"]) await cache.plan(operation);
   expect(planned.map((operation) => operation[0])).toEqual(["a", "b", "b"]);
 });
 
-test("a plan that several wait for is counted once", async () => {
+test("concurrent requests for a plan count it once", async () => {
   const { cache, planned } = setUp({ bytesMax: 2 * bytesEach });
   await Promise.all([cache.plan("a"), cache.plan("a")]);
   for (const operation of ["b", "a", "b"]) await cache.plan(operation);
   expect(planned).toEqual(["a", "a", "b"]);
 });
 
-test("a failure is not kept", async () => {
+test("a failure is not cached", async () => {
   const { cache, planned } = setUp();
   await expect(cache.plan("failing")).rejects.toThrow("failing");
   await expect(cache.plan("failing")).rejects.toThrow("failing");

@@ -1,13 +1,13 @@
-// Stage 3 of 5: plan. The query plans of one supergraph, cached as JSON: a tenth of what they take as objects, and they are rarely read
-// again, because compiled operations are cached too.
+// The cache of query plans of one supergraph generation. Plans are stored as JSON, which takes a tenth of the memory of objects. They are rarely
+// read again, because compiled plans are cached too.
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
 
 export interface PlanCache {
   /**
-   * The cached plan, or a new one, with these labels of `@override` true: a `QueryPlan` as JSON. Rejects as the planner does; a failure
-   * is not cached.
+   * Returns a `QueryPlan` as JSON, from the cache or from the planner. Rejects as the planner does; failures are not cached.
+   * @param enabledLabels labels of progressive `@override` that are true.
    */
   plan(operationText: string, enabledLabels?: readonly string[]): Promise<string>;
   size(): KeptSize;
@@ -20,10 +20,10 @@ export interface PlanCacheOptions {
   readonly observe: GatewayObserver;
 }
 
-/** What an entry takes beside its key and its plan. */
+/** The estimated size of an entry besides its key and its plan. */
 const entryBytes = 200;
 
-/** Keyed by the normalized operation and the enabled labels. Belongs to one generation. A plan larger than the whole cache is not cached. */
+/** The key is the text of the normalized operation with the enabled labels. A plan larger than `bytesMax` is not cached. */
 export function createPlanCache({ planner, plansMax, bytesMax, observe }: PlanCacheOptions): PlanCache {
   const cache = createBoundedMap<string>({
     entriesMax: plansMax,

@@ -1,5 +1,11 @@
-// Stage 3 of 5: plan. The plan of an admitted operation, compiled once for each combination of its conditions
-// and override labels.
+// Stage 3 of 5: plan. Finds or creates the compiled plan of an operation. Each combination of `@skip`/`@include` conditions and override labels has
+// its own plan, a variant.
+//
+// The steps of a variant that is not cached, each in a folder:
+//   normalize       resolves conditions, writes fragments out, and gives aliases a prefix
+//   plan            the cache of query plans (plan-cache.ts), or the planner pool (planner/), whose workers run Apollo's planner (rewrite/)
+//   compile         prepares the query plan for execution
+// Introspection fields are not planned: introspection/ executes them over the API schema.
 import type { QueryPlan } from "@apollo/query-planner";
 import { Kind, type OperationDefinitionNode, print } from "graphql";
 import { Rejection } from "../errors/rejections.ts";
@@ -14,31 +20,34 @@ type Variables = Readonly<Record<string, unknown>>;
 
 export interface PlanOptions {
   readonly aliasPrefix: string;
-  /** The planner: takes the text of a normalized operation, and gives a `QueryPlan` as JSON. */
+  /** Plans the text of a normalized operation. Returns a `QueryPlan` as JSON. */
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
-  /** The combinations of override labels that requests for the operation can have. */
-  readonly listCombinations: (admitted: ValidatedOperation) => readonly OverrideCombination[];
+  /** Lists the combinations of override labels that requests for the operation can have. */
+  readonly listCombinations: (admitted: AdmittedOperation) => readonly OverrideCombination[];
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
-  /** The plan for a request of this trace; synchronous if it has been compiled. Rejects with a Rejection if the operation cannot be planned. */
-  plan(admitted: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
-  /** The query plan for a request of this trace, as JSON. */
-  explain(admitted: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
-  /** Plans and compiles the operation for each combination of override labels, so that no request waits for it. */
-  prepare(admitted: ValidatedOperation, variables: Variables): Promise<void>;
-  /** The values of conditions for which an operation has been planned. */
-  conditionsOf(admitted: ValidatedOperation): readonly Variables[];
+  /**
+   * The compiled plan for a request of this trace; synchronous if it is cached.
+   * @throws Refusal OPERATION_NOT_RESOLVABLE, or as the planner pool does.
+   */
+  plan(admitted: AdmittedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  /** The query plan for a request of this trace, as a JSON value. */
+  explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  /** Plans and compiles the operation for each combination of override labels before clients request it. */
+  prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
+  /** The values of condition variables for which the operation has variants. */
+  conditionsOf(admitted: AdmittedOperation): readonly Variables[];
 }
 
-/** Compiled variants of one operation; the oldest is evicted. */
+/** The most variants of one operation. The oldest is evicted. */
 const variantsMax = 64;
 
 interface Variants {
-  /** The variables that decide `@skip` and `@include`. */
-  readonly names: readonly string[];
+  /** The variables of `@skip` and `@include`. */
+  readonly conditionNames: readonly string[];
   readonly combinations: readonly OverrideCombination[];
   /** By the values of the conditions and the labels that are true. */
   readonly byKey: Map<string, Variant>;
@@ -46,35 +55,35 @@ interface Variants {
 
 interface Variant {
   readonly conditions: Variables;
-  /** Of the conditions. */
-  readonly values: string;
+  /** The values of the conditions, joined by commas. */
+  readonly conditionValues: string;
   plan: CompiledPlan | Promise<CompiledPlan>;
   readonly retention: Retention;
 }
 
-/** Counts what a compiled variant retains as part of its operation. */
+/** Adds the bytes of one variant to the size of its operation in the operation store. */
 interface Retention {
   add(bytes: number): void;
-  /** The variant is evicted. */
+  /** Subtracts them when the variant is evicted. */
   release(): void;
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
-  const known = new WeakMap<ValidatedOperation, Variants>();
+  const variantsByOperation = new WeakMap<AdmittedOperation, Variants>();
 
-  async function compileNew(
-    admitted: ValidatedOperation,
+  async function compileVariant(
+    admitted: AdmittedOperation,
     conditions: Variables,
     combination: OverrideCombination,
     retention: Retention,
   ): Promise<CompiledPlan> {
-    const { client, plan } = await planNew(admitted, conditions, combination);
+    const { client, plan } = await queryPlanFor(admitted, conditions, combination);
     const compiled = o.compile(client, plan, retention.add);
     o.onCompiled(compiled);
     return compiled;
   }
 
-  async function planNew(admitted: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
+  async function queryPlanFor(admitted: AdmittedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
@@ -82,26 +91,26 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return { client, plan };
   }
 
-  function variantsOf(admitted: ValidatedOperation): Variants {
-    const variants = known.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
-    known.set(admitted, variants);
+  function variantsOf(admitted: AdmittedOperation): Variants {
+    const variants = variantsByOperation.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
+    variantsByOperation.set(admitted, variants);
     return variants;
   }
 
   function planVariant(
     admitted: ValidatedOperation,
     variables: Variables,
-    { names, byKey }: Variants,
+    { conditionNames, byKey }: Variants,
     combination: OverrideCombination,
   ): Variant["plan"] {
-    const conditions = readConditions(admitted.operation, names, variables);
-    const values = names.map((name) => String(conditions[name])).join();
-    const key = combination.labels.length === 0 ? values : `${values} ${combination.labels.join()}`;
-    const found = byKey.get(key);
-    if (found) return found.plan;
+    const conditions = readConditions(admitted.operation, conditionNames, variables);
+    const conditionValues = conditionNames.map((name) => String(conditions[name])).join();
+    const key = combination.labels.length === 0 ? conditionValues : `${conditionValues} ${combination.labels.join()}`;
+    const cached = byKey.get(key);
+    if (cached) return cached.plan;
     const retention = createRetention(admitted);
-    const plan = compileNew(admitted, conditions, combination, retention);
-    store(byKey, key, { conditions, values, plan, retention }, plan);
+    const plan = compileVariant(admitted, conditions, combination, retention);
+    store(byKey, key, { conditions, conditionValues, plan, retention }, plan);
     return plan;
   }
 
@@ -111,17 +120,17 @@ export function createPlanStage(o: PlanOptions): PlanStage {
       return planVariant(admitted, variables, variants, chooseCombination(variants.combinations, traceId));
     },
     async explain(admitted, variables, traceId) {
-      const { names, combinations } = variantsOf(admitted);
-      const conditions = readConditions(admitted.operation, names, variables);
-      return (await planNew(admitted, conditions, chooseCombination(combinations, traceId))).plan;
+      const { conditionNames, combinations } = variantsOf(admitted);
+      const conditions = readConditions(admitted.operation, conditionNames, variables);
+      return (await queryPlanFor(admitted, conditions, chooseCombination(combinations, traceId))).plan;
     },
     async prepare(admitted, variables) {
       const variants = variantsOf(admitted);
       for (const combination of variants.combinations) await planVariant(admitted, variables, variants, combination);
     },
     conditionsOf(admitted) {
-      const variants = [...(known.get(admitted)?.byKey.values() ?? [])];
-      return [...new Map(variants.map(({ values, conditions }) => [values, conditions])).values()];
+      const variants = [...(variantsByOperation.get(admitted)?.byKey.values() ?? [])];
+      return [...new Map(variants.map((variant) => [variant.conditionValues, variant.conditions])).values()];
     },
   };
 }
@@ -163,10 +172,10 @@ function createVariants(
   { document, operation }: ValidatedOperation,
   combinations: readonly OverrideCombination[],
 ): Variants {
-  return { names: conditionVariables(document, operation), combinations, byKey: new Map() };
+  return { conditionNames: conditionVariables(document, operation), combinations, byKey: new Map() };
 }
 
-/** As coerced: a variable that was not sent has its default (GraphQL spec, "CoerceVariableValues"). */
+/** The coerced values: a variable that the client did not send has its default (GraphQL spec, "CoerceVariableValues"). */
 function readConditions(
   { variableDefinitions = [] }: OperationDefinitionNode,
   names: readonly string[],
@@ -176,8 +185,8 @@ function readConditions(
   const values = names.map((name) => {
     if (Object.hasOwn(variables, name)) return [name, variables[name]];
     const definition = variableDefinitions.find(({ variable }) => variable.name.value === name);
-    const byDefault = definition?.defaultValue;
-    return [name, byDefault?.kind === Kind.BOOLEAN ? byDefault.value : null];
+    const defaultValue = definition?.defaultValue;
+    return [name, defaultValue?.kind === Kind.BOOLEAN ? defaultValue.value : null];
   });
   return Object.fromEntries(values) as Variables;
 }

@@ -105,7 +105,7 @@ function readUsablePart(
 
 function store(join: SourceJoin, fetch: CompiledFetch, run: RunState, o: AcceptOptions): void {
   if (run.plan.isMerged) mergeIntoTargets(fetch, run, o, join);
-  else run.joins[fetch.slot] = join;
+  else run.joins[fetch.joinIndex] = join;
 }
 
 function mergeIntoTargets(fetch: CompiledFetch, run: RunState, o: AcceptOptions, join: Join): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Access, type CompiledFetch, type ObjectLayout, ownSlot } from "../plan/compile/compiled-plan.ts";
+import { type FieldAccess, type CompiledFetch, type ObjectLayout, noJoin } from "../plan/compile/compiled-plan.ts";
 import { readEntities } from "./entities.ts";
 
 const ada = { __typename: "User", id: "1" };
@@ -71,7 +71,7 @@ function read(list: unknown, { requested = "1", isExact = true } = {}) {
   const refused: number[] = [];
   const layout = { typename: "User" } as ObjectLayout;
   const read = (object: object) => (object as typeof ada).id;
-  const id: Access = { read, plainKey: "id", slot: ownSlot, service: "users", position: undefined };
+  const id: FieldAccess = { read, plainKey: "id", joinIndex: noJoin, service: "users", position: undefined };
   const fetch: Pick<CompiledFetch, "keyChecks" | "acceptsEntity"> = {
     keyChecks: () => [{ responseName: "id", isExact, access: id }],
     acceptsEntity: (_, typename) => typename === "Admin",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import {
-  type Access,
+  type FieldAccess,
   type CompiledFetch,
   type ObjectLayout,
-  ownSlot,
-  type Position,
+  noJoin,
+  type ResponsePosition,
 } from "../plan/compile/compiled-plan.ts";
 import { createFieldErrorRecorder } from "./field-errors.ts";
 
@@ -114,19 +114,19 @@ function fetch(paths: readonly (readonly string[])[], names: readonly string[] =
 }
 
 /** Every field is an object's own; a planner key that begins with a_ is the client's without it. */
-const position: Position = {
+const position: ResponsePosition = {
   listDepth: 1,
   layoutOf: () =>
     ({
       typename: "Any",
-      access: (key: string): Access => ({
+      access: (key: string): FieldAccess => ({
         read: (object: Json) => object[key],
         plainKey: key,
-        slot: ownSlot,
+        joinIndex: noJoin,
         service: undefined,
         position,
       }),
-      namesFrom: (about: CompiledFetch & { readonly names?: readonly string[] }) => about.names ?? [],
+      responseNamesFrom: (about: CompiledFetch & { readonly names?: readonly string[] }) => about.names ?? [],
     }) as unknown as ObjectLayout,
   toClientPath: (steps) => steps.map((step) => (typeof step === "string" ? step.replace(/^a_/, "") : step)),
 };

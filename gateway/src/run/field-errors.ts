@@ -109,7 +109,7 @@ function pathsOfFields(
   { position }: Tree,
 ): readonly ResponsePath[] {
   const start = position.toClientPath(path);
-  const names = layout.namesFrom(fetch);
+  const names = layout.responseNamesFrom(fetch);
   return names.length > 0 ? names.map((name) => [...start, name]) : [start];
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import {
-  type Access,
+  type FieldAccess,
   type ObjectLayout,
-  ownSlot,
-  type Position,
+  noJoin,
+  type ResponsePosition,
   type RepresentationField,
   type RepresentationPlan,
 } from "../plan/compile/compiled-plan.ts";
@@ -118,8 +118,8 @@ function write(users: readonly Json[], fields: readonly RepresentationField[]) {
     hasSingleKey && typename !== "Guest"
       ? {
           key: String(JSON.parse(field.text.slice(0, -1))),
-          before: `{"__typename":"${typename}",${field.text}`,
-          after: "}",
+          textBefore: `{"__typename":"${typename}",${field.text}`,
+          textAfter: "}",
         }
       : undefined,
   );
@@ -144,14 +144,14 @@ function writeWith(
 }
 
 /** Every field is an object's own. */
-const position: Position = {
+const position: ResponsePosition = {
   listDepth: 3,
   layoutOf: ({ __typename: typename = "User" }) => ({ typename: String(typename), access: own }) as ObjectLayout,
   toClientPath: (steps) => steps,
 };
 
-function own(key: string): Access {
-  return { read: (object) => object[key], plainKey: key, slot: ownSlot, service: undefined, position };
+function own(key: string): FieldAccess {
+  return { read: (object) => object[key], plainKey: key, joinIndex: noJoin, service: undefined, position };
 }
 
 function leaf(name: string): RepresentationField {
@@ -159,5 +159,5 @@ function leaf(name: string): RepresentationField {
 }
 
 function object(name: string, fields: readonly RepresentationField[]): RepresentationField {
-  return { text: `"${name}":`, value: { kind: "object", access: own(name), of: () => fields } };
+  return { text: `"${name}":`, value: { kind: "object", access: own(name), fieldsOf: () => fields } };
 }

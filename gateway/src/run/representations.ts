@@ -1,10 +1,10 @@
 // Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
 import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type {
-  FieldsOf,
+  RepresentationFieldsOf,
   Joins,
   ObjectLayout,
-  Position,
+  ResponsePosition,
   RepresentationField,
   RepresentationPlan,
   SingleKey,
@@ -65,7 +65,7 @@ function writeByKey(tree: Tree, paths: Paths, plan: RepresentationPlan): Represe
     if (typeof value === "object" && value !== null) return void (isOther = true);
     indexOfValue.set(value, examples.length);
     if (examples.length > 0) text += ",";
-    text += single.before + JSON.stringify(value) + single.after;
+    text += single.textBefore + JSON.stringify(value) + single.textAfter;
     examples.push({ object, layout });
   });
   if (isOther) return undefined;
@@ -122,7 +122,7 @@ function readValues(
     const json =
       value.kind === "leaf"
         ? stringifyJson(read)
-        : writeValue(read, value.of, value.access.position, value.access.position?.listDepth ?? 0, joins);
+        : writeValue(read, value.fieldsOf, value.access.position, value.access.position?.listDepth ?? 0, joins);
     if (json === undefined) return undefined;
     values.push({ json } satisfies Written);
   }
@@ -156,8 +156,8 @@ function writeObject(fields: readonly RepresentationField[], values: readonly un
  */
 function writeValue(
   value: unknown,
-  of: FieldsOf,
-  position: Position | undefined,
+  of: RepresentationFieldsOf,
+  position: ResponsePosition | undefined,
   listDepth: number,
   joins: Joins,
 ): string | undefined {

@@ -1,6 +1,12 @@
 // Stage 4 of 5: run. Executes a compiled plan: each fetch is sent as soon as the fetches it depends on are complete.
 import { OperationTypeNode } from "graphql";
-import type { CompiledFetch, CompiledPlan, CompiledRequest, RequestText, Step } from "../plan/compile/compiled-plan.ts";
+import type {
+  CompiledFetch,
+  CompiledPlan,
+  CompiledRequest,
+  RequestText,
+  PlanStep,
+} from "../plan/compile/compiled-plan.ts";
 import type { StoppedKeyChecks } from "../plan/compile/key-checks.ts";
 import { acceptResponse, type AcceptOptions, memoizeWhileShared, type RunState } from "./accept-response.ts";
 import { createFailureReports } from "./failure-reports.ts";
@@ -63,7 +69,7 @@ export function createRunStage(o: RunOptions): RunStage {
   };
 }
 
-async function follow(step: Step, run: Run, o: RunOptions): Promise<void> {
+async function follow(step: PlanStep, run: Run, o: RunOptions): Promise<void> {
   if (step.kind === "request") return send(step.request, run, o);
   if (step.kind === "parallel") {
     await Promise.all(step.steps.map((child) => follow(child, run, o)));
@@ -82,10 +88,10 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
   const text = request.text();
   const first = await fetchBy(text);
-  const result = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutKeys()) : first;
-  run.isShared &&= o.sharing?.isShared(result) === true;
-  report(result, service, run, o);
-  fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
+  const answer = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutAddedKeys()) : first;
+  run.isShared &&= o.sharing?.isShared(answer) === true;
+  report(answer, service, run, o);
+  fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
 }
 
 /** Stops adding the keys at which the subgraph reported errors. @returns whether there are any: the fetch is then sent again without keys. */

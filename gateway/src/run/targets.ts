@@ -1,14 +1,14 @@
-// Stage 4 of 5: run. Finds the objects that a fetch is for, from the root through the data that is joined so far.
-import type { Access, Joins, ObjectLayout, Position } from "../plan/compile/compiled-plan.ts";
+// Stage 4 of 5: fetch it. The objects that a fetch is about, found from the root through what is joined so far.
+import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Gets an object at the end of a path, and its layout there. */
-export type VisitTarget = (object: Json, layout: ObjectLayout, position: Position) => void;
+/** An object at the end of a path, and its layout there. */
+export type Visit = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
 export interface Tree {
   readonly root: Json;
-  readonly position: Position;
+  readonly position: ResponsePosition;
   readonly joins: Joins;
 }
 
@@ -23,7 +23,7 @@ export function visitTargets({ root, position, joins }: Tree, paths: Paths, visi
 }
 
 /** @param listDepth how deep lists may be nested here. */
-function walk(value: unknown, at: Position, listDepth: number, tree: PathTree, joins: Joins, visit: VisitTarget): void {
+function walk(value: unknown, at: ResponsePosition, listDepth: number, way: Way, joins: Joins, visit: Visit): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     if (listDepth === 0) return;
@@ -50,10 +50,10 @@ interface PathTree {
   stepsFrom(layout: ObjectLayout): readonly PathStep[];
 }
 
-interface PathStep {
-  readonly access: Access;
-  readonly position: Position;
-  readonly below: PathTree;
+interface Turn {
+  readonly access: FieldAccess;
+  readonly position: ResponsePosition;
+  readonly way: Way;
 }
 
 const pathTrees = new WeakMap<Paths, PathTree>();
@@ -104,7 +104,7 @@ function createPathTree(): PathTree {
 export interface LocatedObject {
   readonly object: Json;
   readonly layout: ObjectLayout;
-  readonly position: Position;
+  readonly position: ResponsePosition;
   /** Planner keys and list indexes from the root. */
   readonly path: readonly (string | number)[];
 }
@@ -114,9 +114,15 @@ export function locateTargets(tree: Tree, paths: Paths): readonly LocatedObject[
   return paths.flatMap((path) => locateTargetsAt(tree, path));
 }
 
-function locateTargetsAt({ root, position, joins }: Tree, path: readonly string[]): readonly LocatedObject[] {
-  const located: LocatedObject[] = [];
-  const walk = (value: unknown, at: Position, listDepth: number, depth: number, steps: LocatedObject["path"]): void => {
+function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
+  const places: Placed[] = [];
+  const walk = (
+    value: unknown,
+    at: ResponsePosition,
+    listDepth: number,
+    depth: number,
+    steps: Placed["path"],
+  ): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
       if (listDepth === 0) return;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createAsciiToken } from "../plan/compile/ascii-token.ts";
+import { createAsciiToken } from "../plan/compile/client-fields.ts";
 import { JsonBytes } from "./json-bytes.ts";
 
 /** As long as a text that is copied unit by unit, and longer. */

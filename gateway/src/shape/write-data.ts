@@ -83,15 +83,15 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as ClientField;
     const { access, constant, shape } = field;
-    out.writeToken(field.before);
+    out.writeToken(field.nameToken);
     if (constant !== undefined) {
       out.writeToken(constant);
       continue;
     }
     let value: unknown;
     if (access?.plainKey !== undefined) {
-      if (access.slot !== slot) {
-        slot = access.slot;
+      if (access.joinIndex !== slot) {
+        slot = access.joinIndex;
         holder = slot < 0 ? object : joins[slot]?.find(object);
       }
       value = holder?.[access.plainKey];
@@ -113,7 +113,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 /** A field that is read by rules of its own, or that no fetch provides. */
 function writeField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
   if (access === undefined) return refuse("FIELD_NOT_PROVIDED", shape, writer);
-  const holder = access.slot < 0 ? object : writer.joins[access.slot]?.find(object);
+  const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
   return writeHeld(holder, access.read(object, writer.joins), shape, writer);
 }
 

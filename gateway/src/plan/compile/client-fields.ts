@@ -1,4 +1,4 @@
-// Stage 3 of 5: how to answer? What a client's field must look like in the answer.
+// The client's fields of one layout: for each, its name as response text, its constant if it has one, and the shape of its value.
 import {
   type FieldNode,
   type GraphQLNamedType,
@@ -9,44 +9,93 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  type SelectionSetNode,
   specifiedScalarTypes,
 } from "graphql";
-import type { Access, LeafKind, OutputShape } from "./compiled-plan.ts";
 import { isIntrospectionField } from "../introspection/introspection-fields.ts";
+import { collectFields, responseNameOf } from "../normalize/collect-fields.ts";
+import type { AsciiToken, ClientField, FieldAccess, LeafKind, ObjectLayout, OutputShape } from "./compiled-plan.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-interface ShapeOptions {
+export interface ClientFieldOptions {
   readonly types: SupergraphTypes;
+  /** Finds a type of the API schema. */
   readonly findVisibleType: (name: string) => GraphQLNamedType | undefined;
+  /** The planner key of a client's field. */
+  readonly clientKeyOf: (field: FieldNode) => string;
 }
 
-/** `__typename: String!` (GraphQL spec, "Type Name Introspection"), where it has to be read because the object's type is not known. */
+/**
+ * @param typename the object's type.
+ * @param positionType the type of the field whose objects these are: the same, an interface or a union.
+ * @param access of the layout.
+ */
+export function createClientFields(
+  typename: string,
+  positionType: string,
+  clientSets: readonly SelectionSetNode[],
+  access: ObjectLayout["access"],
+  o: ClientFieldOptions,
+): readonly ClientField[] {
+  const applies = (condition: string) => o.types.applies(condition, typename);
+  const shapeOf = createShapes(typename, positionType, o);
+  const fields = [...collectFields(clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
+    if (!field) return [];
+    const isTypename = field.name.value === "__typename";
+    // An interface's name is not a `__typename`: the object's own type is not known.
+    const constant =
+      isTypename && isObjectType(o.types.schema.getType(typename))
+        ? createAsciiToken(JSON.stringify(typename))
+        : undefined;
+    const fieldAccess = isTypename ? undefined : access(o.clientKeyOf(field));
+    return [
+      {
+        responseName,
+        nameToken: createAsciiToken(`${i > 0 ? "," : "{"}${JSON.stringify(responseName)}:`),
+        constant,
+        access: fieldAccess,
+        shape: shapeOf(field, fieldAccess),
+      },
+    ];
+  });
+  return o.types.isPartialMember(positionType, typename) ? withNulls(fields) : fields;
+}
+
+/**
+ * The planner selects no fields of a union member that is missing in one of the subgraphs that could resolve the union. Its nullable fields are
+ * null without an error, as in other gateways (public federation audit, suite `partial-union-complex`).
+ */
+function withNulls(fields: readonly ClientField[]): readonly ClientField[] {
+  if (fields.some(({ access }) => access)) return fields;
+  return fields.map((field) => (field.constant || field.shape.isNonNull ? field : { ...field, constant: nullToken }));
+}
+
+/** `__typename: String!` (GraphQL spec, "Type Name Introspection"), for an object whose type is not known. */
 const typenameShape: OutputShape = { kind: "leaf", leaf: "String", isNonNull: true };
+/** For fields that the schema does not have. */
+const anyValue: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
+const introspectionShape: OutputShape = { kind: "json", isNonNull: false };
 
-/** Anything: for fields that the schema does not know. */
-const anything: OutputShape = { kind: "leaf", leaf: "custom", isNonNull: false };
-const json: OutputShape = { kind: "json", isNonNull: false };
-
-/** Clients' own view of a type counts: it has fewer enum values, and no hidden types. */
-export function createOutputShapes(typename: string, fallbackTypename: string, o: ShapeOptions) {
+/** The API schema comes first: it has no inaccessible types and enum values. */
+function createShapes(typename: string, positionType: string, o: ClientFieldOptions) {
   const candidates = [
     o.findVisibleType(typename),
-    o.findVisibleType(fallbackTypename),
+    o.findVisibleType(positionType),
     o.types.schema.getType(typename),
   ].filter((type) => isObjectType(type) || isInterfaceType(type));
 
-  return (field: FieldNode, access: Access | undefined): OutputShape => {
-    if (isIntrospectionField(field)) return json;
+  return (field: FieldNode, access: FieldAccess | undefined): OutputShape => {
+    if (isIntrospectionField(field)) return introspectionShape;
     if (field.name.value === "__typename") return typenameShape;
     const definitions = candidates.map((type) => type.getFields()[field.name.value]);
     const definition = definitions.find((definition) => definition !== undefined);
-    return definition ? toShape(definition.type, access, o.types) : anything;
+    return definition ? toShape(definition.type, access, o.types) : anyValue;
   };
 }
 
 function toShape(
   type: GraphQLOutputType,
-  access: Access | undefined,
+  access: FieldAccess | undefined,
   types: SupergraphTypes,
   isNonNull = false,
 ): OutputShape {
@@ -54,11 +103,11 @@ function toShape(
   if (isListType(type)) return { kind: "list", isNonNull, of: toShape(type.ofType, access, types) };
   if (isEnumType(type)) {
     const values = new Set(valuesOf(type));
-    const known = valuesOf(types.schema.getType(type.name));
-    return { kind: "enum", isNonNull, values, hidden: new Set(known.filter((value) => !values.has(value))) };
+    const allValues = valuesOf(types.schema.getType(type.name));
+    return { kind: "enum", isNonNull, values, hidden: new Set(allValues.filter((value) => !values.has(value))) };
   }
   if (isCompositeType(type)) {
-    return access?.position ? { kind: "object", isNonNull, position: access.position } : { ...anything, isNonNull };
+    return access?.position ? { kind: "object", isNonNull, position: access.position } : { ...anyValue, isNonNull };
   }
   return { kind: "leaf", isNonNull, leaf: toLeafKind(type.name) };
 }
@@ -70,3 +119,15 @@ function valuesOf(type: GraphQLNamedType | undefined): readonly string[] {
 function toLeafKind(name: string): LeafKind {
   return specifiedScalarTypes.some((type) => type.name === name) ? (name as LeafKind) : "custom";
 }
+
+/** @throws Error if the text is not ASCII; names of GraphQL are (GraphQL spec, "Names"). */
+export function createAsciiToken(text: string): AsciiToken {
+  // oxlint-disable-next-line no-control-regex -- all of ASCII
+  if (!/^[\x00-\x7f]*$/.test(text)) throw new Error(`Not ASCII: ${JSON.stringify(text)}`);
+  const bytes = Buffer.alloc(Math.ceil(text.length / 4) * 4);
+  bytes.write(text, "latin1");
+  const words = Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readInt32LE(i * 4));
+  return { words, length: text.length };
+}
+
+const nullToken = createAsciiToken("null");

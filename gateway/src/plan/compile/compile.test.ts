@@ -3,7 +3,7 @@ import { composeServices } from "@apollo/composition";
 import { expect, test } from "vitest";
 import { buildSupergraphSchema } from "../../supergraph-stages.ts";
 import { createCompiler } from "./compile.ts";
-import type { CompiledPlan, CompiledRequest, Step } from "./compiled-plan.ts";
+import type { CompiledPlan, CompiledRequest, PlanStep } from "./compiled-plan.ts";
 import { createStoppedKeyChecks } from "./key-checks.ts";
 import { normalize } from "../normalize/normalize.ts";
 import { createQueryPlanner } from "../rewrite/query-planner.ts";
@@ -22,7 +22,7 @@ const stocks = `
   type Author @key(fields: "id") { id: ID! name: String }
 `;
 
-test("an entity fetch asks for the key once more, so that another row is noticed", () => {
+test("an entity fetch also selects the key, so that a wrong entity is detected", () => {
   const { requests } = compile("{ books { title inStock } }");
   expect(requests.map(({ text }) => textOf(text().head))).toEqual([
     "{books{__typename isbn title}}",
@@ -30,7 +30,7 @@ test("an entity fetch asks for the key once more, so that another row is noticed
   ]);
 });
 
-test("equal fetches of several places are one, about all of them", () => {
+test("equal fetches at several positions are united", () => {
   const { requests } = compile("{ books { author { name } } second: books { author { name } } }");
   const [, names] = requests;
   expect(names?.fetches.map(({ paths }) => paths)).toEqual([
@@ -41,7 +41,7 @@ test("equal fetches of several places are one, about all of them", () => {
   ]);
 });
 
-test("answers are joined unless two fetches bring parts of one object that has no key", () => {
+test("data is joined unless two fetches provide fields of one object without a key", () => {
   expect(compile("{ books { inStock size { pages } } }").isMerged).toBe(false);
   expect(compile("{ books { size { pages grams } } }").isMerged).toBe(true);
 });
@@ -64,13 +64,13 @@ function compile(source: string): CompiledPlan & { readonly requests: readonly C
   });
   const document = parse(source);
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-  if (!operation) throw new Error("An operation is wanted");
+  if (!operation) throw new Error("The document has no operation");
   const { client, planned } = normalize(document, operation, {}, planner.aliasPrefix);
   const plan = compilePlan(client, planned ? planner.plan(print(planned)) : { kind: "QueryPlan" }, () => {});
   return { ...plan, requests: plan.steps ? listRequests(plan.steps) : [] };
 }
 
-function listRequests(step: Step): readonly CompiledRequest[] {
+function listRequests(step: PlanStep): readonly CompiledRequest[] {
   return step.kind === "request" ? [step.request] : step.steps.flatMap(listRequests);
 }
 

@@ -1,37 +1,60 @@
-// Stage 3 of 5: how to answer? What the planner's answer becomes: data that `run` follows and `shape` writes from.
+// The compiled plan: what `run` follows and `shape` reads. Prepared once per operation, so that a request does no work on texts and types.
+//
+// An example: subgraph `books` has `Book.title`, subgraph `stocks` has `Book.inStock`, and the key of Book is `isbn`.
+//
+//   client's operation   { books { title stock: inStock } }
+//   query plan           Sequence {
+//                          Fetch(books)   { books { __typename isbn title } }
+//                          Flatten(books.@) Fetch(stocks)   ... on Book { __typename isbn }  =>  ... on Book { a_stock: inStock }
+//                        }
+//   compiled plan
+//     steps      a sequence of two requests, each with its text and its fetch
+//     fetches    0: books, path [].   1: stocks, path ["books"]; its representation of a Book is {"__typename":"Book","isbn":"…"}
+//     root       the position of the Query object. Its layout has the client field `books`: a list of objects at the next position
+//                the position ["books"]: objects of type Book. Their layout has two client fields:
+//                  title   read as `title` from the object itself
+//                  stock   read as `a_stock` from what fetch 1 joined to the object
+//
+// Terms:
+//   planner key   The name of a field in the data of subgraphs: the field's name, or the client's alias with a prefix (`a_stock`), so that no
+//                 alias can be mistaken for another field of the supergraph. See ../normalize/planner-keys.ts.
+//   position      A place in the response where objects occur: the planner keys from the root, without list indexes.
+//   layout        How the objects of one object type at one position are read: the client's fields, and the source of each field.
+//   join          The data of one fetch, found by the object to which it belongs. Responses of subgraphs are shared between requests and never
+//                 changed, so the data of an entity fetch is not merged into the entity; it is looked up when a field is read.
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
-/** One operation, ready to run any number of times. Immutable, but for layouts that are added when a type is first met, and for added keys. */
+/** Used by any number of requests at once. Immutable, except that layouts are added when an object of a new type is found, and that key checks can be stopped. */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
-  /** Undefined when no subgraph is needed. */
-  readonly steps: Step | undefined;
+  /** Undefined if no subgraph is needed. */
+  readonly steps: PlanStep | undefined;
   readonly fetches: readonly CompiledFetch[];
-  readonly root: Position;
-  /** Two fetches provide one composite field: answers are merged into one tree of copies instead of being joined. */
+  readonly root: ResponsePosition;
+  /** Two fetches provide fields of one object without a key. The data of all fetches is then copied into one tree, and nothing is joined. */
   readonly isMerged: boolean;
-  /** The client's `__schema` and `__type` fields as root fields of one query: see introspection-fields.ts. */
+  /** The client's `__schema` and `__type` fields as root fields of one query, see ../introspection/introspection-fields.ts. */
   readonly introspection: SelectionSetNode | undefined;
 }
 
-export type Step =
-  | { readonly kind: "sequence" | "parallel"; readonly steps: readonly Step[] }
+export type PlanStep =
+  | { readonly kind: "sequence" | "parallel"; readonly steps: readonly PlanStep[] }
   | { readonly kind: "request"; readonly request: CompiledRequest };
 
-/** One request to a subgraph: one fetch, or entity fetches that are sent together. */
+/** One request to a subgraph: a single fetch, or several entity fetches in one operation. */
 export interface CompiledRequest {
   readonly service: string;
   readonly isMutation: boolean;
-  /** Of a mutation: how many of the client's root fields are executed before it. 0 for a query. */
+  /** For a mutation: how many of the client's root fields are executed before this request. 0 for a query. */
   readonly fieldsBefore: number;
-  /** What is sent now: without the keys of types whose checks have been stopped. The same object until another one is stopped. */
+  /** The text to send: without key fields whose checks have been stopped. The same object until another check is stopped. */
   text(): RequestText;
-  /** Without any added key: for the repetition of a request at whose added keys the subgraph reported errors. */
-  textWithoutKeys(): RequestText;
-  /** Another request of the plan has the same text, and may turn out to be the same. */
+  /** The text without any added key field, for a retry after the subgraph reported errors at added keys. */
+  textWithoutAddedKeys(): RequestText;
+  /** Another request of the plan has the same text, so both may turn out to be the same request. */
   readonly mayRepeat: boolean;
   readonly fetches: readonly CompiledFetch[];
-  /** The client's variables that it uses, by their names in its text and in the client's. */
+  /** The client's variables that the request uses: the name in the request's text, and the name in the client's operation. */
   readonly variables: readonly { readonly planned: string; readonly client: string }[];
 }
 
@@ -43,149 +66,150 @@ export interface RequestText {
 }
 
 export interface CompiledFetch {
-  /** Its slot among the joins of a run. */
-  readonly slot: number;
+  /** The index of its data in the run's joins: its index in `CompiledPlan.fetches`. */
+  readonly joinIndex: number;
   readonly service: string;
-  /** Planner keys from the root to the objects it is about; lists are not part of it. Entities may stand at several places. */
+  /** The positions of the objects to which its data belongs, as planner keys from the root. An entity may occur at several. */
   readonly paths: readonly (readonly string[])[];
-  /** What it selects: at its root, or of an entity. */
+  /** The selection of the operation, or of an entity for an entity fetch. */
   readonly selected: SelectionSetNode;
   /** Undefined for a fetch of root fields. */
   readonly representations: RepresentationPlan | undefined;
-  /** The data's keys that the plan renames, for answers that are merged. */
+  /** Response names that become other planner keys. Applied if `isMerged`; joined data keeps its names. */
   readonly renames: readonly KeyRename[];
-  /** Key fields that an entity of this type must return with the values by which it was requested. */
+  /** The key fields that a returned entity must have with the values of the object for which it was requested. */
   keyChecks(layout: ObjectLayout): readonly KeyCheck[];
-  /** Whether an entity that calls itself `typename` can stand for such an object. */
+  /** Whether an entity with this `__typename` is possible for an object of this layout. */
   acceptsEntity(layout: ObjectLayout, typename: string): boolean;
 }
 
 export interface KeyRename {
-  /** Keys, and `... on Type` where it holds for that type only. */
+  /** Response names, and `... on Type` for a rename that applies to that type only. */
   readonly path: readonly string[];
   readonly to: string;
 }
 
-/** A field of an entity must have the value that `access` reads from the object for which the entity was requested. */
+/** The field of the entity must have the value that `access` reads from the requesting object. */
 export interface KeyCheck {
   readonly responseName: string;
-  /** False where letter case and outer white space do not count: a subgraph may normalize a text. */
+  /** If false, letter case and surrounding white space are ignored: a subgraph may normalize a string. */
   readonly isExact: boolean;
-  readonly access: Access;
+  readonly access: FieldAccess;
 }
 
-/** How an object becomes a representation. */
+/** How objects become the representations of an entity fetch. */
 export interface RepresentationPlan {
-  /** The variable that holds the list, and the response name under which the entities come. */
+  /** The variable for the list of representations. */
   readonly variable: string;
+  /** The response name of the list of entities. */
   readonly entitiesKey: string;
-  /** Fetches of one plan with the same group send the same representations. */
+  /** Fetches of the plan with the same number send the same representations. */
   readonly group: number;
-  readonly fieldsOf: FieldsOf;
-  /** Defined where all that is sent of an object, besides constants, is one field of its own. */
+  readonly fieldsOf: RepresentationFieldsOf;
+  /** Defined if the representation of such an object has, besides constants, one field, and the object itself contains it. */
   singleKeyOf(layout: ObjectLayout): SingleKey | undefined;
 }
 
 export interface SingleKey {
   readonly key: string;
-  /** The representation's JSON around the value. */
-  readonly before: string;
-  readonly after: string;
+  /** The representation's JSON before and after the value. */
+  readonly textBefore: string;
+  readonly textAfter: string;
 }
 
-/** What is sent of an object, by its type; undefined when it is not of a type that the fetch is about. */
-export type FieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
+/** The fields of the representation. Undefined if objects of this layout are not requested. */
+export type RepresentationFieldsOf = (layout: ObjectLayout) => readonly RepresentationField[] | undefined;
 
 export interface RepresentationField {
-  /** `"name":` as it stands in the request, with the value where it is constant. */
+  /** `"name":`, followed by the value if it is constant. */
   readonly text: string;
   readonly value:
     | { readonly kind: "constant" }
-    | { readonly kind: "leaf"; readonly access: Access }
-    | { readonly kind: "object"; readonly access: Access; readonly of: FieldsOf };
+    | { readonly kind: "leaf"; readonly access: FieldAccess }
+    | { readonly kind: "object"; readonly access: FieldAccess; readonly fieldsOf: RepresentationFieldsOf };
 }
 
-/** Where in the answer objects stand: planner keys from the root, and the fetches whose answers make them up. */
-export interface Position {
-  /** How deep the objects are nested in lists, by the type of the field: 2 for `[[User!]!]`. */
+/** A place in the response where objects occur; see the terms above. */
+export interface ResponsePosition {
+  /** How deep the objects are nested in lists, by the field's type: 2 for `[[User!]!]`. */
   readonly listDepth: number;
-  /** What is known of an object here: by its type, as far as the fetches so far tell it. Undefined for a type that cannot be here. */
+  /** The layout by the object's type, as far as the data so far shows it. Undefined if an object of this type is not possible here. */
   layoutOf(object: Readonly<Record<string, unknown>>, joins: Joins): ObjectLayout | undefined;
-  /** Planner keys and list indexes below this position, in the client's response names; cut before the first step that clients do not see. */
+  /** Turns planner keys and list indexes below this position into the client's response path. Stops before a field that the client did not select. */
   toClientPath(steps: readonly (string | number)[]): readonly (string | number)[];
 }
 
-/** The objects of one type at one position. */
+/** How the objects of one type at one position are read. */
 export interface ObjectLayout {
   readonly typename: string;
-  /** Clients may see this type: it is in the API schema, and no interface. */
+  /** The type is in the API schema. False for an interface whose object type is not known. */
   readonly isVisible: boolean;
   /** The client's fields, in the client's order. */
   readonly fields: readonly ClientField[];
-  /** How to read a field by its planner key; undefined when no fetch provides it. */
-  access(plannerKey: string): Access | undefined;
-  /** The client's response names that a fetch provides here. */
-  namesFrom(fetch: CompiledFetch): readonly string[];
+  /** Undefined if no fetch provides the field. */
+  access(plannerKey: string): FieldAccess | undefined;
+  /** The response names of the client's fields that this fetch provides. */
+  responseNamesFrom(fetch: CompiledFetch): readonly string[];
 }
 
 export interface ClientField {
   readonly responseName: string;
-  /** `"name":` as it stands in the answer, after a comma, or the brace where no other field stands before it. */
-  readonly before: AsciiToken;
-  /** JSON that needs no fetch: a `__typename`, or null. */
+  /** `,"name":`, or `{"name":` for the first field. */
+  readonly nameToken: AsciiToken;
+  /** The field's JSON if it needs no data: a `__typename`, or null. */
   readonly constant: AsciiToken | undefined;
-  /** Undefined when no fetch provides it. */
-  readonly access: Access | undefined;
+  /** Undefined if no fetch provides the field. */
+  readonly access: FieldAccess | undefined;
   readonly shape: OutputShape;
 }
 
-/** A text of ASCII, four characters in a number, the first in its lowest byte: copied in a quarter of the time. */
+/** ASCII text with four characters per number, the first in the lowest byte: copying takes a quarter of the time. */
 export interface AsciiToken {
   readonly words: readonly number[];
   readonly length: number;
 }
 
-/** From where a value is read: the object itself, or what a fetch joined to it. */
-export interface Access {
-  /** The field's value; undefined when no fetch brought it. */
+/** How a field of an object is read: from the object itself, or from what a fetch joined to it. */
+export interface FieldAccess {
+  /** The field's value. Undefined if no fetch has returned it. */
   read(object: Readonly<Record<string, unknown>>, joins: Joins): unknown;
-  /** The key in the data of `slot`, where reading it there is all that `read` does. */
+  /** Defined if `read` only reads this property, of the object or of what is joined to it. */
   readonly plainKey: string | undefined;
-  /** The slot of the fetch that it is read from; `ownSlot` for the object's own fields. */
-  readonly slot: number;
-  /** The subgraph that it is read from; undefined where several may have brought it. */
+  /** The join from which the field is read; `noJoin` for the object itself. */
+  readonly joinIndex: number;
+  /** The subgraph that provides the field. Undefined if several can. */
   readonly service: string | undefined;
-  /** Of the objects below, for a composite field. */
-  readonly position: Position | undefined;
+  /** For a composite field: the position of its objects. */
+  readonly position: ResponsePosition | undefined;
 }
 
-/** The slot of an object's own fields. */
-export const ownSlot = -1;
+/** The `joinIndex` of fields that are read from the object itself. */
+export const noJoin = -1;
 
+/** The expected type of a value in the response. */
 export type OutputShape =
   | { readonly kind: "leaf"; readonly isNonNull: boolean; readonly leaf: LeafKind }
   | EnumShape
   | { readonly kind: "list"; readonly isNonNull: boolean; readonly of: OutputShape }
-  | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: Position }
-  /** An introspection field: its value is JSON in UTF-8, as a Uint8Array. */
+  | { readonly kind: "object"; readonly isNonNull: boolean; readonly position: ResponsePosition }
+  /** An introspection field. Its value is JSON in UTF-8, as a Uint8Array. */
   | { readonly kind: "json"; readonly isNonNull: boolean };
 
 interface EnumShape {
   readonly kind: "enum";
   readonly isNonNull: boolean;
   readonly values: ReadonlySet<unknown>;
-  /** Values that subgraphs may send and clients may not see. */
+  /** Values that subgraphs may send, but that the API schema does not have. */
   readonly hidden: ReadonlySet<unknown>;
 }
 
-/** Custom scalars may hold anything. */
+/** `custom`: any JSON value. */
 export type LeafKind = "String" | "ID" | "Int" | "Float" | "Boolean" | "custom";
 
-/** What the fetches of a run have brought so far, by slot. */
+/** The data that the fetches of a run have returned so far, by `joinIndex`. */
 export type Joins = readonly (Join | undefined)[];
 
-/** One fetch's data, found by the object that it belongs to. */
 export interface Join {
-  /** What belongs to an object: undefined when the fetch brought nothing for it. */
+  /** What the fetch returned for this object. */
   find(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined;
 }

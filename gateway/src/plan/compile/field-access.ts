@@ -1,41 +1,47 @@
-// Stage 3 of 5: how to answer? From where a field is read. A reader for each case, since every value of every answer passes here.
-import { type Access, type Joins, ownSlot, type Position } from "./compiled-plan.ts";
+// Creates the readers of fields. Every value of every response goes through one, so each case has its own function.
+import { type FieldAccess, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A fetch that selects the field, and the key of its value there. */
-export interface Provider {
-  readonly slot: number;
+/** A fetch that selects the field. */
+export interface FieldProvider {
+  /** See FieldAccess. */
+  readonly joinIndex: number;
+  /** The field's response name in the fetch. */
   readonly key: string;
   readonly service: string | undefined;
 }
 
-/** @param others bring the same leaf; they are read when the first has none. */
-export function createAccess(first: Provider, others: readonly Provider[], position: Position | undefined): Access {
+/** @param others fetches that select the same leaf field; they are read if the first has no value. */
+export function createFieldAccess(
+  first: FieldProvider,
+  others: readonly FieldProvider[],
+  position: ResponsePosition | undefined,
+): FieldAccess {
   const read = others.length === 0 ? createReader(first) : createFallback([first, ...others].map(createReader));
   const plainKey = others.length === 0 && !isInherited(first.key) ? first.key : undefined;
-  return { read, plainKey, slot: first.slot, service: first.service, position };
+  return { read, plainKey, joinIndex: first.joinIndex, service: first.service, position };
 }
 
-function createReader({ slot, key }: Provider): Access["read"] {
-  if (isInherited(key)) return createGuardedReader(slot, key);
-  if (slot === ownSlot) return (object) => object[key];
-  return (object, joins) => joins[slot]?.find(object)?.[key];
+function createReader({ joinIndex, key }: FieldProvider): FieldAccess["read"] {
+  if (isInherited(key)) return createOwnPropertyReader(joinIndex, key);
+  if (joinIndex === noJoin) return (object) => object[key];
+  return (object, joins) => joins[joinIndex]?.find(object)?.[key];
 }
 
+/** Such as `constructor`, which is a valid field name. */
 function isInherited(key: string): boolean {
   return key in Object.prototype;
 }
 
-/** A field may be called `constructor`: what an object inherits is no value of it. */
-function createGuardedReader(slot: number, key: string): Access["read"] {
+function createOwnPropertyReader(joinIndex: number, key: string): FieldAccess["read"] {
   return (object: Json, joins: Joins) => {
-    const holder = slot === ownSlot ? object : joins[slot]?.find(object);
+    const holder = joinIndex === noJoin ? object : joins[joinIndex]?.find(object);
     return holder !== undefined && Object.hasOwn(holder, key) ? holder[key] : undefined;
   };
 }
 
-function createFallback(readers: readonly Access["read"][]): Access["read"] {
+function createFallback(readers: readonly FieldAccess["read"][]): FieldAccess["read"] {
   return (object, joins) => {
     for (const read of readers) {
       const value = read(object, joins);

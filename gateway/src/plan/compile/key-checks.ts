@@ -1,4 +1,5 @@
-// Stage 3 of 5: plan. Key fields that entities must return with the values by which they were requested, so that another entity is detected.
+// Key checks: an entity fetch also selects key fields, and an entity that returns another value than the requested one is detected as the wrong
+// entity. A key field is added to the fetch unless the plan selects it: `... on Book { inStock a_0_0_isbn: isbn }`.
 import type { FetchNode } from "@apollo/query-planner";
 import {
   type FieldNode,
@@ -16,40 +17,39 @@ import {
 import type { KeyCheck, ObjectLayout } from "./compiled-plan.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-/** A key field of the entities of one fetch. */
+/** A key field that an entity fetch selects to check its entities. */
 export interface CheckedKey {
   /** The type condition of the fragments that select it. */
   readonly typeCondition: string;
   readonly name: string;
   readonly responseName: string;
-  /** The plan does not select it: the gateway adds it to the fetch. */
+  /** Whether the gateway adds the field, because the plan does not select it. */
   readonly isAdded: boolean;
-  /** False for a type whose values a subgraph may normalize, see `KeyCheck`. */
+  /** See KeyCheck. */
   readonly isExact: boolean;
 }
 
 export interface KeyCheckOptions {
   readonly types: SupergraphTypes;
   readonly aliasPrefix: string;
-  /** False for a subgraph whose keys are neither added nor checked. */
+  /** If false, key fields of the subgraph are neither added nor checked. */
   readonly checksKeys: (service: string) => boolean;
 }
 
 /**
- * Types of entities at whose added keys a subgraph has reported an error: their keys are no longer added to its fetches. Of one generation;
- * at most one entry for each subgraph and entity type of the supergraph.
+ * The subgraphs and entity types whose keys are no longer added to fetches, because the subgraph has reported errors at added keys. One set per
+ * supergraph generation, with at most one entry for each subgraph and entity type.
  */
 export interface StoppedKeyChecks {
-  /** The number of entries. */
   readonly count: number;
   has(service: string, typeCondition: string): boolean;
-  /** Returns false if there is such an entry already. */
+  /** Returns false if the entry exists already. */
   add(service: string, typeCondition: string): boolean;
 }
 
 export function createStoppedKeyChecks(): StoppedKeyChecks {
   const entries = new Set<string>();
-  // No type name has a space.
+  // A type name has no space, so entries are unique.
   const toEntry = (service: string, typeCondition: string) => `${typeCondition} ${service}`;
   return {
     get count() {
@@ -61,9 +61,9 @@ export function createStoppedKeyChecks(): StoppedKeyChecks {
 }
 
 /**
- * An added key has an alias of its own for each type condition, so that it merges with no other selection of the fetch, whatever their types
- * (GraphQL spec, 5.3.2 "Field Selection Merging"). The prefix with the digit 0 begins no client's alias, see planner-keys.ts.
- * @param selected by the plan, of the entities.
+ * Each added key field has an alias per type condition, so that it never has to merge with another selection of a different type (GraphQL spec,
+ * 5.3.2 "Field Selection Merging"). No planner key begins with the alias prefix and the digit 0, see ../normalize/planner-keys.ts.
+ * @param selected the plan's selection of the entities.
  */
 export function createCheckedKeys(
   node: FetchNode,
@@ -80,10 +80,10 @@ export function createCheckedKeys(
   });
 }
 
-type Key = Pick<CheckedKey, "typeCondition" | "name" | "isExact">;
+type KeyField = Pick<CheckedKey, "typeCondition" | "name" | "isExact">;
 
-/** The fields at the top of a representation that are keys in this subgraph. */
-function findKeys({ requires = [], serviceName }: FetchNode, types: SupergraphTypes): readonly Key[] {
+/** The leaf fields of the representations that belong to a key of the subgraph. */
+function findKeys({ requires = [], serviceName }: FetchNode, types: SupergraphTypes): readonly KeyField[] {
   return requires.flatMap((fragment) => {
     if (fragment.kind !== "InlineFragment" || fragment.typeCondition === undefined) return [];
     const { typeCondition, selections } = fragment;
@@ -98,7 +98,7 @@ function findKeys({ requires = [], serviceName }: FetchNode, types: SupergraphTy
 
 const exactTypes: ReadonlySet<string> = new Set(["ID", "Int"]);
 
-/** The type of a key whose values can be compared as text; only a subgraph knows which values of a custom scalar are equal. */
+/** The type of a key field whose values can be compared as text. Not custom scalars: only the subgraph knows which of their values are equal. */
 function findComparableType({ schema }: SupergraphTypes, typename: string, fieldName: string) {
   const type = schema.getType(typename);
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[fieldName] : undefined;
@@ -108,8 +108,8 @@ function findComparableType({ schema }: SupergraphTypes, typename: string, field
     : undefined;
 }
 
-/** Whether a fragment of this type selects the field without alias and directives. */
-function selectsPlainly({ selections }: SelectionSetNode, { typeCondition, name }: Key): boolean {
+/** Whether a fragment of this type selects the field without an alias and directives. */
+function selectsPlainly({ selections }: SelectionSetNode, { typeCondition, name }: KeyField): boolean {
   return selections.some(
     (fragment) =>
       isFragmentOf(fragment, typeCondition) &&
@@ -123,7 +123,7 @@ function isFragmentOf(selection: SelectionNode, typeCondition: string): selectio
   return selection.kind === Kind.INLINE_FRAGMENT && selection.typeCondition?.name.value === typeCondition;
 }
 
-/** @param keys are selected by the fragments of their types, besides what is planned. */
+/** Adds the key fields to the fragments of their types. */
 export function addKeys(entities: SelectionSetNode, keys: readonly CheckedKey[]): SelectionSetNode {
   const selections = entities.selections.map((selection) => {
     const fields = keys.filter(({ typeCondition }) => isFragmentOf(selection, typeCondition)).map(toField);
@@ -139,20 +139,20 @@ function toField({ name, responseName }: CheckedKey): FieldNode {
   return { kind: Kind.FIELD, alias: toName(responseName), name: toName(name) };
 }
 
-/** The checks of entities that are requested for objects of a layout. */
+/** See CompiledFetch.keyChecks. */
 export function createKeyChecks(
   checkedKeys: readonly CheckedKey[],
   types: SupergraphTypes,
 ): (layout: ObjectLayout) => readonly KeyCheck[] {
-  const known = new Map<ObjectLayout, readonly KeyCheck[]>();
+  const checksByLayout = new Map<ObjectLayout, readonly KeyCheck[]>();
   const createChecks = (layout: ObjectLayout) =>
     checkedKeys.flatMap(({ typeCondition, name, responseName, isExact }) => {
       const access = types.applies(typeCondition, layout.typename) ? layout.access(name) : undefined;
       return access ? { responseName, isExact, access } : [];
     });
   return (layout) => {
-    const checks = known.get(layout) ?? createChecks(layout);
-    known.set(layout, checks);
+    const checks = checksByLayout.get(layout) ?? createChecks(layout);
+    checksByLayout.set(layout, checks);
     return checks;
   };
 }

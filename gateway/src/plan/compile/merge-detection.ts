@@ -1,71 +1,75 @@
-// Stage 3 of 5: how to answer? Whether a plan can be joined: it can unless two fetches bring parts of one and the same object that is no
-// entity's own, for then neither part alone is the object.
+// Detects plans whose data cannot be joined: two fetches provide fields of one object without a key, so neither response has the whole object.
+// The data of such a plan is merged into one tree instead (../../run/merge.ts).
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 import type { CompiledFetch } from "./compiled-plan.ts";
-import { fetchesAt } from "./fetches-at.ts";
+import { fetchesAt } from "./positions.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-/** A field with selections, as one fetch has it, and the types of the objects that it is on; undefined for all. */
-interface Part {
-  readonly slot: number;
-  readonly on: ReadonlySet<string> | undefined;
-  readonly below: SelectionSetNode;
-}
-
-interface Source {
-  readonly slot: number;
+/** What one fetch selects of the objects at a position. */
+interface SelectionAt {
+  readonly fetchIndex: number;
   readonly set: SelectionSetNode;
 }
 
-const rootSlot = -1;
+/** A composite field as one fetch selects it. */
+interface CompositeField {
+  readonly fetchIndex: number;
+  /** The object types to which the selection applies. Undefined for all. */
+  readonly typenames: ReadonlySet<string> | undefined;
+  readonly selectionSet: SelectionSetNode;
+}
 
-/** Errs on the side of true: types are looked at on one level only. */
-export function sharesComposites(
+/** The `fetchIndex` of selections below a composite field: only one fetch provides the objects of a type, or the search has ended with true. */
+const sameFetch = -1;
+
+/** Whether two fetches select the same composite field. May be true without need: type conditions are compared on one level only. */
+export function needsMerging(
   fetches: readonly CompiledFetch[],
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
 ): boolean {
-  const sourcesAt = (path: readonly string[]): readonly Source[] =>
-    fetchesAt(fetches, path).map(({ slot, selected }) => ({ slot, set: selected }));
+  const selectionsAt = (path: readonly string[]): readonly SelectionAt[] =>
+    fetchesAt(fetches, path).map(({ joinIndex, selected }) => ({ fetchIndex: joinIndex, set: selected }));
 
-  function sharesBelow(sources: readonly Source[], path: readonly string[]): boolean {
-    const partsByKey = new Map<string, Part[]>();
-    for (const { slot, set } of sources) collectParts(set, slot, undefined, types, keyOf, partsByKey);
-    for (const [key, parts] of partsByKey) {
-      if (parts.some((part, i) => parts.slice(i + 1).some((other) => isShared(part, other)))) return true;
+  function hasSharedField(selections: readonly SelectionAt[], path: readonly string[]): boolean {
+    const fieldsByKey = new Map<string, CompositeField[]>();
+    for (const { fetchIndex, set } of selections)
+      collectCompositeFields(set, fetchIndex, undefined, types, keyOf, fieldsByKey);
+    for (const [key, fields] of fieldsByKey) {
+      if (fields.some((field, i) => fields.slice(i + 1).some((other) => isShared(field, other)))) return true;
       const below = [...path, key];
-      const own = parts.map((part) => ({ slot: rootSlot, set: part.below }));
-      if (sharesBelow([...own, ...sourcesAt(below)], below)) return true;
+      const objects = fields.map(({ selectionSet }) => ({ fetchIndex: sameFetch, set: selectionSet }));
+      if (hasSharedField([...objects, ...selectionsAt(below)], below)) return true;
     }
     return false;
   }
 
-  return sharesBelow(sourcesAt([]), []);
+  return hasSharedField(selectionsAt([]), []);
 }
 
-function isShared(one: Part, other: Part): boolean {
-  if (one.slot === other.slot) return false;
-  return !one.on || !other.on || intersect(one.on, other.on).size > 0;
+function isShared(one: CompositeField, other: CompositeField): boolean {
+  if (one.fetchIndex === other.fetchIndex) return false;
+  return !one.typenames || !other.typenames || intersect(one.typenames, other.typenames).size > 0;
 }
 
-function collectParts(
+function collectCompositeFields(
   { selections }: SelectionSetNode,
-  slot: number,
-  on: ReadonlySet<string> | undefined,
+  fetchIndex: number,
+  typenames: ReadonlySet<string> | undefined,
   types: SupergraphTypes,
   keyOf: (field: FieldNode) => string,
-  into: Map<string, Part[]>,
+  into: Map<string, CompositeField[]>,
 ): void {
   for (const selection of selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const condition = selection.typeCondition?.name.value;
-      const runtimeTypes = condition === undefined ? undefined : types.runtimeTypes(condition);
-      const both = on && runtimeTypes ? intersect(on, runtimeTypes) : (on ?? runtimeTypes);
-      collectParts(selection.selectionSet, slot, both, types, keyOf, into);
+      const possible = condition === undefined ? undefined : types.possibleTypes(condition);
+      const both = typenames && possible ? intersect(typenames, possible) : (typenames ?? possible);
+      collectCompositeFields(selection.selectionSet, fetchIndex, both, types, keyOf, into);
     } else if (selection.selectionSet) {
       const key = keyOf(selection);
-      into.set(key, [...(into.get(key) ?? []), { slot, on, below: selection.selectionSet }]);
+      into.set(key, [...(into.get(key) ?? []), { fetchIndex, typenames, selectionSet: selection.selectionSet }]);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { buildSchema, type GraphQLCompositeType, isCompositeType, Kind, parse, type SelectionSetNode } from "graphql";
 import { expect, test } from "vitest";
-import { type CompiledFetch, type Joins, ownSlot, type Position } from "./compiled-plan.ts";
+import { type CompiledFetch, type Joins, noJoin, type ResponsePosition } from "./compiled-plan.ts";
 import { responseNameOf } from "../normalize/collect-fields.ts";
 import { createRootPosition } from "./positions.ts";
 import { createSupergraphTypes } from "./supergraph-types.ts";
@@ -14,7 +14,7 @@ const schema = buildSchema(`
   union Thing = User | Book
 `);
 
-test("an object's type is the only one that can be there, whether it says so or not", () => {
+test("where one type is possible, an object has that type with or without a __typename", () => {
   const { below } = setUp("{ user { name } }", [fetch("{ user { name } }")]);
   const user = below("user");
   expect(user.layoutOf({ name: "Ada" }, [])?.typename).toBe("User");
@@ -22,7 +22,7 @@ test("an object's type is the only one that can be there, whether it says so or 
   expect(user.layoutOf({ __typename: "Book" }, [])).toBeUndefined();
 });
 
-test("objects of one type have one layout", () => {
+test("objects of one type share a layout", () => {
   const { below } = setUp("{ media { id } }", [fetch("{ media { __typename id } }")]);
   const media = below("media");
   const [one, other] = [media.layoutOf({ __typename: "Book" }, []), media.layoutOf({ __typename: "Book" }, [])];
@@ -30,23 +30,23 @@ test("objects of one type have one layout", () => {
   expect(media.layoutOf({ __typename: "Film" }, [])).not.toBe(one);
 });
 
-test.each([["User"], ["NoSuchType"], [7], [null], ["constructor"]])("%j can be no medium", (typename) => {
+test.each([["User"], ["NoSuchType"], [7], [null], ["constructor"]])("%j is no possible type", (typename) => {
   const { below } = setUp("{ media { id } }", [fetch("{ media { __typename id } }")]);
   expect(below("media").layoutOf({ __typename: typename }, [])).toBeUndefined();
 });
 
-test("a subgraph that knows the interface only is overruled by one that knows the type", () => {
+test("the name of an object type takes precedence over the interface's name from an interface object", () => {
   const entities = fetch("{ __typename score }", ["media"]);
   const { below } = setUp("{ media { id score } }", [fetch("{ media { __typename id } }"), entities]);
   const medium = { __typename: "Media", id: "1" };
   expect(below("media").layoutOf(medium, [])?.typename).toBe("Media");
   const joins: Joins = [undefined, { find: (object) => (object === medium ? { __typename: "Film" } : undefined) }];
   expect(below("media").layoutOf(medium, joins)?.typename).toBe("Film");
-  const vague: Joins = [undefined, { find: () => ({ __typename: "Media" }) }];
-  expect(below("media").layoutOf({ __typename: "Film" }, vague)?.typename).toBe("Film");
+  const interfaceOnly: Joins = [undefined, { find: () => ({ __typename: "Media" }) }];
+  expect(below("media").layoutOf({ __typename: "Film" }, interfaceOnly)?.typename).toBe("Film");
 });
 
-test("a layout has the client's fields for its type, in the client's order", () => {
+test("a layout has the client's fields for its type in the client's order", () => {
   const query = "{ media { ... on Film { minutes } b: score ... on Book { pages } id } }";
   const { below } = setUp(query, [fetch("{ media { __typename } }")]);
   const names = (__typename: string) =>
@@ -57,36 +57,36 @@ test("a layout has the client's fields for its type, in the client's order", () 
   expect(names("Film")).toEqual(["minutes", "b", "id"]);
 });
 
-test("an object's own fields are read from it, joined ones from their fetch, others not at all", () => {
+test("a field is read from the object or from the fetch that provides it", () => {
   const joined = fetch("{ name }", ["user"]);
   const { below } = setUp("{ user { id name friend { id } } }", [fetch("{ user { id } }"), joined]);
   const ada = { id: "1" };
   const joins: Joins = [undefined, { find: (object) => (object === ada ? { name: "Ada" } : undefined) }];
   const layout = below("user").layoutOf(ada, joins);
-  expect(layout?.access("id")).toMatchObject({ slot: ownSlot, service: "s0" });
+  expect(layout?.access("id")).toMatchObject({ joinIndex: noJoin, service: "s0" });
   expect(layout?.access("id")?.read(ada, joins)).toBe("1");
-  expect(layout?.access("name")).toMatchObject({ slot: 1, service: "s1" });
+  expect(layout?.access("name")).toMatchObject({ joinIndex: 1, service: "s1" });
   expect(layout?.access("name")?.read(ada, joins)).toBe("Ada");
   expect(layout?.access("name")?.read({ id: "2" }, joins)).toBeUndefined();
   expect(layout?.access("friend")).toBeUndefined();
-  expect(layout?.namesFrom(joined)).toEqual(["name"]);
+  expect(layout?.responseNamesFrom(joined)).toEqual(["name"]);
 });
 
-test("what an object inherits is no field of it", () => {
+test("inherited properties are not fields", () => {
   const { below } = setUp("{ user { toString } }", [fetch("{ user { toString } }")]);
   const access = below("user").layoutOf({}, [])?.access("toString");
   expect(access?.read({}, [])).toBeUndefined();
   expect(access?.read({ toString: "Ada" }, [])).toBe("Ada");
 });
 
-test("what two fetches bring is read from the second when the first has none", () => {
+test("a field that two fetches provide is read from the second if the first has no value", () => {
   const fetches = [fetch("{ user { id } }"), fetch("{ name }", ["user"]), fetch("{ name }", ["user"])];
   const { below } = setUp("{ user { name } }", fetches);
   const joins: Joins = [undefined, undefined, { find: () => ({ name: "Ada" }) }];
   expect(below("user").layoutOf({}, joins)?.access("name")?.read({}, joins)).toBe("Ada");
 });
 
-test("paths are told in the client's names, and cut before what clients do not see", () => {
+test("client paths have the client's response names and stop before a field that the client did not select", () => {
   const { root } = setUp("{ user { friend { name } } }", [fetch("{ user { id friend { name } } }")]);
   expect(root.toClientPath(["user", "friend", "name"])).toEqual(["user", "friend", "name"]);
   expect(root.toClientPath(["user", "id"])).toEqual(["user"]);
@@ -94,7 +94,7 @@ test("paths are told in the client's names, and cut before what clients do not s
   expect(root.toClientPath(["user", -1, "friend"])).toEqual(["user"]);
 });
 
-test("members of a union have their own fields", () => {
+test("each member of a union has its fields", () => {
   const { below } = setUp("{ anything { ... on User { name } ... on Book { pages } } }", [
     fetch("{ anything { __typename ... on User { name } ... on Book { pages } } }"),
   ]);
@@ -104,13 +104,13 @@ test("members of a union have their own fields", () => {
   expect(layoutOf("Film")).toBeUndefined();
 });
 
-/** `below` is the position of a root field. */
+/** `below` returns the position of a root field. */
 function setUp(query: string, fetches: readonly CompiledFetch[]) {
   const position = createRootPosition(
     {
       types: createSupergraphTypes(schema),
       findVisibleType: (name) => schema.getType(name),
-      fetches: fetches.map((one, slot) => Object.assign(one, { slot, service: `s${slot}` })),
+      fetches: fetches.map((one, joinIndex) => Object.assign(one, { joinIndex, service: `s${joinIndex}` })),
       isMerged: false,
       clientKeyOf: responseNameOf,
       fetchKeyOf: responseNameOf,
@@ -123,14 +123,14 @@ function setUp(query: string, fetches: readonly CompiledFetch[]) {
   return { root: position, below: (key: string) => below(position, key) };
 }
 
-function below(root: Position, key: string): Position {
+function below(root: ResponsePosition, key: string): ResponsePosition {
   // A fetch of root fields brings the same data for every object.
   const position = root.layoutOf({}, [{ find: () => ({}) }])?.access(key)?.position;
-  if (!position) throw new Error(`No objects stand at ${key}`);
+  if (!position) throw new Error(`No position at ${key}`);
   return position;
 }
 
-/** What positions read of a fetch. */
+/** The properties of a fetch that positions read. */
 function fetch(selected: string, path: readonly string[] = []): CompiledFetch {
   return { paths: [path], selected: selectionSetOf(selected) } as unknown as CompiledFetch;
 }
@@ -143,6 +143,6 @@ function selectionSetOf(text: string): SelectionSetNode {
 
 function typeOf(name: string): GraphQLCompositeType {
   const type = schema.getType(name);
-  if (!isCompositeType(type)) throw new Error(`No objects are of ${name}`);
+  if (!isCompositeType(type)) throw new Error(`${name} is no composite type`);
   return type;
 }

@@ -1,6 +1,11 @@
-// Stage 3 of 5: how to answer? The places where objects of an answer stand. A plan's positions are made from the root downwards, each
-// when the first object of its parent's type is met: what is never met costs nothing.
+// Creates the positions of a compiled plan and the layouts of their objects (see the terms in compiled-plan.ts).
+//
+// A position is a place in the response where objects occur, such as ["books"] for all books of `{ books { title author { name } } }` and
+// ["books", "author"] for all their authors. It knows the type of its field and the fetches that provide fields of its objects. A layout is
+// created when the first object of its type is found at the position, and the positions below a layout with it: types that do not occur in the
+// data cost nothing.
 import {
+  type FieldNode,
   getNamedType,
   type GraphQLCompositeType,
   type GraphQLType,
@@ -11,164 +16,240 @@ import {
   isObjectType,
   type SelectionSetNode,
 } from "graphql";
-import { toClientPath } from "./client-path.ts";
-import { createAccess, type Provider } from "./field-access.ts";
-import { createAsciiToken } from "./ascii-token.ts";
+import type { IntrospectionFields } from "../introspection/introspection-fields.ts";
+import { collectFields, type FieldsByKey, responseNameOf, selectionSetsOf } from "../normalize/collect-fields.ts";
+import { type ClientFieldOptions, createClientFields } from "./client-fields.ts";
 import {
-  type Access,
   type ClientField,
   type CompiledFetch,
+  type FieldAccess,
+  type Joins,
+  noJoin,
   type ObjectLayout,
-  ownSlot,
-  type Position,
+  type ResponsePosition,
 } from "./compiled-plan.ts";
-import { fetchesAt } from "./fetches-at.ts";
-import { collectFields, type FieldsByKey, responseNameOf, selectionSetsOf } from "../normalize/collect-fields.ts";
-import { createOutputShapes } from "./client-fields.ts";
-import type { PositionAbout, PositionOptions, Source } from "./position-about.ts";
-import { createTypenameReader } from "./position-typename.ts";
+import { createFieldAccess, type FieldProvider } from "./field-access.ts";
 import type { SupergraphTypes } from "./supergraph-types.ts";
 
-/** Estimated from measurements (retention.test.ts): what a layout, each of its fields and each character of their names take. */
+export interface PositionOptions extends ClientFieldOptions {
+  readonly fetches: readonly CompiledFetch[];
+  /** See CompiledPlan. */
+  readonly isMerged: boolean;
+  /** The planner key of a field in a fetch's selection: its response name, unless the plan renames it. */
+  readonly fetchKeyOf: (field: FieldNode) => string;
+  /** Counts the bytes that layouts retain. */
+  readonly retain: (bytes: number) => void;
+  /** The values of introspection fields are joined to each object of the query type, as the data of a fetch of root fields is. */
+  readonly introspection: (Pick<IntrospectionFields, "findAlias"> & { readonly joinIndex: number }) | undefined;
+}
+
+/** What is known of a position before any of its objects is found. */
+interface PositionFacts {
+  /** Planner keys from the root. */
+  readonly path: readonly string[];
+  /** The type of the field whose objects these are. */
+  readonly type: GraphQLCompositeType;
+  /** See ResponsePosition. */
+  readonly listDepth: number;
+  /** The only possible object type, if a subgraph has the field with that type although others have it with an abstract one. */
+  readonly onlyTypename?: string | undefined;
+  /** First what provides the objects themselves, then the fetches whose data is joined to them, in the plan's order. */
+  readonly sources: readonly PositionSource[];
+  /** What the client selects of the objects. */
+  readonly clientSets: readonly SelectionSetNode[];
+}
+
+/** What one fetch selects of the objects at a position. */
+interface PositionSource {
+  /** See FieldAccess. */
+  readonly joinIndex: number;
+  readonly service: string;
+  readonly sets: readonly SelectionSetNode[];
+}
+
+/** Estimates of what is retained, per layout, per field, and per character of the field names (retention.test.ts). */
 const retainedBytes = { layout: 4_000, field: 700, character: 4 } as const;
 
-/** The position of the operation's root; all others are reached from it. */
+/** Creates the position of the operation's root object. */
 export function createRootPosition(
   o: PositionOptions,
   type: GraphQLCompositeType,
   clientSets: readonly SelectionSetNode[],
-): Position {
-  return createPosition({ path: [], type, listDepth: 0, sources: sourcesAt(o, []), clientSets }, o);
+): ResponsePosition {
+  return createPosition({ path: [], type, listDepth: 0, sources: joinedSources(o, []), clientSets }, o);
 }
 
-/** In a merged tree everything is an object's own. */
-function sourcesAt({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly Source[] {
-  return fetchesAt(fetches, path).map(({ slot, service, selected }) => ({
-    slot: isMerged ? ownSlot : slot,
+/** The fetches whose data belongs to objects at this position, in the plan's order. */
+export function fetchesAt(fetches: readonly CompiledFetch[], path: readonly string[]): readonly CompiledFetch[] {
+  return fetches.filter(({ paths }) =>
+    paths.some((fetchPath) => fetchPath.length === path.length && fetchPath.every((key, i) => key === path[i])),
+  );
+}
+
+/** In a merged tree, the objects themselves have the data of all fetches. */
+function joinedSources({ fetches, isMerged }: PositionOptions, path: readonly string[]): readonly PositionSource[] {
+  return fetchesAt(fetches, path).map(({ joinIndex, service, selected }) => ({
+    joinIndex: isMerged ? noJoin : joinIndex,
     service,
     sets: [selected],
   }));
 }
 
-function createPosition(about: PositionAbout, o: PositionOptions): Position {
-  const layoutOf = isObjectType(about.type) ? createOneLayout(about.type.name, about, o) : createLayouts(about, o);
-  const { listDepth, clientSets } = about;
+function createPosition(facts: PositionFacts, o: PositionOptions): ResponsePosition {
+  const layoutOf = isObjectType(facts.type) ? createOneLayout(facts.type.name, facts, o) : createLayouts(facts, o);
+  const { listDepth, clientSets } = facts;
   return { listDepth, layoutOf, toClientPath: (steps) => toClientPath(steps, clientSets, o) };
 }
 
-/** Where only one type can be. */
-function createOneLayout(typename: string, about: PositionAbout, o: PositionOptions): Position["layoutOf"] {
+/** For a position where only one object type is possible. */
+function createOneLayout(typename: string, facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
   let layout: ObjectLayout | undefined;
-  return ({ __typename: said }) => {
-    if (said !== undefined && said !== typename) return undefined;
-    return (layout ??= createLayout(typename, about, o));
+  return ({ __typename: actual }) => {
+    if (actual !== undefined && actual !== typename) return undefined;
+    return (layout ??= createLayout(typename, facts, o));
   };
 }
 
-function createLayouts(about: PositionAbout, o: PositionOptions): Position["layoutOf"] {
+function createLayouts(facts: PositionFacts, o: PositionOptions): ResponsePosition["layoutOf"] {
   const layouts = new Map<string, ObjectLayout>();
-  const readTypename = createTypenameReader(about, o);
+  const readTypename = createTypenameReader(facts, o);
 
   return (object, joins) => {
     const typename = readTypename(object, joins);
     if (typename === undefined) return undefined;
     const known = layouts.get(typename);
     if (known) return known;
-    if (!o.types.applies(about.type.name, typename)) return undefined;
-    const layout = createLayout(typename, about, o);
+    if (!o.types.applies(facts.type.name, typename)) return undefined;
+    const layout = createLayout(typename, facts, o);
     layouts.set(typename, layout);
     return layout;
   };
 }
 
-function createLayout(typename: string, about: PositionAbout, o: PositionOptions): ObjectLayout {
-  const applies = (condition: string) => o.types.applies(condition, typename);
-  const client = collectFields(about.clientSets, applies, o.clientKeyOf);
-  const access = createAccessByKey(typename, about, client, o);
-  const characters = [...client.keys()].reduce((sum, key) => sum + key.length, 0);
-  o.retain(retainedBytes.layout + client.size * retainedBytes.field + characters * retainedBytes.character);
-  const isVisible = o.findVisibleType(typename) !== undefined;
-  let fields: readonly ClientField[] | undefined;
+type TypenameReader = (object: Readonly<Record<string, unknown>>, joins: Joins) => string | undefined;
 
-  function namesFrom({ selected }: CompiledFetch): readonly string[] {
-    const provided = collectFields([selected], applies, o.fetchKeyOf);
-    return [...client].flatMap(([key, [field]]) => (provided.has(key) && field ? responseNameOf(field) : []));
-  }
-
-  return {
-    typename,
-    isVisible,
-    get fields() {
-      return (fields ??= createClientFields(typename, about, access, o));
-    },
-    access,
-    namesFrom,
+/**
+ * Reads the type of an object. A subgraph with an `@interfaceObject` returns the interface's name as `__typename`; the name of an object type
+ * from another subgraph takes precedence. Undefined if the `__typename` is no string.
+ */
+function createTypenameReader({ type, onlyTypename, sources }: PositionFacts, o: PositionOptions): TypenameReader {
+  const joinIndexes = sources
+    .filter(({ sets }) => collectFields(sets, () => true, o.fetchKeyOf).has("__typename"))
+    .map(({ joinIndex }) => joinIndex);
+  const isConcrete = (typename: unknown) =>
+    typeof typename === "string" && isObjectType(o.types.schema.getType(typename));
+  return (object, joins) => {
+    let result: unknown;
+    for (const joinIndex of joinIndexes) {
+      const typename = (joinIndex === noJoin ? object : joins[joinIndex]?.find(object))?.["__typename"];
+      if (result === undefined || (joinIndexes.length > 1 && isConcrete(typename))) result = typename;
+    }
+    if (result === undefined) return onlyTypename ?? type.name;
+    return typeof result === "string" ? result : undefined;
   };
 }
 
-function createAccessByKey(typename: string, about: PositionAbout, client: FieldsByKey, o: PositionOptions) {
+function createLayout(typename: string, facts: PositionFacts, o: PositionOptions): ObjectLayout {
   const applies = (condition: string) => o.types.applies(condition, typename);
-  const provided = about.sources.map(({ sets, ...source }) => ({
+  const clientFields = collectFields(facts.clientSets, applies, o.clientKeyOf);
+  const access = createAccessByKey(typename, facts, clientFields, o);
+  const characters = [...clientFields.keys()].reduce((sum, key) => sum + key.length, 0);
+  o.retain(retainedBytes.layout + clientFields.size * retainedBytes.field + characters * retainedBytes.character);
+  let fields: readonly ClientField[] | undefined;
+
+  return {
+    typename,
+    isVisible: o.findVisibleType(typename) !== undefined,
+    get fields() {
+      return (fields ??= createClientFields(typename, facts.type.name, facts.clientSets, access, o));
+    },
+    access,
+    responseNamesFrom({ selected }) {
+      const provided = collectFields([selected], applies, o.fetchKeyOf);
+      return [...clientFields].flatMap(([key, [field]]) => (provided.has(key) && field ? responseNameOf(field) : []));
+    },
+  };
+}
+
+function createAccessByKey(
+  typename: string,
+  facts: PositionFacts,
+  clientFields: FieldsByKey,
+  o: PositionOptions,
+): ObjectLayout["access"] {
+  const applies = (condition: string) => o.types.applies(condition, typename);
+  const sources = facts.sources.map(({ sets, ...source }) => ({
     ...source,
     fields: collectFields(sets, applies, o.fetchKeyOf),
   }));
-  const known = new Map<string, Access | undefined>();
-  // In a merged tree it cannot be said whose a value is.
-  const toProvider = ({ service, ...one }: Provider): Provider => ({
-    ...one,
+  const accessByKey = new Map<string, FieldAccess | undefined>();
+  // In a merged tree it is not known which subgraph has provided a value.
+  const toProvider = ({ joinIndex, key, service }: FieldProvider): FieldProvider => ({
+    joinIndex,
+    key,
     service: o.isMerged ? undefined : service,
   });
 
-  function createAccessTo(key: string): Access | undefined {
-    const providers = provided.flatMap(({ slot, service, fields }) => {
+  function createAccess(key: string): FieldAccess | undefined {
+    const providers = sources.flatMap(({ joinIndex, service, fields }) => {
       const nodes = fields.get(key);
-      // The plan's renames are applied to copies when answers are merged.
-      const isRenamed = o.isMerged && slot === ownSlot;
-      return nodes?.[0] ? [{ slot, service, nodes, key: isRenamed ? key : responseNameOf(nodes[0]) }] : [];
+      // In a merged tree, the plan's renames have been applied to the data.
+      const isRenamed = o.isMerged && joinIndex === noJoin;
+      return nodes?.[0] ? [{ joinIndex, service, nodes, key: isRenamed ? key : responseNameOf(nodes[0]) }] : [];
     });
     const [first, ...others] = providers;
     const field = first?.nodes[0];
     if (!first || !field) return undefined;
-    const fieldType = findFieldType(o.types, field.name.value, [typename, about.type.name]);
+    const fieldType = findFieldType(o.types, field.name.value, [typename, facts.type.name]);
     const type = getNamedType(fieldType);
     if (!isCompositeType(type) || !field.selectionSet) {
-      return createAccess(toProvider(first), o.isMerged ? [] : others, undefined);
+      return createFieldAccess(toProvider(first), o.isMerged ? [] : others, undefined);
     }
-    const path = [...about.path, key];
-    const askers = o.isMerged ? providers : [first];
-    const own = askers.map(({ service, nodes }) => ({ slot: ownSlot, service, sets: selectionSetsOf(nodes) }));
-    const below: PositionAbout = {
+    const path = [...facts.path, key];
+    // Of a composite field that several fetches select, only the first fetch's objects are read, unless the objects are merged.
+    const objectSources = (o.isMerged ? providers : [first]).map(({ service, nodes }) => ({
+      joinIndex: noJoin,
+      service,
+      sets: selectionSetsOf(nodes),
+    }));
+    const below: PositionFacts = {
       path,
       type,
       listDepth: countLists(fieldType),
-      typename: findOnlyType(own, typename, field.name.value, o),
-      sources: [...own, ...sourcesAt(o, path)],
-      clientSets: selectionSetsOf(client.get(key) ?? []),
+      onlyTypename: findOnlyTypename(objectSources, typename, field.name.value, o),
+      sources: [...objectSources, ...joinedSources(o, path)],
+      clientSets: selectionSetsOf(clientFields.get(key) ?? []),
     };
-    return createAccess(toProvider(first), [], createPosition(below, o));
+    return createFieldAccess(toProvider(first), [], createPosition(below, o));
   }
 
-  return (key: string): Access | undefined => {
-    if (!known.has(key)) known.set(key, createIntrospectionAccess(key, typename, about, o) ?? createAccessTo(key));
-    return known.get(key);
+  return (key) => {
+    if (!accessByKey.has(key))
+      accessByKey.set(key, createIntrospectionAccess(key, typename, facts, o) ?? createAccess(key));
+    return accessByKey.get(key);
   };
 }
 
-/** Undefined unless the key is an introspection field: the query type alone has them. */
+/** Undefined unless the key is an introspection field. Only the query type has these. */
 function createIntrospectionAccess(
   key: string,
   typename: string,
-  { path }: PositionAbout,
+  { path }: PositionFacts,
   { types, introspection }: PositionOptions,
-): Access | undefined {
+): FieldAccess | undefined {
   if (!introspection || typename !== types.schema.getQueryType()?.name) return undefined;
   const alias = introspection.findAlias([...path, key]);
   return alias === undefined
     ? undefined
-    : createAccess({ slot: introspection.slot, key: alias, service: undefined }, [], undefined);
+    : createFieldAccess({ joinIndex: introspection.joinIndex, key: alias, service: undefined }, [], undefined);
 }
 
-function findOnlyType(sources: readonly Source[], typename: string, fieldName: string, { types }: PositionOptions) {
+function findOnlyTypename(
+  sources: readonly PositionSource[],
+  typename: string,
+  fieldName: string,
+  { types }: PositionOptions,
+): string | undefined {
   for (const { service } of sources) {
     const name = types.findObjectType(service, typename, fieldName);
     if (name !== undefined) return name;
@@ -190,43 +271,22 @@ function countLists(type: GraphQLType | undefined): number {
   return isListType(type) ? 1 + countLists(type.ofType) : 0;
 }
 
-function createClientFields(
-  typename: string,
-  about: PositionAbout,
-  access: ObjectLayout["access"],
-  o: PositionOptions,
-): readonly ClientField[] {
-  const applies = (condition: string) => o.types.applies(condition, typename);
-  const shapeOf = createOutputShapes(typename, about.type.name, o);
-  const fields = [...collectFields(about.clientSets, applies, responseNameOf)].flatMap(([responseName, [field]], i) => {
-    if (!field) return [];
-    const isTypename = field.name.value === "__typename";
-    // An interface's name is no answer: the object's own type has not been brought.
-    const constant =
-      isTypename && isObjectType(o.types.schema.getType(typename))
-        ? createAsciiToken(JSON.stringify(typename))
-        : undefined;
-    const read = isTypename ? undefined : access(o.clientKeyOf(field));
-    return [
-      {
-        responseName,
-        before: createAsciiToken(`${i > 0 ? "," : "{"}${JSON.stringify(responseName)}:`),
-        constant,
-        access: read,
-        shape: shapeOf(field, read),
-      },
-    ];
-  });
-  return o.types.isPartialMember(about.type.name, typename) ? withNulls(fields) : fields;
+/** See ResponsePosition.toClientPath. */
+function toClientPath(
+  steps: readonly (string | number)[],
+  clientSets: readonly SelectionSetNode[],
+  { clientKeyOf }: PositionOptions,
+): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  let sets = clientSets;
+  for (const step of steps) {
+    if (typeof step === "string") {
+      const fields = collectFields(sets, () => true, clientKeyOf).get(step);
+      if (!fields?.[0]) break;
+      path.push(responseNameOf(fields[0]));
+      sets = selectionSetsOf(fields);
+    } else if (step >= 0) path.push(step);
+    else break;
+  }
+  return path;
 }
-
-/**
- * The planner selects no fields of a union member that is missing in one of the subgraphs which could resolve the union. Its nullable
- * fields are null without an error, as with other gateways (public federation audit, suite `partial-union-complex`).
- */
-function withNulls(fields: readonly ClientField[]): readonly ClientField[] {
-  if (fields.some(({ access }) => access)) return fields;
-  return fields.map((field) => (field.constant || field.shape.isNonNull ? field : { ...field, constant: nullToken }));
-}
-
-const nullToken = createAsciiToken("null");

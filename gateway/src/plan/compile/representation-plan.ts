@@ -1,9 +1,12 @@
-// Stage 3 of 5: how to answer? What of an object goes into its representation: the `requires` of a fetch, read for each type.
+// Compiles the `requires` of an entity fetch: which fields of an object its representation has. One list of fields per layout.
+//
+// `requires` is `... on Book { __typename isbn }`: for the layout of Book, the fields are the constant `"__typename":"Book"` and `"isbn":`, read from
+// the object. For an object of another type there are none, so it is not requested.
 import type { FetchDataRewrite, FetchNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import {
-  type FieldsOf,
+  type RepresentationFieldsOf,
   type ObjectLayout,
-  ownSlot,
+  noJoin,
   type RepresentationField,
   type RepresentationPlan,
   type SingleKey,
@@ -15,15 +18,15 @@ type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
 const fragmentPrefix = "... on ";
 
 /**
- * What a service needs of an object. The planner may select by the object's type what is required, and by another type the key: an object
- * that has only the one cannot be found, and is not asked for.
+ * Objects are requested only if their representation has a whole key. The planner may select the required fields and the key under different
+ * type conditions, so an object may have the required fields alone.
  */
 export function createRepresentationReaders(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
   types: SupergraphTypes,
 ): Pick<RepresentationPlan, "fieldsOf" | "singleKeyOf"> {
   const fieldsOf = createFieldsOf(requires, inputRewrites, types, (keys, { typename }) =>
-    types.holdKey(serviceName, typename, keys),
+    types.containKey(serviceName, typename, keys),
   );
   const singleKeys = new Map<ObjectLayout, SingleKey | undefined>();
   return {
@@ -36,39 +39,41 @@ export function createRepresentationReaders(
 }
 
 function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey | undefined {
-  const at = fields.findIndex(({ value }) => value.kind !== "constant");
-  const value = fields[at]?.value;
-  const before = fields.slice(0, at + 1);
-  const after = fields.slice(at + 1);
+  const index = fields.findIndex(({ value }) => value.kind !== "constant");
+  const value = fields[index]?.value;
+  const before = fields.slice(0, index + 1);
+  const after = fields.slice(index + 1);
   if (value?.kind !== "leaf" || after.some((field) => field.value.kind !== "constant")) return undefined;
-  const { slot, plainKey } = value.access;
-  if (slot !== ownSlot || plainKey === undefined) return undefined;
+  const { joinIndex, plainKey } = value.access;
+  if (joinIndex !== noJoin || plainKey === undefined) return undefined;
   return {
     key: plainKey,
-    before: `{${before.map(({ text }) => text).join(",")}`,
-    after: `${after.map(({ text }) => `,${text}`).join("")}}`,
+    textBefore: `{${before.map(({ text }) => text).join(",")}`,
+    textAfter: `${after.map(({ text }) => `,${text}`).join("")}}`,
   };
 }
 
 /**
- * @param requires what the subgraph needs of an object, by planner keys.
- * @param rewrites change single values or names of it, the deepest first (`@interfaceObject`, `@requires` with arguments).
+ * @param requires the fields that the subgraph needs, by planner keys.
+ * @param rewrites set values and rename fields, the deepest first. The planner has them for `@interfaceObject`; we add those for `@requires`
+ * with arguments (../rewrite/restore-plan.ts).
+ * @param isEnough whether objects with these fields are requested.
  */
 function createFieldsOf(
   requires: readonly QueryPlanSelectionNode[],
   rewrites: readonly FetchDataRewrite[],
   types: SupergraphTypes,
   isEnough: (keys: ReadonlySet<string>, layout: ObjectLayout) => boolean = () => true,
-): FieldsOf {
-  const known = new Map<ObjectLayout, readonly RepresentationField[] | undefined>();
+): RepresentationFieldsOf {
+  const fieldsByLayout = new Map<ObjectLayout, readonly RepresentationField[] | undefined>();
 
   function createFields(layout: ObjectLayout): readonly RepresentationField[] | undefined {
     const applies = (condition: string) => types.applies(condition, layout.typename);
     const selected = collectRequired(requires, applies);
-    const here = rewrites.flatMap((rewrite) => enterFragments(rewrite, applies));
+    const applicable = rewrites.flatMap((rewrite) => withoutFragments(rewrite, applies));
     const fields: RepresentationField[] = [];
     for (const [key, selections] of selected) {
-      const field = createField(key, selections, here, layout, types);
+      const field = createField(key, selections, applicable, layout, types);
       if (!field) return undefined;
       fields.push(field);
     }
@@ -76,12 +81,12 @@ function createFieldsOf(
   }
 
   return (layout) => {
-    if (!known.has(layout)) known.set(layout, createFields(layout));
-    return known.get(layout);
+    if (!fieldsByLayout.has(layout)) fieldsByLayout.set(layout, createFields(layout));
+    return fieldsByLayout.get(layout);
   };
 }
 
-/** Fields by key, with what is required below each. */
+/** The required fields by planner key. */
 function collectRequired(
   selections: readonly QueryPlanSelectionNode[],
   applies: (condition: string) => boolean,
@@ -99,15 +104,15 @@ function collectRequired(
   return into;
 }
 
-/** Takes the fragments off the front of a rewrite's path; nothing is left of a rewrite for another type. */
-function enterFragments(
+/** Removes the leading type conditions of a rewrite's path. Returns nothing for a rewrite of another type. */
+function withoutFragments(
   rewrite: FetchDataRewrite,
   applies: (condition: string) => boolean,
 ): readonly FetchDataRewrite[] {
   const [first, ...rest] = rewrite.path;
   if (!first?.startsWith(fragmentPrefix)) return [rewrite];
   if (!applies(first.slice(fragmentPrefix.length))) return [];
-  return enterFragments({ ...rewrite, path: rest }, applies);
+  return withoutFragments({ ...rewrite, path: rest }, applies);
 }
 
 function createField(
@@ -117,21 +122,21 @@ function createField(
   layout: ObjectLayout,
   types: SupergraphTypes,
 ): RepresentationField | undefined {
-  const mine = rewrites.filter(({ path }) => path[0] === key);
-  const name = mine.findLast((rewrite) => rewrite.kind === "KeyRenamer" && rewrite.path.length === 1);
-  const setter = mine.findLast((rewrite) => rewrite.kind === "ValueSetter" && rewrite.path.length === 1);
-  const text = `${JSON.stringify(name?.kind === "KeyRenamer" ? name.renameKeyTo : key)}:`;
+  const ofField = rewrites.filter(({ path }) => path[0] === key);
+  const renamer = ofField.findLast((rewrite) => rewrite.kind === "KeyRenamer" && rewrite.path.length === 1);
+  const setter = ofField.findLast((rewrite) => rewrite.kind === "ValueSetter" && rewrite.path.length === 1);
+  const text = `${JSON.stringify(renamer?.kind === "KeyRenamer" ? renamer.renameKeyTo : key)}:`;
   const constant =
     setter?.kind === "ValueSetter" ? setter.setValueTo : key === "__typename" ? layout.typename : undefined;
   if (constant !== undefined) return { text: text + JSON.stringify(constant), value: { kind: "constant" } };
-  const value = createValue(key, selections, mine, layout, types);
+  const value = createValue(key, selections, ofField, layout, types);
   return value && { text, value };
 }
 
 function createValue(
   key: string,
   selections: readonly FieldSelection[],
-  below: readonly FetchDataRewrite[],
+  rewrites: readonly FetchDataRewrite[],
   layout: ObjectLayout,
   types: SupergraphTypes,
 ): RepresentationField["value"] | undefined {
@@ -139,8 +144,8 @@ function createValue(
   if (!access) return undefined;
   const subselections = selections.flatMap((selection) => selection.selections ?? []);
   if (subselections.length === 0) return { kind: "leaf", access };
-  const deeper = below
+  const deeperRewrites = rewrites
     .filter(({ path }) => path.length > 1)
     .map((rewrite) => ({ ...rewrite, path: rewrite.path.slice(1) }));
-  return { kind: "object", access, of: createFieldsOf(subselections, deeper, types) };
+  return { kind: "object", access, fieldsOf: createFieldsOf(subselections, deeperRewrites, types) };
 }

@@ -8,12 +8,12 @@ const stock = "query($representations:[_Any!]!){_entities(representations:$repre
 const reviews =
   "query($representations:[_Any!]!$first:Int){_entities(representations:$representations){...on Person{reviews(first:$first){id}}}}";
 
-test("one fetch is sent as it was planned", () => {
+test("the operation of a single fetch is sent as planned", () => {
   expect(write(stock)).toBe(stock);
   expect(nameFetch(0, 1)).toEqual({ variable: "representations", entitiesKey: "_entities" });
 });
 
-test("several fetches have lists and entities of their own, and the client's variables in common", () => {
+test("several fetches have separate representations and entities, and share the client's variables", () => {
   expect(write(stock, reviews, reviews)).toBe(
     "query($representations0:[_Any!]!$representations1:[_Any!]!$first:Int$representations2:[_Any!]!){" +
       "_entities0:_entities(representations:$representations0){...on Book{stock}}" +

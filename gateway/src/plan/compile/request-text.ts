@@ -1,4 +1,4 @@
-// Stage 3 of 5: plan. The text of one request: one fetch, or several entity fetches under names that keep them apart.
+// The text of one request: the operation of one fetch, or of several entity fetches whose `_entities` fields have different aliases.
 import {
   Kind,
   type NameNode,
@@ -12,30 +12,27 @@ import type { CompiledRequest, RequestText } from "./compiled-plan.ts";
 import { type FetchDocument, findEntities } from "./fetch-document.ts";
 import { addKeys, type CheckedKey, type StoppedKeyChecks } from "./key-checks.ts";
 
-/** The names of one fetch among others of its request. The planner's own where it is alone. */
+/** The names of an entity fetch in its request. */
 export interface FetchNames {
-  /** Of the variable with its representations. */
+  /** The variable for its representations. */
   readonly variable: string;
-  /** Of its entities in the answer. */
+  /** The response name of its entities. */
   readonly entitiesKey: string;
 }
 
-/** Clients' variables have other names, see `plannerVariable` in normalize.ts. */
+/** Used if the request has one fetch. No client's variable has such a name, see `plannerVariable` in ../normalize/normalize.ts. */
 const plannerNames: FetchNames = { variable: "representations", entitiesKey: "_entities" };
 
 export function nameFetch(index: number, count: number): FetchNames {
   return count === 1 ? plannerNames : { variable: `representations${index}`, entitiesKey: `_entities${index}` };
 }
 
-/**
- * The texts of one request.
- * @param documents of one fetch, or of entity fetches only; in the order in which they are named.
- */
+/** @param documents of one fetch, or of several entity fetches, in the order of `nameFetch`. */
 export function createRequestTexts(
   service: string,
   documents: readonly FetchDocument[],
   stoppedKeyChecks: StoppedKeyChecks,
-): Pick<CompiledRequest, "text" | "textWithoutKeys"> {
+): Pick<CompiledRequest, "text" | "textWithoutAddedKeys"> {
   const write = () => writeRequest(documents, (key) => !stoppedKeyChecks.has(service, key.typeCondition));
   let stoppedCount = stoppedKeyChecks.count;
   let text = write();
@@ -48,14 +45,14 @@ export function createRequestTexts(
       }
       return text;
     },
-    textWithoutKeys: () => (withoutKeys ??= writeRequest(documents, () => false)),
+    textWithoutAddedKeys: () => (withoutKeys ??= writeRequest(documents, () => false)),
   };
 }
 
-function writeRequest(documents: readonly FetchDocument[], isWanted: (key: CheckedKey) => boolean): RequestText {
+function writeRequest(documents: readonly FetchDocument[], isIncluded: (key: CheckedKey) => boolean): RequestText {
   const addedKeys = new Map<string, string>();
   const operations = documents.map(({ operation, checkedKeys }, i) => {
-    const keys = checkedKeys.filter((key) => key.isAdded && isWanted(key));
+    const keys = checkedKeys.filter((key) => key.isAdded && isIncluded(key));
     const { entitiesKey } = nameFetch(i, documents.length);
     for (const { responseName, typeCondition } of keys) addedKeys.set(`${entitiesKey}.${responseName}`, typeCondition);
     return keys.length === 0 ? operation : addToEntities(operation, keys);
@@ -65,14 +62,14 @@ function writeRequest(documents: readonly FetchDocument[], isWanted: (key: Check
 
 function addToEntities(operation: OperationDefinitionNode, keys: readonly CheckedKey[]): OperationDefinitionNode {
   const entities = findEntities(operation);
-  if (!entities) throw new Error("Only entity fetches have keys");
+  if (!entities) throw new Error("Only entity fetches have key fields");
   const withKeys = { ...entities, selectionSet: addKeys(entities.selectionSet, keys) };
   return { ...operation, selectionSet: { ...operation.selectionSet, selections: [withKeys] } };
 }
 
 function writeOperations(operations: readonly OperationDefinitionNode[]): string {
   const [first] = operations;
-  if (!first) throw new Error("A request has operations");
+  if (!first) throw new Error("A request has an operation");
   return stripIgnoredCharacters(print(operations.length === 1 ? first : mergeOperations(first, operations)));
 }
 
@@ -80,7 +77,7 @@ function mergeOperations(
   first: OperationDefinitionNode,
   operations: readonly OperationDefinitionNode[],
 ): OperationDefinitionNode {
-  const parts = operations.map((operation, i) => rename(operation, nameFetch(i, operations.length)));
+  const parts = operations.map((operation, i) => renameParts(operation, nameFetch(i, operations.length)));
   const definitions = new Map(
     parts.flatMap(({ variableDefinitions }) => variableDefinitions).map((node) => [node.variable.name.value, node]),
   );
@@ -94,19 +91,19 @@ function mergeOperations(
   };
 }
 
-interface Part {
+interface OperationParts {
   readonly variableDefinitions: readonly VariableDefinitionNode[];
   readonly selectionSet: SelectionSetNode;
 }
 
-function rename(operation: OperationDefinitionNode, { variable, entitiesKey }: FetchNames): Part {
+function renameParts(operation: OperationDefinitionNode, { variable, entitiesKey }: FetchNames): OperationParts {
   const entities = findEntities(operation);
-  if (!entities) throw new Error("Only entity fetches go together");
-  const isPlanners = (name: NameNode) => name.value === plannerNames.variable;
+  if (!entities) throw new Error("Only entity fetches share a request");
+  const isRepresentations = (name: NameNode) => name.value === plannerNames.variable;
   const renamed = { kind: Kind.VARIABLE, name: toName(variable) } as const;
   return {
     variableDefinitions: (operation.variableDefinitions ?? []).map((definition) =>
-      isPlanners(definition.variable.name) ? { ...definition, variable: renamed } : definition,
+      isRepresentations(definition.variable.name) ? { ...definition, variable: renamed } : definition,
     ),
     selectionSet: {
       kind: Kind.SELECTION_SET,

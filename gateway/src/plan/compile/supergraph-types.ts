@@ -1,4 +1,4 @@
-// Stage 3 of 5: how to answer? What compiling asks of the supergraph's types, those included that clients do not see.
+// Answers the compiler's questions on the supergraph's types, including inaccessible ones, from the schema and its join directives.
 import {
   type ConstDirectiveNode,
   type GraphQLField,
@@ -15,23 +15,23 @@ import {
 
 export interface SupergraphTypes {
   readonly schema: GraphQLSchema;
-  /** Whether an object of type `typename` is one of `condition`; false when the schema does not know them. */
+  /** Whether a fragment on `condition` applies to an object of type `typename`. False for unknown types. */
   applies(condition: string, typename: string): boolean;
-  /** The object types that a type may stand for; only itself for a type that the schema does not know. */
-  runtimeTypes(typename: string): ReadonlySet<string>;
-  /** Fields at the top of any key by which this subgraph finds entities of this type, and which it tells of them. */
+  /** The possible object types of an abstract type; else the type itself. */
+  possibleTypes(typename: string): ReadonlySet<string>;
+  /** The top-level fields of all keys of the type in this subgraph, without those that it cannot return. */
   keyFields(service: string, typename: string): ReadonlySet<string>;
-  /** The object type that this subgraph says a field has, even if it is an interface or union elsewhere. */
+  /** The object type of a field in this subgraph, if the field has an abstract type in the supergraph. */
   findObjectType(service: string, typename: string, fieldName: string): string | undefined;
-  /** Whether a subgraph has this union without this member. */
+  /** Whether some subgraph has the union without this member. */
   isPartialMember(unionName: string, typename: string): boolean;
-  /** Whether these fields hold a whole key by which this subgraph finds objects of this type; so they do when it has none. */
-  holdKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
+  /** Whether these fields contain all fields of a resolvable key of the type in this subgraph. True if it has no such key. */
+  containKey(service: string, typename: string, fieldNames: ReadonlySet<string>): boolean;
 }
 
 export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   const graphNames = readGraphNames(schema);
-  const runtimeTypesByName = new Map<string, ReadonlySet<string>>();
+  const possibleTypesByName = new Map<string, ReadonlySet<string>>();
   const keysByName = new Map<string, ReadonlySet<string>>();
 
   function applies(condition: string, typename: string): boolean {
@@ -46,9 +46,9 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   return {
     schema,
     applies,
-    runtimeTypes(typename) {
-      const known = runtimeTypesByName.get(typename) ?? readRuntimeTypes(schema, typename);
-      runtimeTypesByName.set(typename, known);
+    possibleTypes(typename) {
+      const known = possibleTypesByName.get(typename) ?? readPossibleTypes(schema, typename);
+      possibleTypesByName.set(typename, known);
       return known;
     },
     keyFields(service, typename) {
@@ -61,8 +61,8 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const owner = schema.getType(typename);
       const field = isObjectType(owner) || isInterfaceType(owner) ? owner.getFields()[fieldName] : undefined;
       const join = directivesOf(field, "join__field").find((one) => enumValue(one) === graphNames.get(service));
-      const said = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
-      return said !== undefined && isObjectType(schema.getType(said)) ? said : undefined;
+      const declared = join && readString(join, "type")?.replaceAll(/[[\]!]/g, "");
+      return declared !== undefined && isObjectType(schema.getType(declared)) ? declared : undefined;
     },
     isPartialMember(unionName, typename) {
       const union = schema.getType(unionName);
@@ -73,7 +73,7 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
       const graphs = new Set(memberships.map(enumValue));
       return directivesOf(union, "join__type").some((one) => !graphs.has(enumValue(one)));
     },
-    holdKey(service, typename, fieldNames) {
+    containKey(service, typename, fieldNames) {
       const type = schema.getType(typename);
       const interfaces = isObjectType(type) || isInterfaceType(type) ? type.getInterfaces() : [];
       const keys = [type, ...interfaces].flatMap((one) =>
@@ -84,12 +84,12 @@ export function createSupergraphTypes(schema: GraphQLSchema): SupergraphTypes {
   };
 }
 
-function readRuntimeTypes(schema: GraphQLSchema, typename: string): ReadonlySet<string> {
+function readPossibleTypes(schema: GraphQLSchema, typename: string): ReadonlySet<string> {
   const type = schema.getType(typename);
   return new Set(isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [typename]);
 }
 
-/** By the subgraph's name: the enum value by which the join directives call it. */
+/** The value of `join__Graph` by subgraph name. */
 function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   const graphs = schema.getType("join__Graph")?.astNode;
   const values = graphs?.kind === Kind.ENUM_TYPE_DEFINITION ? (graphs.values ?? []) : [];
@@ -101,17 +101,17 @@ function readGraphNames(schema: GraphQLSchema): ReadonlyMap<string, string> {
   );
 }
 
-/** What is external in a subgraph it may get without giving it; so with the keys of types that it extends. */
+/** Excludes external fields and the keys of extended types (federation 1): a subgraph may accept them without being able to return them. */
 function readKeyFields(schema: GraphQLSchema, graph: string | undefined, typename: string): ReadonlySet<string> {
   const type = schema.getType(typename);
-  const own = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);
+  const joins = joinsOf(type, graph).filter((directive) => readBoolean(directive, "extension") !== true);
   const fields = isObjectType(type) || isInterfaceType(type) ? type.getFields() : {};
   const isExternal = (name: string) =>
     directivesOf(fields[name], "join__field").some(
       (one) => enumValue(one) === graph && readBoolean(one, "external") === true,
     );
   return new Set(
-    readKeys(own)
+    readKeys(joins)
       .flat()
       .filter((name) => !isExternal(name)),
   );
@@ -125,10 +125,10 @@ function isResolvable(join: ConstDirectiveNode): boolean {
   return readBoolean(join, "resolvable") !== false;
 }
 
-/** The fields at the top of each key. */
+/** The names of the top-level fields of each key. */
 function readKeys(joins: readonly ConstDirectiveNode[]): readonly (readonly string[])[] {
   const keys = joins.flatMap((join) => readString(join, "key") ?? []);
-  return keys.map((key) => topNames(parseFieldSet(key)));
+  return keys.map((key) => topLevelNames(parseFieldSet(key)));
 }
 
 function directivesOf(
@@ -162,6 +162,6 @@ function parseFieldSet(text: string): SelectionSetNode | undefined {
   return definition?.kind === Kind.OPERATION_DEFINITION ? definition.selectionSet : undefined;
 }
 
-function topNames(set: SelectionSetNode | undefined): readonly string[] {
+function topLevelNames(set: SelectionSetNode | undefined): readonly string[] {
   return (set?.selections ?? []).flatMap((selection) => (selection.kind === Kind.FIELD ? selection.name.value : []));
 }

@@ -1,9 +1,9 @@
-// Stage 3 of 5: plan. Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below any other field whose
-// type is the query type. The gateway executes them over the API schema, without a fetch.
+// Finds the introspection fields of an operation, `__schema` and `__type`: at the root, and below other fields whose type is the query type. The
+// gateway executes them over the API schema, without a fetch.
 import { type FieldNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from "graphql";
 
 export interface IntrospectionFields {
-  /** All of them as root fields of one query, each under an alias of its own. */
+  /** All introspection fields as root fields of one query, each with a unique alias. */
   readonly selectionSet: SelectionSetNode;
   /** The alias of the introspection field at this path of planner keys. */
   findAlias(path: readonly string[]): string | undefined;
@@ -36,7 +36,7 @@ export function findIntrospectionFields(
   };
 }
 
-/** `__typename` is not one: it is written like any other field. */
+/** Not true for `__typename`, which needs no execution. */
 export function isIntrospectionField({ name }: FieldNode): boolean {
   return name.value === "__schema" || name.value === "__type";
 }
@@ -49,7 +49,7 @@ function withAlias(node: FieldNode, alias: string): FieldNode {
   return { ...node, alias: { kind: Kind.NAME, value: alias } };
 }
 
-/** One path can hold several nodes: a document may select the same response name more than once. */
+/** A path has several nodes if the document selects the response name more than once. */
 function addTo(nodesByPath: Map<string, FieldNode[]>, path: string, node: FieldNode): void {
   const nodes = nodesByPath.get(path);
   if (nodes) nodes.push(node);

@@ -1,5 +1,5 @@
-// Stage 3 of 5: plan. Executes introspection fields over a schema, straight into JSON: small responses on the main thread, large ones in a
-// planner thread.
+// Executes introspection fields over a schema and writes the values directly as JSON. Small responses are written on the main thread, large ones
+// in a planner worker.
 import {
   type FieldNode,
   getArgumentValues,
@@ -29,8 +29,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** The introspection fields of an operation, with their arguments coerced and repeated selections merged. */
 export interface IntrospectionSelection {
   /**
-   * The selection as GraphQL, without variables and fragments. Equal for documents that have the same response: aliases, arguments and order
-   * of fields count; names of variables and fragments do not.
+   * The selection as GraphQL text, without variables and fragments. Two documents with the same aliases, arguments and order of fields have the
+   * same response and the same key, whatever the names of their variables and fragments.
    */
   readonly key: string;
   readonly fields: readonly SelectedField[];
@@ -43,15 +43,15 @@ interface SelectedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly args: Json;
   readonly parentType: GraphQLObjectType;
-  /** Undefined for a leaf. */
+  /** The selected fields of the value; undefined for a leaf. */
   readonly below: readonly SelectedField[] | undefined;
 }
 
-/** JSON in UTF-8 by response name. */
+/** JSON in UTF-8, by response name. */
 export type IntrospectionValues = Readonly<Record<string, Uint8Array>>;
 
 /**
- * @param selectionSet of the query type; conditions and named fragments resolved, and valid for the schema.
+ * @param selectionSet a valid selection of the query type, conditions and named fragments resolved.
  * @param variables coerced.
  */
 export function selectIntrospection(
@@ -65,7 +65,7 @@ export function selectIntrospection(
   return { key: `{${fields.map(describe).join(" ")}}`, fields };
 }
 
-/** @param key of an IntrospectionSelection, which may come from another thread. */
+/** Restores a selection from its key: workers receive the key only. */
 export function readIntrospectionKey(schema: GraphQLSchema, key: string): IntrospectionSelection {
   const operation = getOperationAST(parse(key, { noLocation: true }));
   if (!operation) throw new Error("The key of an introspection selection is one anonymous query");
@@ -77,7 +77,7 @@ function selectFields(
   sets: readonly SelectionSetNode[],
   variables: Json,
 ): readonly SelectedField[] {
-  // All types of introspection are object types: a fragment applies if it names this very type.
+  // All introspection types are object types, so a fragment applies only if its type condition is this type.
   const fields = collectFields(sets, (condition) => condition === type.name, responseNameOf);
   return [...fields].map(([responseName, nodes]) => selectField(responseName, nodes, type, variables));
 }
@@ -108,19 +108,19 @@ function findField(type: GraphQLObjectType, name: string): GraphQLField<unknown,
   return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : type.getFields()[name];
 }
 
-/** Arguments of introspection fields are strings and booleans, whose JSON is GraphQL too. */
+/** The arguments of introspection fields are strings and Booleans, whose JSON is also GraphQL. */
 function describe({ responseName, field, args, below }: SelectedField): string {
   const values = Object.entries(args).map(([name, value]) => `${name}:${JSON.stringify(value)}`);
   const argsText = values.length > 0 ? `(${values.join(" ")})` : "";
   return `${responseName}:${field.name}${argsText}${below ? `{${below.map(describe).join(" ")}}` : ""}`;
 }
 
-/** Text is encoded in pieces of this length: one long text would be built of as many parts as it has names and values. */
+/** Text is encoded in pieces of this length: V8 represents a long concatenated string as a tree with a node for each part. */
 const pieceCharacters = 32_768;
 
 /**
- * Undefined as soon as the JSON is longer than `bytesMax` in all. That bounds time and memory too: each field visited writes at least its
- * name.
+ * Undefined as soon as the JSON of all fields together is longer than `bytesMax`. The limit bounds time and memory too, because each visited
+ * field writes at least its name.
  */
 export function writeIntrospection(
   schema: GraphQLSchema,
@@ -138,7 +138,7 @@ export function writeIntrospection(
     text = "";
   }
 
-  // Each of these returns false once there is too much.
+  // The functions below return false when the limit is exceeded.
 
   function writeValue(value: unknown, type: GraphQLOutputType, below: SelectedField["below"]): boolean {
     if (value === null || value === undefined) text += "null";
@@ -170,7 +170,7 @@ export function writeIntrospection(
   }
 
   function writeField({ field, args, parentType, below }: SelectedField, source: unknown): boolean {
-    // The introspection resolvers of graphql-js read nothing else of it.
+    // The introspection resolvers of graphql-js read only these properties.
     const info = { schema, parentType } as unknown as GraphQLResolveInfo;
     return writeValue(resolve(field, source, args, info), field.type, below);
   }
@@ -186,18 +186,18 @@ export function writeIntrospection(
   return values;
 }
 
-/** In memory of its own: a slice of Node's pool would keep 8 KB alive, and could not be transferred between threads. */
+/** Returns a separate buffer: a slice of Node's pool would keep 8 KB alive, and cannot be transferred between threads. */
 function joinPieces(pieces: readonly Buffer[]): Uint8Array {
   const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
+  let offset = 0;
   for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
+    joined.set(piece, offset);
+    offset += piece.length;
   }
   return joined;
 }
 
-/** graphql-js throws where it cannot print the default value of a custom scalar; the field is nullable. */
+/** graphql-js throws if it cannot print the default value of a custom scalar. The field is nullable, so the value is null then. */
 function resolve(
   { resolve: resolveField, name }: GraphQLField<unknown, unknown>,
   source: unknown,
@@ -213,7 +213,7 @@ function resolve(
   }
 }
 
-/** The values of an introspection selection, for use under its key. */
+/** The values of the introspection selection with this key. */
 export interface IntrospectionEntry {
   readonly key: string;
   readonly values: IntrospectionValues;
@@ -227,7 +227,7 @@ const everyDetail = {
   oneOf: true,
 } as const;
 
-/** The responses to the introspection query that tools send, without options and with all of them. */
+/** The responses to the introspection query of graphql-js, which tools send: without options, and with all of them. */
 export function writeStandardIntrospection(schema: GraphQLSchema): readonly IntrospectionEntry[] {
   return [getIntrospectionQuery(), getIntrospectionQuery(everyDetail)].map((query) => {
     const document = parse(query, { noLocation: true });

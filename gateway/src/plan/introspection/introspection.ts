@@ -1,9 +1,8 @@
-// Stage 3 of 5: plan. The values of introspection fields: from the cache, or executed over the API schema.
-import { getVariableValues, type GraphQLSchema } from "graphql";
-import { Rejection } from "../../errors/rejections.ts";
-import type { ValidatedOperation } from "../../parse/validated-operation.ts";
+// The values of introspection fields: from the cache, or executed over the API schema.
+import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
-import type { CompiledPlan } from "../compile/compiled-plan.ts";
+import { Refusal } from "../../errors/codes.ts";
+import type { AdmittedOperation } from "../../parse/validated-operation.ts";
 import {
   type IntrospectionEntry,
   type IntrospectionSelection,
@@ -14,59 +13,63 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The part of a CompiledPlan that is read here. */
+interface IntrospectedPlan {
+  readonly introspection: SelectionSetNode | undefined;
+}
+
 export interface Introspection {
   /**
-   * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined without such fields; synchronous for
-   * a cached or small response.
-   * @param variables as provided, already found acceptable.
-   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE when too many large responses are being written.
+   * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined if the operation has none; synchronous
+   * for a cached or small response.
+   * @param variables as provided and validated.
+   * @throws Refusal INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending.
    */
   read(
-    plan: CompiledPlan,
-    operation: ValidatedOperation,
+    plan: IntrospectedPlan,
+    operation: AdmittedOperation,
     variables: Json,
   ): IntrospectionValues | Promise<IntrospectionValues> | undefined;
   size(): KeptSize;
 }
 
 export interface IntrospectionOptions {
-  /** What clients see. */
   readonly apiSchema: GraphQLSchema;
-  /** The responses to the introspection queries of tools. They are not evicted. */
+  /** The responses to the introspection queries that tools send. They are never evicted. */
   readonly standard: readonly IntrospectionEntry[];
-  /** Executes the selection with this key in another thread. Undefined if the JSON is longer than `bytesMax`. */
+  /** Executes the selection with this key in a planner worker. Undefined if the JSON is longer than `bytesMax`. */
   readonly executeInThread: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
-  /** Longest response, as JSON. A response of twice the longest standard one is allowed in any case. */
+  /** The longest response, as JSON. At least twice the longest standard response is allowed. */
   readonly bytesMax: number;
   readonly onEvicted: () => void;
 }
 
-/** Written on the main thread: 20 to 30 µs for 1 KB, so 0.5 ms at most. */
+/** Longer responses are written by a planner worker. 1 KB takes 20 to 30 µs, so the main thread is blocked for 0.5 ms at most. */
 const mainThreadBytesMax = 16_000;
-/** A task may have waited for a busy thread. */
+/** The longest pause of the queue: the measured time of a task includes its wait for a busy worker. */
 const pauseMsMax = 200;
-/** Large responses that are written or waited for at once. */
+/** Large responses that are written or queued at once. */
 const pendingMax = 32;
-/** The cache holds this many responses of the greatest length. */
+/** The size of the cache, as a number of responses of the greatest length. */
 const longestResponsesCached = 4;
-/** A longer key is described again for each request: it would not be weighed with its operation. */
+/** A longer key is computed again for each request, because the operation's size does not include it. */
 const keyCharactersMax = 4_000;
 const entriesMax = 10_000;
-/** What an entry takes beside its key and its bytes. */
+/** The estimated size of a cache entry besides its key and its JSON. */
 const entryBytes = 500;
 
 export function createIntrospection(o: IntrospectionOptions): Introspection {
   const bytesMax = Math.max(o.bytesMax, 2 * Math.max(0, ...o.standard.map(({ values }) => lengthOf(values))));
   const standard = new Map(o.standard.map(({ key, values }) => [key, values]));
-  const inTurn = createHalfTimeQueue();
+  const runInHalfTimeQueue = createHalfTimeQueue();
   const pending = new Map<string, Promise<IntrospectionValues>>();
   const cache = createBoundedMap<IntrospectionValues>({
     entriesMax,
     weightMax: longestResponsesCached * bytesMax,
     onEvicted: o.onEvicted,
   });
-  /** Of plans whose operations have no variables. */
-  const keys = new WeakMap<CompiledPlan, string>();
+  /** The keys of operations without variables. */
+  const keys = new WeakMap<IntrospectedPlan, string>();
 
   function find(key: string): IntrospectionValues | undefined {
     return standard.get(key) ?? cache.get(key);
@@ -83,14 +86,14 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     if (earlier) return earlier;
     const small = writeIntrospection(o.apiSchema, selection, Math.min(mainThreadBytesMax, bytesMax));
     if (small) return store(key, small);
-    if (pending.size >= pendingMax) throw refuseForNow();
+    if (pending.size >= pendingMax) throw rejectForNow();
     const values = executeLarge(key).finally(() => pending.delete(key));
     pending.set(key, values);
     return values;
   }
 
   async function executeLarge(key: string): Promise<IntrospectionValues> {
-    const large = await inTurn(() => o.executeInThread(key, bytesMax));
+    const large = await runInHalfTimeQueue(() => o.executeInThread(key, bytesMax));
     if (large) return store(key, large);
     throw new Rejection(
       "INTROSPECTION_TOO_LARGE",
@@ -102,8 +105,8 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
     size: cache.size,
     read(plan, { operation: { variableDefinitions = [] } }, variables) {
       if (!plan.introspection) return undefined;
-      const known = keys.get(plan);
-      const cached = known === undefined ? undefined : find(known);
+      const knownKey = keys.get(plan);
+      const cached = knownKey === undefined ? undefined : find(knownKey);
       if (cached) return cached;
       const { coerced = {} } = getVariableValues(o.apiSchema, variableDefinitions, variables);
       const selection = selectIntrospection(o.apiSchema, plan.introspection, coerced);
@@ -114,16 +117,16 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
 }
 
 /**
- * Runs one task after the other, with a pause after each that is as long as the task took, 200 ms at most: so clients that ask for one large response after
- * the other leave half of a planner thread's time to operations, and half of a processor to the event loop.
+ * Runs tasks one by one, with a pause after each that is as long as the task took, `pauseMsMax` at most. Clients that request large responses
+ * continuously leave half of a planner worker's time to operations, and half of a processor to the event loop.
  */
 function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<void> = Promise.resolve();
   return async (task) => {
-    const earlier = last;
+    const previous = last;
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
-    await earlier;
+    await previous;
     const startedMs = performance.now();
     try {
       return await task();
@@ -133,9 +136,9 @@ function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise
   };
 }
 
-function refuseForNow(): Rejection {
-  const message = "Too many large introspection responses are being written. Try again soon.";
-  return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+function rejectForNow(): Refusal {
+  const message = "Too many large introspection responses are pending. Retry after 1 s.";
+  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
 function lengthOf(values: IntrospectionValues): number {

@@ -1,12 +1,12 @@
-// Stage 3 of 5: how to answer? Selection sets read by key (GraphQL spec, "CollectFields"); conditions are resolved before.
+// Collects the fields of selection sets by key (GraphQL spec, "CollectFields"). Conditions and named fragments have been resolved before.
 import { type FieldNode, Kind, type SelectionSetNode } from "graphql";
 
 export type FieldsByKey = ReadonlyMap<string, readonly FieldNode[]>;
 
 /**
- * The fields that selection sets select of an object, by key, in the order in which they are first met.
- * @param applies says of a fragment's type condition whether it holds for the object.
- * @param keyOf gives a field's key.
+ * The fields that the selection sets select of an object, in the order of their first selection.
+ * @param applies whether a fragment with this type condition applies to the object.
+ * @param keyOf the key of a field, such as its response name.
  */
 export function collectFields(
   sets: readonly SelectionSetNode[],
@@ -16,15 +16,16 @@ export function collectFields(
   const fields = new Map<string, FieldNode[]>();
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Fragments are written out before plans are made");
+      if (selection.kind === Kind.FRAGMENT_SPREAD)
+        throw new Error("Named fragments must be resolved before fields are collected");
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const condition = selection.typeCondition?.name.value;
         if (condition === undefined || applies(condition)) collect(selection.selectionSet);
         continue;
       }
       const key = keyOf(selection);
-      const known = fields.get(key);
-      if (known) known.push(selection);
+      const sameKey = fields.get(key);
+      if (sameKey) sameKey.push(selection);
       else fields.set(key, [selection]);
     }
   };

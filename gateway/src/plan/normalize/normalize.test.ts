@@ -2,20 +2,20 @@ import { Kind, type OperationDefinitionNode, parse, print, stripIgnoredCharacter
 import { expect, test } from "vitest";
 import { chooseAliasPrefix, clientVariableOf, normalize } from "./normalize.ts";
 
-test("aliases are prefixed for the planner and stay for the client", () => {
+test("aliases have the prefix for the planner and remain for the client", () => {
   expect(planned("{ upc: name a { b: c } }")).toBe("{a_upc:name a{a_b:c}}");
   expect(client("{ upc: name }")).toBe("{upc:name}");
 });
 
-test("a field under its own name as alias has no alias for the planner", () => {
+test("an alias that equals the field's name is removed for the planner", () => {
   expect(planned("{ name: name name }")).toBe("{name name}");
 });
 
-test("__typename is asked once and without alias, and not at the root", () => {
+test("__typename is selected once without an alias, and not at the root", () => {
   expect(planned("{ kind: __typename a { x: __typename b y: __typename } }")).toBe("{a{b __typename}}");
 });
 
-test("what the gateway answers itself is not planned, however deep it stands", () => {
+test("introspection fields are not planned, at any depth", () => {
   expect(planned("{ __schema { types { name } } ... on Query { __typename } self { a __type { name } } }")).toBe(
     "{self{a}}",
   );
@@ -23,27 +23,27 @@ test("what the gateway answers itself is not planned, however deep it stands", (
   expect(client("{ __schema { types { name } } }")).toBe("{__schema{types{name}}}");
 });
 
-test("an object of which nothing is left to plan is asked for its type", () => {
+test("a selection set without a field to plan selects __typename", () => {
   expect(planned("{ a { b @skip(if: true) } }")).toBe("{a{__typename}}");
   expect(planned("{ self { __schema { types { name } } } }")).toBe("{self{__typename}}");
 });
 
-test("fragments keep their conditions and their own directives", () => {
-  expect(planned("{ ... on Query { a } ... @own { b } ... { c } ...F @own } fragment F on Query { d }")).toBe(
-    "{...on Query{a}...@own{b}c ...on Query@own{d}}",
+test("inline fragments keep their type conditions and custom directives", () => {
+  expect(planned("{ ... on Query { a } ... @custom { b } ... { c } ...F @custom } fragment F on Query { d }")).toBe(
+    "{...on Query{a}...@custom{b}c ...on Query@custom{d}}",
   );
 });
 
-test("directives of their own kind stay on fields", () => {
-  expect(planned("{ a @own(of: 1) @skip(if: false) }")).toBe("{a@own(of:1)}");
+test("fields keep custom directives", () => {
+  expect(planned("{ a @custom(of: 1) @skip(if: false) }")).toBe("{a@custom(of:1)}");
 });
 
-test("names, descriptions and variables that nothing uses are not told to the planner", () => {
-  const text = '"what" query Named("why" $a: Int, $b: Boolean!) @own(of: $c) { f(a: $a) @include(if: $b) }';
-  expect(planned(text, { b: true })).toBe("query($a:Int)@own(of:$c){f(a:$a)}");
+test("operation names, descriptions and unused variables are removed for the planner", () => {
+  const text = '"what" query Named("why" $a: Int, $b: Boolean!) @custom(of: $c) { f(a: $a) @include(if: $b) }';
+  expect(planned(text, { b: true })).toBe("query($a:Int)@custom(of:$c){f(a:$a)}");
 });
 
-test("variables with names that the planner gives are renamed, and found again", () => {
+test("variables with names that the planner uses are renamed, and the client's names are restored", () => {
   const text =
     "query($representations: Int, $a_b: [Int], $plain: Int) { f(x: $representations, y: [$a_b], z: {p: $plain}) }";
   expect(planned(text)).toBe(
@@ -53,13 +53,13 @@ test("variables with names that the planner gives are renamed, and found again",
   expect(names).toEqual(["representations", "a_b", "plain"]);
 });
 
-test("a response name that stands for two questions at one place has a name for each", () => {
+test("different arguments under one response name at one position get different names", () => {
   expect(planned("{ m { ... on A { f(n: 1) } ... on B { f(n: 2) x: f } } }")).toBe(
     "{m{...on A{f(n:1)}...on B{a_1_f:f(n:2)a_x:f}}}",
   );
 });
 
-test("no field name begins with the prefix", () => {
+test("no field name begins with the alias prefix", () => {
   expect(chooseAliasPrefix(["name", "alias"])).toBe("a_");
   expect(chooseAliasPrefix(["a_name", "a1_", "a3_x"])).toBe("a2_");
 });

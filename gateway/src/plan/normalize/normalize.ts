@@ -1,5 +1,5 @@
-// Stage 3 of 5: how to answer? First the operation is written as the planner can plan it rightly: without conditions and without
-// response names that could be taken for fields of the supergraph.
+// Normalizes an operation before it is planned. `query ($s: Boolean!) { books { ...B stock: inStock @skip(if: $s) } } fragment B on Book { title }`
+// becomes, for `s: false`, the planner's `{ books { ... on Book { title } a_stock: inStock } }`.
 import {
   type ArgumentNode,
   type DirectiveNode,
@@ -17,19 +17,19 @@ import { createPlannerKeys, type PlannerKeys } from "./planner-keys.ts";
 import { addFragment, noDirectives, resolveConditions, selectionSetOf } from "./resolve-conditions.ts";
 
 export interface NormalizedOperation {
-  /** The client's operation: conditions resolved, named fragments written out as inline fragments, original aliases. May select nothing at a level. */
+  /** The client's operation: conditions resolved, named fragments replaced by inline fragments, aliases unchanged. A selection set may be empty. */
   readonly client: OperationDefinitionNode;
   /**
-   * What the planner sees: one operation without name, fragment definitions, @skip and @include, its aliases prefixed, without the
-   * fields that the gateway answers itself (root __typename, __schema, __type). Undefined when nothing is left to plan.
+   * The operation for the planner: without a name, fragment definitions, `@skip` and `@include`, its aliases with the prefix, and without the
+   * fields that the gateway executes itself (`__typename` at the root, `__schema` and `__type`). Undefined if no field remains.
    */
   readonly planned: OperationDefinitionNode | undefined;
 }
 
 /**
- * Costs as much as the operation has selections with its fragments written out, which the limits of parse have bounded.
- * `coerced`: variables with their defaults; only those of `conditionVariables` are read.
- * @throws Rejection BAD_USER_INPUT when a condition is null.
+ * Takes time in proportion to the selections with all fragments spread, a number that stage 2 (parse) limits.
+ * @param coerced the values of the variables, defaults included. Only those of `conditionVariables` are read.
+ * @throws Refusal BAD_USER_INPUT if a condition is null.
  */
 export function normalize(
   document: DocumentNode,
@@ -38,88 +38,88 @@ export function normalize(
   aliasPrefix: string,
 ): NormalizedOperation {
   const client = resolveConditions(document, operation, coerced);
-  return { client, planned: planOperation(client, aliasPrefix) };
+  return { client, planned: toPlannerOperation(client, aliasPrefix) };
 }
 
-/** The client's name of a variable that a fetch of the plan uses. */
+/** The client's name of a variable in the plan: the inverse of `plannerVariable`. */
 export function clientVariableOf(plannerVariable: string, aliasPrefix: string): string {
   return plannerVariable.startsWith(aliasPrefix) ? plannerVariable.slice(aliasPrefix.length) : plannerVariable;
 }
 
-/** A prefix that no field name of the supergraph begins with. */
+/** Chooses the prefix of aliases: no field name of the supergraph begins with it. */
 export function chooseAliasPrefix(fieldNames: Iterable<string>): string {
   return choosePrefix("a", fieldNames);
 }
 
-/** `letter_`, or `letter` with the first number that makes it a prefix that none of the names begins with. */
+/** `a_`, `a1_`, `a2_` and so on for the letter `a`: the first one with which no name begins. */
 export function choosePrefix(letter: string, names: Iterable<string>): string {
-  const taken = [...names].filter((name) => name.startsWith(letter));
+  const candidates = [...names].filter((name) => name.startsWith(letter));
   for (let number = 0; ; number++) {
     const prefix = `${letter}${number === 0 ? "" : number}_`;
-    if (!taken.some((name) => name.startsWith(prefix))) return prefix;
+    if (!candidates.some((name) => name.startsWith(prefix))) return prefix;
   }
 }
 
-function planOperation(client: OperationDefinitionNode, aliasPrefix: string): OperationDefinitionNode | undefined {
-  const names: Names = { aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
-  const selections = planSelections(client.selectionSet, names, true);
+function toPlannerOperation(client: OperationDefinitionNode, aliasPrefix: string): OperationDefinitionNode | undefined {
+  const names: PlannerNames = { aliasPrefix, keyOf: createPlannerKeys(client, aliasPrefix) };
+  const selections = toPlannerSelections(client.selectionSet, names, true);
   if (selections.length === 0) return undefined;
-  const directives = planDirectives(client.directives, aliasPrefix);
+  const directives = toPlannerDirectives(client.directives, aliasPrefix);
   const planned = {
     kind: client.kind,
     operation: client.operation,
     directives,
     selectionSet: selectionSetOf(selections),
   };
-  return { ...planned, variableDefinitions: planVariables(client.variableDefinitions, planned, aliasPrefix) };
+  return { ...planned, variableDefinitions: toPlannerVariables(client.variableDefinitions, planned, aliasPrefix) };
 }
 
-/** How the planner calls what the client named. */
-interface Names {
+/** The planner's names for the client's aliases and variables. */
+interface PlannerNames {
   readonly aliasPrefix: string;
   readonly keyOf: PlannerKeys;
 }
 
 const typenameField: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: "__typename" } };
 
-function planSelections({ selections }: SelectionSetNode, names: Names, isRoot: boolean): SelectionNode[] {
+function toPlannerSelections({ selections }: SelectionSetNode, names: PlannerNames, isRoot: boolean): SelectionNode[] {
   const into: SelectionNode[] = [];
-  let wantsTypename = false;
+  let selectsTypename = false;
   for (const selection of selections) {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Fragments must be written out before planning");
+    if (selection.kind === Kind.FRAGMENT_SPREAD) throw new Error("Named fragments must be resolved before planning");
     if (selection.kind === Kind.INLINE_FRAGMENT) {
-      const directives = planDirectives(selection.directives, names.aliasPrefix);
-      const inner = planSelections(selection.selectionSet, names, isRoot);
+      const directives = toPlannerDirectives(selection.directives, names.aliasPrefix);
+      const inner = toPlannerSelections(selection.selectionSet, names, isRoot);
       addFragment(selection.typeCondition?.name, directives, inner, into);
-    } else if (selection.name.value === "__typename") wantsTypename = !isRoot;
-    // Below the root, too, a field may have the query type: its introspection is ours to answer.
-    else if (!selection.name.value.startsWith("__")) into.push(planField(selection, names));
+    } else if (selection.name.value === "__typename") selectsTypename = !isRoot;
+    // Not only at the root: other fields may also have the query type.
+    else if (!selection.name.value.startsWith("__")) into.push(toPlannerField(selection, names));
   }
-  if (wantsTypename) into.push(typenameField);
+  if (selectsTypename) into.push(typenameField);
   return into;
 }
 
-function planField(field: FieldNode, names: Names): FieldNode {
+function toPlannerField(field: FieldNode, names: PlannerNames): FieldNode {
   const { name, selectionSet } = field;
   const { aliasPrefix } = names;
   const key = names.keyOf(field);
-  const below = selectionSet && planSelections(selectionSet, names, false);
+  const below = selectionSet && toPlannerSelections(selectionSet, names, false);
   return {
     kind: Kind.FIELD,
     ...(key !== name.value && { alias: { kind: Kind.NAME, value: key } }),
     name,
     arguments: renameVariables(field.arguments ?? [], aliasPrefix),
-    directives: planDirectives(field.directives, aliasPrefix),
+    directives: toPlannerDirectives(field.directives, aliasPrefix),
     ...(below && { selectionSet: selectionSetOf(below.length === 0 ? [typenameField] : below) }),
   };
 }
 
-function planDirectives(directives = noDirectives, aliasPrefix: string): readonly DirectiveNode[] {
+function toPlannerDirectives(directives = noDirectives, aliasPrefix: string): readonly DirectiveNode[] {
   return directives.length === 0 ? directives : renameVariables(directives, aliasPrefix);
 }
 
-/** Variables that only conditions used are dropped. */
-function planVariables(
+/** Omits the variables that only conditions used. */
+function toPlannerVariables(
   definitions: readonly VariableDefinitionNode[] = [],
   planned: OperationDefinitionNode,
   aliasPrefix: string,
@@ -143,10 +143,10 @@ function renameVariables<T extends ArgumentNode | DirectiveNode>(
   return nodes.map((node) => visit(node, { Variable: (variable) => plannerVariable(variable, aliasPrefix) }));
 }
 
-/** Names that the planner itself gives to variables of fetches; and our prefix, so that `clientVariableOf` finds the way back. */
+/** Gives the prefix to variables whose names the planner uses itself, and to those that begin with the prefix, so that the renaming has an inverse. */
 function plannerVariable(variable: VariableNode, aliasPrefix: string): VariableNode {
   const name = variable.name.value;
-  const isTaken =
+  const isReserved =
     name.startsWith("representations") || name.startsWith("contextualArgument") || name.startsWith(aliasPrefix);
-  return isTaken ? { ...variable, name: { kind: Kind.NAME, value: aliasPrefix + name } } : variable;
+  return isReserved ? { ...variable, name: { kind: Kind.NAME, value: aliasPrefix + name } } : variable;
 }

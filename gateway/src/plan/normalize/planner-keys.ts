@@ -1,41 +1,43 @@
-// Stage 3 of 5: how to answer? Under which key the planner, and so the data of subgraphs, knows each of a client's fields.
+// Planner keys: the names that a client's fields have in the operation for the planner, and so in the data of subgraphs.
 import { type FieldNode, Kind, type OperationDefinitionNode, print, type SelectionSetNode, visit } from "graphql";
 import { collectFields, selectionSetsOf } from "./collect-fields.ts";
 
-/** The planner key of a client's field: where its value stands in subgraph data. */
+/** Returns the planner key of a client's field. */
 export type PlannerKeys = (field: FieldNode) => string;
 
 /**
- * A field's name, or its alias with the prefix. Where one response name stands for different fields, or for different arguments, at one place,
- * each has a key of its own: clients may say so of types that exclude each other, but a subgraph that knows these types as one (an interface
- * object) is asked all of it of that one. A digit after the prefix begins no alias.
+ * A planner key is the field's name, or its alias with the prefix: `a_stock` for `stock: inStock`.
+ *
+ * Different fields or arguments under one response name at one position get different keys, `a_1_a_stock` for the second. Clients may select
+ * such fields in fragments on different types, but for a subgraph with an interface object these types are one, and the fields would not merge.
+ * No alias begins with a digit, so these keys are unique.
  */
 export function createPlannerKeys({ selectionSet }: OperationDefinitionNode, aliasPrefix: string): PlannerKeys {
   const plainKeyOf = (field: FieldNode) => plainPlannerKeyOf(field, aliasPrefix);
-  const questionsByKey = findAmbiguousKeys(selectionSet, plainKeyOf);
-  if (questionsByKey.size === 0) return plainKeyOf;
+  const callsByKey = findAmbiguousKeys(selectionSet, plainKeyOf);
+  if (callsByKey.size === 0) return plainKeyOf;
   return (field) => {
     const key = plainKeyOf(field);
-    const number = questionsByKey.get(key)?.indexOf(questionOf(field)) ?? 0;
+    const number = callsByKey.get(key)?.indexOf(fieldCallOf(field)) ?? 0;
     return number > 0 ? `${aliasPrefix}${number}_${key}` : key;
   };
 }
 
 function plainPlannerKeyOf({ name, alias }: FieldNode, aliasPrefix: string): string {
-  // All aliases of __typename are one value. An alias that is the field's own name is none.
+  // All aliases of __typename have one value. An alias that equals the field's name is no alias.
   if (alias === undefined || alias.value === name.value || name.value === "__typename") return name.value;
   return aliasPrefix + alias.value;
 }
 
-/** Keys that stand for several questions at some place, with these questions in the order in which they are met. */
+/** The keys with several field calls at some position, and these calls in the order of their selection. */
 function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>();
+  const ambiguous = new Map<string, string[]>();
 
   function search(sets: readonly SelectionSetNode[]): void {
     for (const [key, fields] of collectFields(sets, () => true, keyOf)) {
-      const byQuestion = fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, questionOf);
-      if (byQuestion.size > 1) found.set(key, [...new Set([...(found.get(key) ?? []), ...byQuestion.keys()])]);
-      for (const same of byQuestion.values()) {
+      const byCall = fields.length === 1 ? new Map([["", fields]]) : Map.groupBy(fields, fieldCallOf);
+      if (byCall.size > 1) ambiguous.set(key, [...new Set([...(ambiguous.get(key) ?? []), ...byCall.keys()])]);
+      for (const same of byCall.values()) {
         const below = selectionSetsOf(same);
         if (below.length > 0) search(below);
       }
@@ -43,19 +45,19 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
   }
 
   search([root]);
-  return found;
+  return ambiguous;
 }
 
-/** The field and its arguments as they count: the order of names does not (GraphQL spec, "Field Selection Merging"). */
-function questionOf({ name, arguments: given = [] }: FieldNode): string {
-  const inOrder = visit(
-    { kind: Kind.FIELD, name, arguments: given },
+/** The field's name and arguments, such as `price(currency:EUR)`, with names sorted: order is irrelevant (GraphQL spec, "Field Selection Merging"). */
+function fieldCallOf({ name, arguments: args = [] }: FieldNode): string {
+  const sorted = visit(
+    { kind: Kind.FIELD, name, arguments: args },
     {
       Field: { leave: (field) => ({ ...field, arguments: sortByName(field.arguments ?? []) }) },
       ObjectValue: { leave: (value) => ({ ...value, fields: sortByName(value.fields) }) },
     },
   );
-  return print(inOrder);
+  return print(sorted);
 }
 
 function sortByName<N extends { readonly name: { readonly value: string } }>(nodes: readonly N[]): readonly N[] {

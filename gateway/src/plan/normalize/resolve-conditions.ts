@@ -1,4 +1,4 @@
-// Stage 3 of 5: how to answer? `@skip` and `@include` resolved, and fragments written out, before anything is planned.
+// Resolves `@skip` and `@include`, and replaces named fragments by inline fragments.
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -14,8 +14,9 @@ import {
 import { Rejection } from "../../errors/rejections.ts";
 
 /**
- * The operation without conditions and named fragments. `coerced`: variables with their defaults.
- * @throws Rejection BAD_USER_INPUT when a condition is null.
+ * Returns the operation without conditions and named fragments.
+ * @param coerced the values of the variables, defaults included.
+ * @throws Refusal BAD_USER_INPUT if a condition is null.
  */
 export function resolveConditions(
   document: DocumentNode,
@@ -26,11 +27,11 @@ export function resolveConditions(
   return { ...operation, selectionSet: selectionSetOf(resolve(operation.selectionSet)) };
 }
 
-/** Names of the Boolean variables that decide @skip/@include anywhere in the operation: their values choose the compiled variant. */
+/** The names of all variables in `@skip` and `@include`, anywhere in the operation. Their values select the variant of the plan. */
 export function conditionVariables(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
   const fragments = fragmentsOf(document);
   const names = new Set<string>();
-  const seen = new Set<string>();
+  const visitedFragments = new Set<string>();
 
   function search({ selections }: SelectionSetNode): void {
     for (const selection of selections) {
@@ -44,8 +45,8 @@ export function conditionVariables(document: DocumentNode, operation: OperationD
   }
 
   function searchFragment(name: string): void {
-    const fragment = seen.has(name) ? undefined : fragments.get(name);
-    seen.add(name);
+    const fragment = visitedFragments.has(name) ? undefined : fragments.get(name);
+    visitedFragments.add(name);
     if (fragment) search(fragment.selectionSet);
   }
 
@@ -53,15 +54,15 @@ export function conditionVariables(document: DocumentNode, operation: OperationD
   return [...names];
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type FragmentsByName = ReadonlyMap<string, FragmentDefinitionNode>;
 
-export function fragmentsOf(document: DocumentNode): Fragments {
+export function fragmentsOf(document: DocumentNode): FragmentsByName {
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
-/** Resolves conditions and writes fragments out. Each fragment is resolved once, and its selections shared wherever it is spread. */
-function createResolver(fragments: Fragments, coerced: Readonly<Record<string, unknown>>) {
+/** Resolves each named fragment once: all its spreads share one list of selections. */
+function createResolver(fragments: FragmentsByName, coerced: Readonly<Record<string, unknown>>) {
   const resolved = new Map<string, readonly SelectionNode[]>();
 
   function resolve({ selections }: SelectionSetNode): SelectionNode[] {
@@ -90,8 +91,8 @@ function createResolver(fragments: Fragments, coerced: Readonly<Record<string, u
   }
 
   function resolveFragment({ name, selectionSet }: FragmentDefinitionNode): readonly SelectionNode[] {
-    const known = resolved.get(name.value);
-    if (known) return known;
+    const earlier = resolved.get(name.value);
+    if (earlier) return earlier;
     const selections = resolve(selectionSet);
     resolved.set(name.value, selections);
     return selections;
@@ -100,7 +101,7 @@ function createResolver(fragments: Fragments, coerced: Readonly<Record<string, u
   return resolve;
 }
 
-/** Puts the selections there with the fragment around them, or without one that says nothing. */
+/** Adds the selections within an inline fragment, or without one if it would have neither a type condition nor directives. */
 export function addFragment(
   typeCondition: NameNode | undefined,
   directives: readonly DirectiveNode[],
@@ -139,8 +140,8 @@ function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string
   const value = condition?.kind === Kind.VARIABLE ? coerced[condition.name.value] : condition;
   if (typeof value === "boolean") return value;
   if (condition?.kind === Kind.BOOLEAN) return condition.value;
-  // `$a: Boolean = true` may stand where Boolean! is wanted, and yet be given as null.
-  throw new Rejection("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+  // A variable of type `Boolean = true` is allowed where Boolean! is expected, but the client may send null.
+  throw new Refusal("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
 }
 
 export function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {

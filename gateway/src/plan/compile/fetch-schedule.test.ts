@@ -1,43 +1,43 @@
 import type { FetchNode, PlanNode } from "@apollo/query-planner";
 import { expect, test } from "vitest";
-import { type Outline, outlinePlan } from "./batch-fetches.ts";
+import { type FetchSchedule, scheduleFetches } from "./fetch-schedule.ts";
 
-test("entity fetches that stand side by side go to their subgraph together", () => {
+test("parallel entity fetches of one subgraph are one request", () => {
   const plan = sequence(
     root("books"),
     parallel(entities("people", "books.@.author"), entities("people", "books.@.reader")),
   );
-  expect(describeOutline(outlinePlan(plan))).toEqual(["books:", "people:books.author people:books.reader"]);
+  expect(describeSchedule(scheduleFetches(plan))).toEqual(["books:", "people:books.author people:books.reader"]);
 });
 
-test("branches go on side by side where that makes requests fewer", () => {
+test("parallel branches run level by level if that takes fewer requests", () => {
   const plan = parallel(
     sequence(root("books"), entities("reviews", "books.@")),
     sequence(root("people"), entities("reviews", "people.@")),
   );
-  expect(describeOutline(outlinePlan(plan))).toEqual([["books:", "people:"], "reviews:books reviews:people"]);
+  expect(describeSchedule(scheduleFetches(plan))).toEqual([["books:", "people:"], "reviews:books reviews:people"]);
 });
 
-test("branches that have no subgraph in common do not wait for each other", () => {
+test("branches without a common subgraph do not wait for each other", () => {
   const plan = parallel(
     sequence(root("books"), entities("reviews", "books.@")),
     sequence(root("people"), root("shelves")),
   );
-  expect(describeOutline(outlinePlan(plan))).toEqual([
+  expect(describeSchedule(scheduleFetches(plan))).toEqual([
     ["books:", "reviews:books"],
     ["people:", "shelves:"],
   ]);
 });
 
-test("fetches of root fields go alone", () => {
+test("each fetch of root fields is its own request", () => {
   const plan = parallel(root("books"), root("books"));
-  expect(describeOutline(outlinePlan(plan))).toEqual(["books:", "books:"]);
+  expect(describeSchedule(scheduleFetches(plan))).toEqual(["books:", "books:"]);
 });
 
-/** A batch is a text; what is done one after the other, or at the same time, a list. */
-function describeOutline(outline: Outline): unknown {
-  if (outline.kind !== "batch") return outline.parts.map(describeOutline);
-  return outline.fetches.map(({ node, path }) => `${node.serviceName}:${path.join(".")}`).join(" ");
+/** A batch as text, a sequence or parallel as a list. */
+function describeSchedule(schedule: FetchSchedule): unknown {
+  if (schedule.kind !== "batch") return schedule.parts.map(describeSchedule);
+  return schedule.fetches.map(({ node, path }) => `${node.serviceName}:${path.join(".")}`).join(" ");
 }
 
 function sequence(...nodes: PlanNode[]): PlanNode {
