@@ -23,7 +23,7 @@ import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 export interface GenerationOptions
   extends Omit<ApolloValidationOptions, "apiSchema" | "operations">, SubgraphOverrides {
   readonly subgraphTimeoutMs: number;
-  readonly planner: PlannerPool;
+  readonly plannerPool: PlannerPool;
   /** Bounds of the caches of plans and of operations. */
   readonly planning: {
     readonly plansMax: number;
@@ -48,7 +48,7 @@ const documentsMax = 10_000;
 
 /** @throws Error if the supergraph cannot be used; everything that was started for it is released. */
 export async function buildGeneration(supergraphSdl: string, o: GenerationOptions): Promise<Generation> {
-  const planner = await o.planner.load(supergraphSdl);
+  const planner = await o.plannerPool.load(supergraphSdl);
   let clients: Clients = new Map();
   const release = async () => {
     planner.release();
@@ -109,7 +109,7 @@ async function buildStages(
     plan: plans.plan,
     introspection: {
       standard: planner.introspection,
-      executeInThread: planner.introspect,
+      executeInWorker: planner.introspect,
       bytesMax: o.introspectionBytesMax,
     },
     overrideLabels: planner.overrideLabels,

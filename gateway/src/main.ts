@@ -28,12 +28,12 @@ async function serve(config: Config): Promise<void> {
   const { log, observe } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   // Its thread loads Apollo Gateway while this one loads Apollo Server.
-  const planner = createPlannerPool({ ...config.planning, observe });
+  const plannerPool = createPlannerPool({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
-  const gateway = createGateway({ config, observe, planner, graphiqlFolder, watchers: telemetry });
+  const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, watchers: telemetry });
   ({ supergraphId } = gateway);
-  telemetry.watch({ cacheSizes: gateway.cacheSizes, countWaiting: planner.countWaiting });
+  telemetry.watch({ cacheSizes: gateway.cacheSizes, countWaiting: plannerPool.countWaiting });
   const admin = await telemetry.startAdmin(() => gateway.isReady());
   const server = await startServer({
     ...config,

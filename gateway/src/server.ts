@@ -40,7 +40,7 @@ export interface GatewayOptions {
   readonly config: Config;
   readonly observe: GatewayObserver;
   /** Closed with the gateway. */
-  readonly planner: PlannerPool;
+  readonly plannerPool: PlannerPool;
   readonly graphiqlFolder: string;
   readonly watchers?: GatewayObservers;
   /** A plugin with hooks for requests sees all requests: the fast path is off then. */
@@ -56,7 +56,7 @@ const emptyCache = { entries: 0, bytes: 0 };
 export function createGateway({
   config,
   observe,
-  planner,
+  plannerPool,
   graphiqlFolder,
   apolloPlugins = [],
   watchers,
@@ -68,7 +68,7 @@ export function createGateway({
   const overrides = { subgraphUrls, subgraphKeyChecks };
   // The same for all generations.
   const shared = { persistedQueries, writesOf: createWriteCounts() };
-  const about = { ...config, ...shared, ...overrides, planner, plugins: apolloPlugins, fetches, observe };
+  const about = { ...config, ...shared, ...overrides, plannerPool, plugins: apolloPlugins, fetches, observe };
   const generations = createGenerations({
     build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
@@ -95,7 +95,7 @@ export function createGateway({
     async close() {
       unwatch();
       await generations.close();
-      await planner.close();
+      await plannerPool.close();
     },
   };
 }

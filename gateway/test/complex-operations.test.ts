@@ -15,13 +15,13 @@ afterAll(async () => {
   await Promise.all(maze.map((subgraph) => subgraph.close()));
 });
 
-test("an operation that can be fetched in many ways is planned", async () => {
+test("an operation with many possible plans is planned", async () => {
   const { body } = await gateway.ask(writeHeavyOperation(0, 2));
   expect(body.errors).toBeUndefined();
   expect(body.data.a0.next.next).toEqual({ north: 1, east: 1, south: 1, west: 1 });
 });
 
-test("one that can be fetched in more ways than a planner can weigh is refused, and costs no planner its thread", async () => {
+test("an operation with too many possible plans is rejected, and no planner worker is replaced", async () => {
   for (const depth of [3, 4, 8]) {
     const { body } = await gateway.ask(writeHeavyOperation(0, depth));
     expect(body.errors).toMatchObject([{ extensions: { code: "OPERATION_TOO_COMPLEX" } }]);

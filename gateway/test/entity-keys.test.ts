@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { answerJson, composeSupergraph, type Fault, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
-/* The keys that the gateway adds to entity fetches, and subgraphs that do not return them, or return them in another form. */
+/* Key fields that the gateway adds to entity fetches, with subgraphs that do not return them, or return them in another form. */
 
 const sailors = [
   { id: "a1", mail: "Ann@X.org", ship: { hull: "h1" } },
@@ -42,7 +42,7 @@ const withValues = {
 };
 
 describe("a reference resolver that does not return its non-null key", () => {
-  test("loses no entity: the fetch is repeated once without the key, and later fetches do not add it", async () => {
+  test("loses no entity: the fetch is sent again without the key, and later fetches do not add it", async () => {
     await start();
     expect((await gateway.ask(wages)).body).toEqual(withWages);
     expect(selectionsReceived()).toEqual(["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"]);
@@ -52,7 +52,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
   });
 
-  test("may be an entity fetch of a mutation", async () => {
+  test("is also detected in an entity fetch of a mutation", async () => {
     await start();
     const { body } = await gateway.ask("mutation { hire { wage } }");
     expect(body).toEqual({ data: { hire: { wage: 100 } } });
@@ -60,7 +60,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(pay.requests).toHaveLength(2);
   });
 
-  test("leaves the keys of other types in the same request", async () => {
+  test("does not stop the key checks of other types in the same request", async () => {
     await start();
     const query = "{ sailors { wage ship { value } } }";
     expect((await gateway.ask(query)).body).toEqual(withValues);
@@ -76,16 +76,16 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
   });
 
-  test("is found by many requests at once, each of which gets all data", async () => {
+  test("may be detected by many requests at once, each of which gets all data", async () => {
     await start();
-    const callers = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
-    const answers = await Promise.all(callers.map((caller) => gateway.ask(wages, caller)));
-    for (const { body } of answers) expect(body).toEqual(withWages);
+    const clients = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
+    const responses = await Promise.all(clients.map((client) => gateway.ask(wages, client)));
+    for (const { body } of responses) expect(body).toEqual(withWages);
     expect(pay.requests.length).toBeLessThanOrEqual(80);
     expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
   });
 
-  test("is repeated within the deadline of the client's request", async () => {
+  test("is retried within the deadline of the client's request", async () => {
     await start({ REQUEST_TIMEOUT_MS: "300" });
     pay.fault = async (response, { query }, _, answerTruly) => {
       if (query.includes(":id")) answerJson(response, 200, JSON.stringify(await answerTruly()));
@@ -95,7 +95,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(pay.requests).toHaveLength(2);
   });
 
-  test("is not repeated a second time: errors of the second response are the client's", async () => {
+  test("is retried once: errors of the second response are reported to the client", async () => {
     await start();
     pay.fault = (response) => {
       const path = ["_entities", 0, "a_0_0_id"];
@@ -109,7 +109,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     expect(pay.requests).toHaveLength(3);
   });
 
-  test("is tried anew with the next supergraph", async () => {
+  test("is checked again with the next supergraph", async () => {
     await start();
     await gateway.ask(wages);
     writeFileSync(gateway.file, `${composeSupergraph([crew, pay, mails])}\n# the next one`);
@@ -133,14 +133,14 @@ test("an error at a nullable key that the gateway added does not reach the clien
 });
 
 describe("a subgraph that normalizes its keys", () => {
-  test("may change the letter case and outer white space of a text", async () => {
+  test("may change the letter case and surrounding white space of a string", async () => {
     await start();
     const { body } = await gateway.ask("{ sailors { unread } }");
     expect(body).toEqual({ data: { sailors: [{ unread: 9 }, { unread: 9 }] } });
     expect(gateway.observations).toEqual([]);
   });
 
-  test("may change nothing of an ID", async () => {
+  test("must not change an ID", async () => {
     await start();
     pay.fault = (response, { variables }) => {
       const sent = variables["representations"] as readonly { readonly id: string }[];
@@ -153,14 +153,14 @@ describe("a subgraph that normalizes its keys", () => {
 });
 
 describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
-  test("adds no keys to fetches from that subgraph, and none is checked", async () => {
+  test("disables key fields and their checks for the subgraph", async () => {
     await start({ SUBGRAPH_KEY_CHECK_PAY: "off", SUBGRAPH_KEY_CHECK_MAILS: "on" });
     expect((await gateway.ask("{ sailors { wage unread ship { value } } }")).body.errors).toBeUndefined();
     expect(selectionsReceived()).toEqual(["...on Sailor{wage} ...on Ship{value}"]);
     expect(selectionsReceived(mails)).toEqual(["...on Sailor{unread a_0_0_mail:mail}"]);
   });
 
-  test("that names no subgraph is reported", async () => {
+  test("for an unknown subgraph is reported", async () => {
     gateway = await startGateway({
       supergraphSdl: composeSupergraph([crew, pay, mails]),
       environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
@@ -170,7 +170,7 @@ describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
   });
 });
 
-/** What each request selected of its entities, in order. */
+/** The selections of entities in the received requests, in order. */
 function selectionsReceived({ requests } = pay): readonly string[] {
   return requests.map(({ body }) => (body.query.match(/\.\.\.on [^}]*\}/g) ?? []).join(" "));
 }
@@ -201,7 +201,7 @@ function startCrew(): Promise<RunningSubgraph> {
   });
 }
 
-/** Federation 1: whether its key is external is not in the supergraph. Of sailors it does not return the key, of ships it does. */
+/** A federation 1 subgraph: the supergraph does not state that its key is external. It returns no key of a Sailor, but the key of a Ship. */
 function startPay(): Promise<RunningSubgraph> {
   return startSubgraph({
     name: "pay",

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { startGateway } from "./helpers/gateway.ts";
 import { composeSupergraph, startSubgraph } from "./helpers/subgraphs.ts";
 
-// Composition leaves directives of these two names out of the supergraph, without a word; other composers keep them.
+// Apollo's composition silently omits directives with these two names; other composers include them.
 const definitions = `
   directive @stream(every: Int! = 2, tags: [String]) on FIELD | QUERY
   directive @defer(why: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT | FIELD`;
 
-test("a subgraph's own @stream and @defer are valid, and reach the subgraph as the client wrote them", async () => {
+test("a subgraph's own @stream and @defer are valid and are forwarded as the client wrote them", async () => {
   const feed = await startSubgraph({
     name: "feed",
     typeDefs: `${definitions} type Query { posts: [Post] } type Post { title: String likes(over: String): Int }`,

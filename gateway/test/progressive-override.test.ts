@@ -18,7 +18,7 @@ beforeAll(async () => {
     `,
     resolvers: { Query: { posts: () => [{ id: "1", title: "old", likes: 1 }], feed: () => "old", plain: () => 1 } },
   });
-  // A labelled field can be required only if a third subgraph has it too: composition checks both sides of a label alone.
+  // A labelled field can be required only if a third subgraph has it too: composition checks each value of a label separately.
   replica = await startSubgraph({
     name: "replica",
     typeDefs: 'type Post @key(fields: "id") { id: ID! likes: Int @shareable }',
@@ -39,50 +39,50 @@ afterEach(async () => {
 });
 
 describe("the label percent(n)", () => {
-  test("percent(0) leaves every request to the former subgraph", async () => {
+  test("percent(0) sends every request to the former subgraph", async () => {
     await start("percent(0)");
-    expect(await askTitles(20)).toEqual(Array(20).fill("old"));
+    expect(await fetchTitles(20)).toEqual(Array(20).fill("old"));
   });
 
   test("percent(100) sends every request to the new subgraph", async () => {
     await start("percent(100)");
-    expect(await askTitles(20)).toEqual(Array(20).fill("new"));
+    expect(await fetchTitles(20)).toEqual(Array(20).fill("new"));
   });
 
-  test("percent(37.5) sends that share of the traces to the new subgraph, and a trace always to the same one", async () => {
+  test("percent(37.5) sends 37.5 % of the traces to the new subgraph, and a trace always to the same subgraph", async () => {
     await start("percent(37.5)");
-    const titles = await askTitles(400);
+    const titles = await fetchTitles(400);
     const share = titles.filter((title) => title === "new").length / titles.length;
     expect(share).toBeGreaterThan(0.32);
     expect(share).toBeLessThan(0.43);
-    expect(await askTitles(400)).toEqual(titles);
+    expect(await fetchTitles(400)).toEqual(titles);
   });
 
   test("all fields with the label come from the same subgraph within a request", async () => {
     await start("percent(50)");
-    const answers = await askTraces(20, "{ feed posts { title } }");
-    expect(new Set(answers.map(({ data }) => `${data.feed} ${data.posts[0].title}`))).toEqual(
+    const responses = await sendTraces(20, "{ feed posts { title } }");
+    expect(new Set(responses.map(({ data }) => `${data.feed} ${data.posts[0].title}`))).toEqual(
       new Set(["old old", "new new"]),
     );
   });
 
-  test("a request without a trace is answered by either subgraph", async () => {
+  test("requests without a trace go to both subgraphs", async () => {
     await start("percent(50)");
-    const answers = await Promise.all(Array.from({ length: 40 }, () => gateway.ask("{ feed }")));
-    expect(new Set(answers.map(({ body }) => body.data.feed))).toEqual(new Set(["old", "new"]));
+    const responses = await Promise.all(Array.from({ length: 40 }, () => gateway.ask("{ feed }")));
+    expect(new Set(responses.map(({ body }) => body.data.feed))).toEqual(new Set(["old", "new"]));
   });
 
   test("a field that is only required follows the label", async () => {
     await start("percent(50)");
-    const [feeds, required] = [await askTraces(20, "{ feed }"), await askTraces(20, "{ posts { stars } }")];
+    const [feeds, required] = [await sendTraces(20, "{ feed }"), await sendTraces(20, "{ posts { stars } }")];
     expect(required.map(({ data }) => data.posts[0].stars === "*")).toEqual(
       feeds.map(({ data }) => data.feed === "old"),
     );
   });
 
-  test("the explained query plan is that of the request", async () => {
+  test("the explained query plan is the plan of the request", async () => {
     await start("percent(50)");
-    for (const { data, extensions } of await askTraces(20, "{ feed }", { "x-query-plan": "1" }))
+    for (const { data, extensions } of await sendTraces(20, "{ feed }", { "x-query-plan": "1" }))
       expect(JSON.stringify(extensions.queryPlan)).toContain(`"serviceName":"${data.feed}"`);
   });
 });
@@ -90,17 +90,17 @@ describe("the label percent(n)", () => {
 describe("a label of another form", () => {
   test("is false for every request unless it is enabled", async () => {
     await start("beta", { OVERRIDE_LABELS: "gamma" });
-    expect(await askTitles(10)).toEqual(Array(10).fill("old"));
+    expect(await fetchTitles(10)).toEqual(Array(10).fill("old"));
     expect(gateway.observations).toContainEqual({ kind: "override-label-without-field", label: "gamma" });
   });
 
   test("is true for every request if it is enabled", async () => {
     await start("beta", { OVERRIDE_LABELS: "alpha, beta" });
-    expect(await askTitles(10)).toEqual(Array(10).fill("new"));
+    expect(await fetchTitles(10)).toEqual(Array(10).fill("new"));
   });
 });
 
-/** A gateway before the former subgraph and a new one that overrides some of its fields with this label. */
+/** Starts a gateway for the former subgraph and a new one that overrides some of its fields with this label. */
 async function start(label: string, environment: Record<string, string> = {}): Promise<void> {
   const moved = `@override(from: "old", label: "${label}")`;
   next = await startSubgraph({
@@ -117,8 +117,8 @@ async function start(label: string, environment: Record<string, string> = {}): P
   gateway = await startGateway({ supergraphSdl: composeSupergraph([old, next, replica, stars]), environment });
 }
 
-/** One request each of a fixed list of traces, in the list's order. */
-function askTraces(count: number, query: string, headers: Record<string, string> = {}) {
+/** Sends one request for each of a fixed list of traces. Returns the responses in the order of the list. */
+function sendTraces(count: number, query: string, headers: Record<string, string> = {}) {
   const traceIds = Array.from({ length: count }, (_, i) => createHash("md5").update(String(i)).digest("hex"));
   return Promise.all(
     traceIds.map(async (traceId) => {
@@ -130,7 +130,7 @@ function askTraces(count: number, query: string, headers: Record<string, string>
   );
 }
 
-async function askTitles(count: number): Promise<string[]> {
-  const answers = await askTraces(count, "{ posts { title } }");
-  return answers.map(({ data }) => data.posts[0].title);
+async function fetchTitles(count: number): Promise<string[]> {
+  const responses = await sendTraces(count, "{ posts { title } }");
+  return responses.map(({ data }) => data.posts[0].title);
 }

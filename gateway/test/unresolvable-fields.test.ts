@@ -5,7 +5,7 @@ import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helper
 let subgraphs: readonly RunningSubgraph[];
 let gateway: RunningGateway;
 
-/** A parcel's number is external in both; a depot is an interface that nothing implements. It composes. */
+/** No subgraph can resolve `number` of a Parcel for the other, and no type implements Depot. Composition accepts this supergraph. */
 beforeAll(async () => {
   const parcel = { __typename: "Parcel", number: "1" };
   subgraphs = await Promise.all([
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 test.each(["{ find { number } }", "{ find { number } other: find { __typename } }", "{ depot { tracks } }"])(
-  "%s is refused, and nothing of it is sent: no service can answer a part of it",
+  "%s is rejected without a fetch, because no subgraph resolves a part of it",
   async (query) => {
     const { body } = await gateway.ask(query);
     expect(body).toEqual({
@@ -55,7 +55,7 @@ test.each(["{ find { number } }", "{ find { number } other: find { __typename } 
   },
 );
 
-test("what can be answered of the same types is", async () => {
+test("resolvable fields of the same types have data", async () => {
   const { body } = await gateway.ask("{ find { __typename ... on Letter { number } } depot { id } }");
   expect(body).toEqual({ data: { find: { __typename: "Parcel" }, depot: null } });
 });

@@ -107,8 +107,8 @@ async function listen(
   wrap: (handler: RequestListener) => RequestListener = (handler) => handler,
 ) {
   const config = readConfig(environment);
-  const planner = createPlannerPool({ ...config.planning, observe });
-  const gateway = createGateway({ config, observe, planner, ...options });
+  const plannerPool = createPlannerPool({ ...config.planning, observe });
+  const gateway = createGateway({ config, observe, plannerPool, ...options });
   const server = await startServer({
     ...config,
     ...gateway,

@@ -24,7 +24,7 @@
 //                 changed, so the data of an entity fetch is not merged into the entity; it is looked up when a field is read.
 import type { OperationTypeNode, SelectionSetNode } from "graphql";
 
-/** Used by any number of requests at once. Immutable, except that layouts are added when an object of a new type is found, and that key checks can be stopped. */
+/** Any number of requests use it at once. Two things change: layouts are added when objects of new types are found, and key checks can be stopped. */
 export interface CompiledPlan {
   readonly kind: OperationTypeNode;
   /** Undefined if no subgraph is needed. */

@@ -1,4 +1,4 @@
-// Answers the compiler's questions on the supergraph's types, including inaccessible ones, from the schema and its join directives.
+// What the compiler has to know of the supergraph's types, inaccessible ones included. Read from the schema and its join directives, and cached.
 import {
   type ConstDirectiveNode,
   type GraphQLField,

@@ -166,7 +166,7 @@ function setUp({
     standard,
     bytesMax,
     onEvicted: () => void evicted++,
-    async executeInThread(key, max) {
+    async executeInWorker(key, max) {
       threadKeys.push(key);
       const startMs = performance.now();
       await released;

@@ -38,7 +38,7 @@ export interface IntrospectionOptions {
   /** The responses to the introspection queries that tools send. They are never evicted. */
   readonly standard: readonly IntrospectionEntry[];
   /** Executes the selection with this key in a planner worker. Undefined if the JSON is longer than `bytesMax`. */
-  readonly executeInThread: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
+  readonly executeInWorker: (key: string, bytesMax: number) => Promise<IntrospectionValues | undefined>;
   /** The longest response, as JSON. At least twice the longest standard response is allowed. */
   readonly bytesMax: number;
   readonly onEvicted: () => void;
@@ -93,7 +93,7 @@ export function createIntrospection(o: IntrospectionOptions): Introspection {
   }
 
   async function executeLarge(key: string): Promise<IntrospectionValues> {
-    const large = await runInHalfTimeQueue(() => o.executeInThread(key, bytesMax));
+    const large = await runInHalfTimeQueue(() => o.executeInWorker(key, bytesMax));
     if (large) return store(key, large);
     throw new Rejection(
       "INTROSPECTION_TOO_LARGE",

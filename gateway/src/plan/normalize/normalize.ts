@@ -143,7 +143,7 @@ function renameVariables<T extends ArgumentNode | DirectiveNode>(
   return nodes.map((node) => visit(node, { Variable: (variable) => plannerVariable(variable, aliasPrefix) }));
 }
 
-/** Gives the prefix to variables whose names the planner uses itself, and to those that begin with the prefix, so that the renaming has an inverse. */
+/** Adds the prefix to names that the planner uses itself, and to names that begin with the prefix, so that the renaming can be reversed. */
 function plannerVariable(variable: VariableNode, aliasPrefix: string): VariableNode {
   const name = variable.name.value;
   const isReserved =

@@ -48,7 +48,7 @@ function findAmbiguousKeys(root: SelectionSetNode, keyOf: PlannerKeys): Readonly
   return ambiguous;
 }
 
-/** The field's name and arguments, such as `price(currency:EUR)`, with names sorted: order is irrelevant (GraphQL spec, "Field Selection Merging"). */
+/** The field's name and arguments, such as `price(currency: EUR)`, sorted: order is irrelevant (GraphQL spec, "Field Selection Merging"). */
 function fieldCallOf({ name, arguments: args = [] }: FieldNode): string {
   const sorted = visit(
     { kind: Kind.FIELD, name, arguments: args },

@@ -22,13 +22,13 @@ export interface TaskRunner {
   run(task: Task): Promise<TaskResult>;
 }
 
-type Log = (entry: LibraryLogEntry) => void;
+type SendLogEntry = (entry: LibraryLogEntry) => void;
 
 /** The messages of the query planner's own limits, which have no codes, and of the stack's limit, which deep operations reach first. */
 const tooComplex =
   /maximum recursive selections|non-local selections exceeds|^Too many options generated|^Maximum call stack size exceeded$/;
 
-export function createTaskRunner({ log }: { readonly log: Log }): TaskRunner {
+export function createTaskRunner({ log }: { readonly log: SendLogEntry }): TaskRunner {
   const supergraphs = new Map<number, RunnableSupergraph>();
 
   async function load(id: number, supergraphSdl: string): Promise<TaskResult> {
@@ -72,13 +72,13 @@ export function createTaskRunner({ log }: { readonly log: Log }): TaskRunner {
 }
 
 /** @throws Error if Apollo Gateway rejects the supergraph. */
-async function validate(supergraphSdl: string, log: Log): Promise<void> {
+async function validate(supergraphSdl: string, log: SendLogEntry): Promise<void> {
   const gateway = new ApolloGateway({ supergraphSdl, validateSupergraph: true, logger: createLogger(log) });
   await gateway.load();
   await gateway.stop();
 }
 
-function createLogger(log: Log) {
+function createLogger(log: SendLogEntry) {
   const at = (level: LibraryLogEntry["level"]) => (text?: unknown) => {
     log({ kind: "library-log", level, text: text instanceof Error ? (text.stack ?? text.message) : String(text) });
   };

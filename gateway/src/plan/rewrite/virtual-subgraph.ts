@@ -34,7 +34,7 @@ export interface MovedField {
 export type InterfaceObjects = ReadonlyMap<string, string>;
 
 /** What the virtual subgraph contains: field names by type name, each with whether the field is external there. */
-type Contents = Map<string, Map<string, boolean>>;
+type SubgraphContents = Map<string, Map<string, boolean>>;
 
 /**
  * Whether a field is external in the virtual subgraph. `internal`: never, though federation 1 declares keys as external. `external`: always.
@@ -76,7 +76,7 @@ export function addVirtualSubgraph(
 }
 
 /** The object types that implement an interface object. None if the type is no interface object, or is the type of a field of the contents. */
-function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: Contents) {
+function findImplementations({ types }: SupergraphDraft, graph: string, typeName: string, contents: SubgraphContents) {
   const joins = types.get(typeName)?.directives.filter(isJoin("join__type", graph)) ?? [];
   if (!joins.some((one) => argumentOf(one, "isInterfaceObject") === true)) return [];
   const fields = [...contents].flatMap(([owner, names]) =>
@@ -90,8 +90,8 @@ function findImplementations({ types }: SupergraphDraft, graph: string, typeName
   );
 }
 
-function collectContents(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): Contents {
-  const contents: Contents = new Map();
+function collectContents(draft: SupergraphDraft, graph: string, moved: readonly MovedField[]): SubgraphContents {
+  const contents: SubgraphContents = new Map();
 
   /** Adds a type: an entity with its keys, another type with all its fields, an abstract type with all its possible types. */
   function addType(typeName: string): void {
@@ -215,7 +215,7 @@ function createFieldJoin(
   return withGraph(o.isExternal ? asExternal(join) : withArgument(join, "external", undefined), o.virtual);
 }
 
-function joinAbstractType(type: TypeDraft, graph: string, virtual: string, contents: Contents): void {
+function joinAbstractType(type: TypeDraft, graph: string, virtual: string, contents: SubgraphContents): void {
   if (!contents.has(type.node.name.value)) return;
   copyJoins(type, "join__unionMember", graph, virtual);
   const implemented = type.directives.filter(isJoin("join__implements", graph));
