@@ -61,6 +61,8 @@ export function createStoppedKeyChecks(): StoppedKeyChecks {
 }
 
 /**
+ * Lists the key fields to check in an entity fetch, both those that the plan selects and those to add.
+ *
  * Each added key field has an alias per type condition, so that it never has to merge with another selection of a different type (GraphQL spec,
  * 5.3.2 "Field Selection Merging"). No planner key begins with the alias prefix and the digit 0, see ../normalize/planner-keys.ts.
  * @param selected the plan's selection of the entities.

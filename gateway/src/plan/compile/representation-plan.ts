@@ -18,8 +18,8 @@ type FieldSelection = Extract<QueryPlanSelectionNode, { kind: "Field" }>;
 const fragmentPrefix = "... on ";
 
 /**
- * Objects are requested only if their representation has a whole key. The planner may select the required fields and the key under different
- * type conditions, so an object may have the required fields alone.
+ * Creates the functions of a `RepresentationPlan`. An object is requested only if its representation has a whole key: the planner may select the
+ * required fields and the key under different type conditions, so an object may have the required fields alone.
  */
 export function createRepresentationReaders(
   { serviceName, requires = [], inputRewrites = [] }: FetchNode,
@@ -54,9 +54,10 @@ function findSingleKey(fields: readonly RepresentationField[] = []): SingleKey |
 }
 
 /**
+ * The list of fields is created once for each layout, also for objects nested in a representation.
  * @param requires the fields that the subgraph needs, by planner keys.
- * @param rewrites set values and rename fields, the deepest first. The planner has them for `@interfaceObject`; we add those for `@requires`
- * with arguments (../rewrite/restore-plan.ts).
+ * @param rewrites set values and rename fields, the deepest first. The planner creates them for `@interfaceObject`, and ../rewrite/restore-plan.ts
+ * for `@requires` with arguments.
  * @param isEnough whether objects with these fields are requested.
  */
 function createFieldsOf(
