@@ -4,7 +4,7 @@ import { readConnectionRequest, readFirst, toConnection } from "./lists/connecti
 import { createCursors } from "./lists/cursor.ts";
 import { AppError } from "./errors/app-error.ts";
 import { isRowId, onlyRowIds } from "./postgres/row-id.ts";
-import { keyset, toPage } from "./lists/keyset.ts";
+import { createKeyset, toPage } from "./lists/keyset.ts";
 import { createLog } from "./process/log.ts";
 import { readRequestId } from "./http/request-id.ts";
 import { readShape, text, toPointer } from "./errors/validate.ts";
@@ -20,14 +20,14 @@ test("a row's id is a bigint above zero, spelt one way", () => {
 
 test("a keyset reads one row more than it shows", () => {
   const request = { limit: 2, position: { direction: "prev" as const, id: "9" } };
-  expect(keyset("id", "$1", request)).toMatchObject({
+  expect(createKeyset("id", "$1", request)).toMatchObject({
     where: "id > $1",
     orderBy: "id asc",
     direction: "prev",
     id: "9",
     limit: 3,
   });
-  expect(keyset("sku", "$1", { limit: 2 }, "ascending")).toMatchObject({
+  expect(createKeyset("sku", "$1", { limit: 2 }, "ascending")).toMatchObject({
     where: "$1 is null",
     orderBy: "sku asc",
     direction: "first",

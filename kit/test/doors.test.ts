@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../src/errors/app-error.ts";
 import type { Log } from "../src/process/log.ts";
-import { type Handlers, pageBytesMax } from "../src/rest/rest-endpoint.ts";
+import { type Handlers, listBytesMax } from "../src/rest/rest-endpoint.ts";
 import { readPageRequest, writeList } from "../src/rest/lists.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createServiceApp, type ServiceApp } from "../src/service/service.ts";
@@ -227,7 +227,7 @@ test("a page ends at its bytes, and the rest follows by the cursor", async () =>
   const response = await fetch(`${url}/rest/v1/things?limit=3`);
   const body = (await response.json()) as { id: string }[];
   expect(body.map(({ id }) => id)).toEqual(["9"]);
-  expect(Number(response.headers.get("content-length"))).toBeLessThan(pageBytesMax);
+  expect(Number(response.headers.get("content-length"))).toBeLessThan(listBytesMax);
   const next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? "";
   expect(cursors.read("things", new URL(next, url).searchParams.get("cursor") ?? "")).toEqual({
     direction: "next",

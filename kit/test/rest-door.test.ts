@@ -5,12 +5,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createCursors, nameList } from "../src/lists/cursor.ts";
 import { AppError } from "../src/errors/app-error.ts";
 import { createProjection, writeEtag } from "../src/http/etag.ts";
-import type { Page, PageRequest } from "../src/lists/keyset.ts";
+import type { ListPage, PageRequest } from "../src/lists/keyset.ts";
 import { silentLog } from "../src/process/log.ts";
-import { createRestDoor, type Handlers } from "../src/rest/rest-endpoint.ts";
+import { createRestEndpoint, type Handlers } from "../src/rest/rest-endpoint.ts";
 import type { Audience } from "../src/rest/caching.ts";
-import { answerList } from "../src/rest/lists.ts";
-import { answerRead } from "../src/rest/reading.ts";
+import { respondWithList } from "../src/rest/lists.ts";
+import { respondToRead } from "../src/rest/reading.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createRequestFailures } from "../src/telemetry/request-failures.ts";
 
@@ -60,7 +60,7 @@ beforeAll(async () => {
   const failures = createRequestFailures({ service: "things", log: silentLog });
   for (const version of [1, 2]) {
     const door = { version, routes, handlers: handlersOf(version), authenticate, failures };
-    app.use(`/rest/v${version}`, createRestDoor(door));
+    app.use(`/rest/v${version}`, createRestEndpoint(door));
   }
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -256,7 +256,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
   const answer = (thing: Thing) => ({ status: 200, body: thing, shows: show(thing) });
   return {
     one: (request) =>
-      answerRead(request, {
+      respondToRead(request, {
         readVersion: async () => {
           done.push("peek");
           return show(find(request.params["id"]));
@@ -274,7 +274,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
       return { ...answer(changed), invalidates: [`thing-${changed.id}`, "things"] };
     },
     list: (request) =>
-      answerList<Thing>({
+      respondWithList<Thing>({
         request,
         cursors,
         list: nameList("things", {}),
@@ -291,7 +291,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
         load: async (page) => pageOf(page),
       }),
     own: (request) =>
-      answerRead(request, {
+      respondToRead(request, {
         readVersion: async () => ({ ...show(find("1")), audience: "caller" }),
         load: async () => ({ ...answer(find("1")), representation: { ...show(find("1")), audience: "caller" } }),
       }),
@@ -309,7 +309,7 @@ function change(id: string, changes: Partial<Thing>): void {
 }
 
 /** As a keyset statement would find them, from the highest id down. */
-function pageOf({ limit, position }: PageRequest): Page<Thing> {
+function pageOf({ limit, position }: PageRequest): ListPage<Thing> {
   const at = things.findIndex(({ id }) => id === position?.id);
   const [begin, end] = position?.direction === "prev" ? [Math.max(0, at - limit), at] : [at + 1, at + 1 + limit];
   return { items: things.slice(begin, end), hasNext: end < things.length, hasPrev: begin > 0 };

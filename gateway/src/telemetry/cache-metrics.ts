@@ -1,6 +1,7 @@
 import type { KeptSize } from "@tributary/kit/collections/bounded-map";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
+import type { MapSize } from "@tributary/kit/collections/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
 const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<
@@ -9,7 +10,7 @@ const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] 
 >[];
 
 export type CacheName = (typeof cacheNames)[number];
-export type CacheSizes = Readonly<Record<CacheName, KeptSize>>;
+export type CacheSizes = Readonly<Record<CacheName, MapSize>>;
 
 export interface GaugeSources {
   cacheSizes(): CacheSizes;

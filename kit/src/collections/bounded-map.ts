@@ -1,7 +1,7 @@
 // A cache that is bounded by the number and the weight of its entries.
 
 /** How full a cache is. */
-export interface KeptSize {
+export interface MapSize {
   readonly entries: number;
   /** Estimated. */
   readonly bytes: number;
@@ -18,7 +18,7 @@ export interface BoundedMap<Value> {
   /** Does not count as use. */
   values(): Iterable<Value>;
   /** The weight is taken for bytes. */
-  size(): KeptSize;
+  size(): MapSize;
 }
 
 interface Entry<Value> {

@@ -8,7 +8,7 @@ type Representation = Readonly<Record<string, unknown>>;
  * that it would have shared with the others. A key that is no text cannot exist, and what cannot exist is null; a type that is no
  * entity here is BAD_USER_INPUT.
  */
-export function separateEntities(schema: GraphQLSchema): void {
+export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
   const resolve = field?.resolve;
   if (field === undefined || resolve === undefined) return;

@@ -8,7 +8,7 @@ import { buildSubgraphSchema } from "@apollo/subgraph";
 import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
 import { GraphQLError, type GraphQLFormattedError, Kind, parse } from "graphql";
-import { separateEntities } from "./entities.ts";
+import { resolveEntitiesSeparately } from "./entities.ts";
 import { AppError, type ErrorCode, statusOf } from "../errors/app-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
@@ -18,7 +18,7 @@ import { createGraphqlObserver } from "../telemetry/graphql-observer.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-export interface SubgraphDoorOptions<Context extends object> {
+export interface SubgraphEndpointOptions<Context extends object> {
   /** The text of the service's `schema.graphql`. */
   readonly typeDefs: string;
   /** The resolver map, typed by the service's generated types. */
@@ -33,7 +33,7 @@ export interface SubgraphDoorOptions<Context extends object> {
   readonly bodyBytesMax?: number;
 }
 
-export interface SubgraphDoor {
+export interface SubgraphEndpoint {
   readonly router: Router;
   stop(): Promise<void>;
 }
@@ -44,11 +44,11 @@ const rootFieldsMax = 100;
  * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
  * Errors that are for the client keep their code and problems; all others are masked and logged whole.
  */
-export async function createSubgraphDoor<Context extends object>(
-  o: SubgraphDoorOptions<Context>,
-): Promise<SubgraphDoor> {
+export async function createSubgraphEndpoint<Context extends object>(
+  o: SubgraphEndpointOptions<Context>,
+): Promise<SubgraphEndpoint> {
   const schema = buildSubgraphSchema([{ typeDefs: parse(o.typeDefs), resolvers: o.resolvers as never }]);
-  separateEntities(schema);
+  resolveEntitiesSeparately(schema);
   const server = new ApolloServer<Context>({
     schema,
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),

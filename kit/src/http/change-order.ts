@@ -1,7 +1,7 @@
 import type { Precondition } from "./etag.ts";
 
 /** What a change is asked with, read in this order. */
-export interface AskedChange<T> {
+export interface RequestedChange<T> {
   /** @throws AppError PRECONDITION_REQUIRED. */
   readonly precondition: () => Precondition;
   /** @throws AppError BAD_USER_INPUT with every problem. */
@@ -15,7 +15,7 @@ export interface AskedChange<T> {
  * @param requireChangeable called once something is wrong, with the conditions if they could be read; throws what comes before.
  */
 export async function readChange<T>(
-  { precondition, input }: AskedChange<T>,
+  { precondition, input }: RequestedChange<T>,
   requireChangeable: (versions: Precondition | undefined) => Promise<void>,
 ): Promise<{ readonly versions: Precondition; readonly change: T }> {
   let versions: Precondition | undefined;

@@ -3,7 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import {
   anyVersion,
   createProjection,
-  isMet,
+  allowsVersion,
   isSameEtag,
   matchesIfNoneMatch,
   readPrecondition,
@@ -48,7 +48,7 @@ test("If-None-Match excludes the versions that it names, and `*` excludes every 
     readPrecondition((name) => (name === "if-none-match" ? ifNoneMatch : undefined), "optional");
   expect(read('"3-v1-public", W/"4-v1-public", "nonsense"')).toEqual({ only: null, not: ["3", "4"] });
   expect(read("*").only).toEqual([]);
-  expect(["3", "4", "5"].map((version) => isMet(read('"3-v1-public", W/"4-v1-public"'), version))).toEqual([
+  expect(["3", "4", "5"].map((version) => allowsVersion(read('"3-v1-public", W/"4-v1-public"'), version))).toEqual([
     false,
     false,
     true,

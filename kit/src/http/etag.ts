@@ -101,13 +101,13 @@ function readVersions(list: string, comparison: "strong" | "weak"): readonly str
   });
 }
 
-export function isMet({ only, not }: Precondition, rowVersion: string): boolean {
+export function allowsVersion({ only, not }: Precondition, rowVersion: string): boolean {
   return (only === null || only.includes(rowVersion)) && !not.includes(rowVersion);
 }
 
 /** @throws AppError PRECONDITION_FAILED if the row has another version. */
 export function requireVersion(precondition: Precondition, rowVersion: string): void {
-  if (isMet(precondition, rowVersion)) return;
+  if (allowsVersion(precondition, rowVersion)) return;
   throw new AppError("PRECONDITION_FAILED", "The resource has changed since you read it. Read it again.");
 }
 

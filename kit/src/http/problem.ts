@@ -13,14 +13,14 @@ export interface ProblemDocument {
   readonly choices?: readonly string[];
 }
 
-export interface AboutRequest {
+export interface ProblemContext {
   /** The path that was asked for, without its query: a query may hold what must not be repeated. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export function toProblemDocument(error: AppError, about: AboutRequest): ProblemDocument {
+export function toProblemDocument(error: AppError, about: ProblemContext): ProblemDocument {
   const errors = error.problems ?? error.parameterProblems;
   return {
     type: `/problems/${error.code.toLowerCase().replaceAll("_", "-")}`,
@@ -41,7 +41,7 @@ const saidOfAnswers = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modifi
  * Answers with `application/problem+json`, never to be stored. `Retry-After` is said where the error says so; a 401 names the scheme
  * (RFC 9110, 11.6.1), and to whoever sent a token that it is not good (RFC 6750, 3.1). Does nothing but end the connection when the answer has begun already.
  */
-export function writeProblem(response: ServerResponse, error: AppError, about: AboutRequest = {}): void {
+export function writeProblem(response: ServerResponse, error: AppError, about: ProblemContext = {}): void {
   if (response.headersSent) return void response.destroy();
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, about)));
   response.statusCode = statusOf[error.code];

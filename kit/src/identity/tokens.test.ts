@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
-import { createAuthenticator, type Identity, hasScope, isUser, refuse, requireScope, requireUser } from "./tokens.ts";
+import { createAuthenticator, type Identity, hasScope, isUser, denyAccess, requireScope, requireUser } from "./tokens.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { createSpanCollector } from "../testing/trace.ts";
 
@@ -88,7 +88,7 @@ test("an issuer that is down for a while locks nobody out, and the operator is t
     ...passing,
     userIdClaim: "sub",
     onKeysError: told.resolve,
-    onKeysAsked: (isGiven) => void asked.push(isGiven),
+    onKeysFetched: (isGiven) => void asked.push(isGiven),
   });
   const token = await passing.token("1", [], { exp: beginMs / 1000 + 48 * 3_600 });
   const once = `Bearer ${token}`;
@@ -129,7 +129,7 @@ test("keys that were changed are asked for again after ten minutes", async () =>
 
 test("a token is verified once, and no longer believed after it ends", async () => {
   let now = Date.now();
-  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", now: () => now, keptTokensMax: 1 });
+  const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", now: () => now, verifiedTokensMax: 1 });
   const token = `Bearer ${await issuer.token("1")}`;
   const first = await authenticate(token);
   expect(await authenticate(token)).toBe(first);
@@ -149,7 +149,7 @@ test("who may is asked in words", () => {
   expect(requireScope(ada, "posts:write:all", "posts:write")).toBe(ada);
   expect(() => requireScope(ada, "users:write")).toThrow("users:write");
   expect(() => requireUser({ kind: "anonymous" })).toThrow("token");
-  expect([refuse(ada, "no").code, refuse({ kind: "anonymous" }, "no").code]).toEqual(["FORBIDDEN", "UNAUTHENTICATED"]);
+  expect([denyAccess(ada, "no").code, denyAccess({ kind: "anonymous" }, "no").code]).toEqual(["FORBIDDEN", "UNAUTHENTICATED"]);
 });
 
 test("keys that a request has to wait for are a span of its trace, and keys that are known are none", async () => {

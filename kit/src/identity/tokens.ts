@@ -5,19 +5,19 @@ import { isRowId } from "../postgres/row-id.ts";
 import { noTrace, type Span, type Trace } from "../telemetry/tracing/trace.ts";
 
 /** Who calls. It comes from a verified token or from nowhere; no header says it. */
-export type Identity = Anonymous | User;
+export type Identity = AnonymousIdentity | UserIdentity;
 
-export interface Anonymous {
+export interface AnonymousIdentity {
   readonly kind: "anonymous";
 }
 
-export interface User {
+export interface UserIdentity {
   readonly kind: "user";
   readonly userId: string;
   readonly scopes: ReadonlySet<string>;
 }
 
-export const anonymous: Anonymous = { kind: "anonymous" };
+export const anonymous: AnonymousIdentity = { kind: "anonymous" };
 
 export interface AuthenticatorOptions {
   readonly issuer: string;
@@ -28,12 +28,12 @@ export interface AuthenticatorOptions {
   /** Leeway for clocks that differ, in seconds. */
   readonly clockToleranceSeconds?: number;
   /** Verified tokens kept, at most this many and each at most 60 s. */
-  readonly keptTokensMax?: number;
+  readonly verifiedTokensMax?: number;
   readonly now?: () => number;
   /** Told when the keys could not be had anew; those that are known go on. */
   readonly onKeysError?: (error: unknown) => void;
   /** Told each time that the issuer was asked for its keys: whether it answered with 200. */
-  readonly onKeysAsked?: (isGiven: boolean) => void;
+  readonly onKeysFetched?: (isGiven: boolean) => void;
   /** The asking for keys becomes a span of the request that causes it. */
   readonly trace?: Pick<Trace, "span">;
 }
@@ -57,7 +57,7 @@ const keysRetryMs = 30_000;
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
   const keys = createKeys(o);
   const now = o.now ?? Date.now;
-  const kept = createKept(o.keptTokensMax ?? 10_000, now);
+  const kept = createKept(o.verifiedTokensMax ?? 10_000, now);
 
   return async function authenticate(authorization) {
     if (authorization === undefined) return anonymous;
@@ -88,17 +88,17 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
 }
 
 /** The issuer's keys. An issuer that is down keeps nobody out who has a token of a key that is known. */
-function createKeys({ jwksUrl, onKeysError, onKeysAsked, trace = noTrace }: AuthenticatorOptions): JWTVerifyGetKey {
+function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: AuthenticatorOptions): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 3_000,
     cooldownDuration: 1_000,
     cacheMaxAge: keysKeptMs,
     async [customFetch](url, options) {
       const response = await fetchKeys(url, options, trace).catch((error: unknown) => {
-        onKeysAsked?.(false);
+        onKeysFetched?.(false);
         throw error;
       });
-      onKeysAsked?.(response.status === 200);
+      onKeysFetched?.(response.status === 200);
       return response;
     },
   });
@@ -142,20 +142,20 @@ export function isUser(identity: Identity, userId: string | null): boolean {
 }
 
 /** @throws AppError UNAUTHENTICATED when nobody calls. */
-export function requireUser(identity: Identity): User {
+export function requireUser(identity: Identity): UserIdentity {
   if (identity.kind === "user") return identity;
   throw new AppError("UNAUTHENTICATED", "This needs a token: send one as `Authorization: Bearer …`.");
 }
 
 /** @throws AppError UNAUTHENTICATED when nobody calls, FORBIDDEN when no one of the scopes is there. */
-export function requireScope(identity: Identity, ...anyOf: readonly string[]): User {
+export function requireScope(identity: Identity, ...anyOf: readonly string[]): UserIdentity {
   const user = requireUser(identity);
   if (anyOf.some((scope) => user.scopes.has(scope))) return user;
   throw new AppError("FORBIDDEN", `This needs the scope ${anyOf.join(" or ")}.`);
 }
 
 /** What a caller gets who has a token that does not reach this far. One sentence for all, so that it tells nothing more. */
-export function refuse(identity: Identity, message: string): AppError {
+export function denyAccess(identity: Identity, message: string): AppError {
   return identity.kind === "anonymous"
     ? new AppError("UNAUTHENTICATED", "This needs a token: send one as `Authorization: Bearer …`.")
     : new AppError("FORBIDDEN", message);
@@ -170,7 +170,7 @@ function readBearer(authorization: string): string {
   return token;
 }
 
-function readIdentity(payload: JWTPayload, claim: string): User {
+function readIdentity(payload: JWTPayload, claim: string): UserIdentity {
   const raw = payload[claim];
   // A number above 2^53 was rounded when it was read, perhaps to another user's id.
   const userId = Number.isSafeInteger(raw) ? String(raw) : raw;
@@ -200,15 +200,15 @@ function toAppError(error: unknown): AppError {
 }
 
 function createKept(max: number, now: () => number) {
-  const identities = createBoundedMap<{ readonly identity: User; readonly until: number }>({ entriesMax: max });
+  const identities = createBoundedMap<{ readonly identity: UserIdentity; readonly until: number }>({ entriesMax: max });
   return {
-    find(token: string): User | undefined {
+    find(token: string): UserIdentity | undefined {
       const entry = identities.get(token);
       if (entry && entry.until > now()) return entry.identity;
       identities.delete(token);
       return undefined;
     },
-    keep(token: string, identity: User, until: number): void {
+    keep(token: string, identity: UserIdentity, until: number): void {
       identities.set(token, { identity, until });
     },
   };

@@ -1,6 +1,6 @@
 import type { Cursors } from "./cursor.ts";
 import { invalidInput } from "../errors/app-error.ts";
-import type { Page, PageRequest } from "./keyset.ts";
+import type { ListPage, PageRequest } from "./keyset.ts";
 
 /** A Relay connection, as our schemas spell it. */
 export interface Connection<T> {
@@ -32,7 +32,7 @@ export function readConnectionRequest(
 }
 
 export function toConnection<T>(
-  page: Page<T>,
+  page: ListPage<T>,
   cursors: Cursors,
   list: string,
   idOf: (item: T) => string,

@@ -2,16 +2,16 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
 /** Where a page begins: after a row, going forward, or before one, going back. */
-export interface Position {
+export interface CursorPosition {
   readonly direction: "next" | "prev";
   readonly id: string;
 }
 
 /** Opaque, signed positions in a list. `list` names the list *and its filters*: a cursor holds for those alone. */
 export interface Cursors {
-  write(list: string, position: Position): string;
+  write(list: string, position: CursorPosition): string;
   /** @throws AppError INVALID_CURSOR for one that we did not sign, or signed for another list. */
-  read(list: string, cursor: string): Position;
+  read(list: string, cursor: string): CursorPosition;
 }
 
 const cursorCharsMax = 512;

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { joinLookups } from "./joined-lookup.ts";
+import { batchLookups } from "./joined-lookup.ts";
 
 let asked: (readonly string[])[] = [];
 beforeEach(() => {
@@ -13,21 +13,21 @@ async function find(ids: readonly string[]) {
 }
 
 test("look-ups of one turn are one statement, each id once, and each hears its own", async () => {
-  const lookUp = joinLookups(find);
+  const lookUp = batchLookups(find);
   const found = await Promise.all(["1", "2", "none", "1"].map(lookUp));
   expect(found.map((row) => row?.id)).toEqual(["1", "2", undefined, "1"]);
   expect(asked).toEqual([["1", "2", "none"]]);
 });
 
 test("nothing is remembered", async () => {
-  const lookUp = joinLookups(find);
+  const lookUp = batchLookups(find);
   expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
 });
 
 test("who asks while a statement is under way is not answered by it: it began before what they may have written", async () => {
   let stored = "old";
   const answers: (() => void)[] = [];
-  const lookUp = joinLookups(async (ids) => {
+  const lookUp = batchLookups(async (ids) => {
     const rows = ids.map((id) => ({ id, stored }));
     await new Promise<void>((resolve) => answers.push(resolve));
     return rows;
@@ -43,13 +43,13 @@ test("who asks while a statement is under way is not answered by it: it began be
 });
 
 test("a statement looks up so many and no more", async () => {
-  const lookUp = joinLookups(find, 2);
+  const lookUp = batchLookups(find, 2);
   await Promise.all(["1", "2", "3", "4", "5"].map(lookUp));
   expect(asked).toEqual([["1", "2"], ["3", "4"], ["5"]]);
 });
 
 test("a failure is told to all who asked together, and to nobody who comes after", async () => {
-  const lookUp = joinLookups(find);
+  const lookUp = batchLookups(find);
   const outcomes = await Promise.allSettled(["1", "broken"].map(lookUp));
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect((await lookUp("1"))?.id).toBe("1");

@@ -10,7 +10,7 @@ interface Waiting<T> {
  * of it is asked afterwards.
  * @param idsMax the most that one statement looks up, at least 1.
  */
-export function joinLookups<T extends { readonly id: string }>(
+export function batchLookups<T extends { readonly id: string }>(
   find: (ids: readonly string[]) => Promise<readonly T[]>,
   idsMax = 100,
 ): (id: string) => Promise<T | undefined> {

@@ -1,15 +1,15 @@
-import type { Position } from "./cursor.ts";
+import type { CursorPosition } from "./cursor.ts";
 
 export interface PageRequest {
   /** 1 to 100. */
   readonly limit: number;
   /** Nothing: from the beginning. */
-  readonly position?: Position | undefined;
+  readonly position?: CursorPosition | undefined;
   /** After so many bytes no further rows are needed: a page may end early. A list of large rows need not read them all then. */
   readonly bytesMax?: number | undefined;
 }
 
-export interface Page<T> {
+export interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasNext: boolean;
   readonly hasPrev: boolean;
@@ -32,7 +32,7 @@ export interface Keyset {
  * @param placeholder such as `$1`, the place of `id` among the statement's values.
  * @param order the list's order going forward.
  */
-export function keyset(
+export function createKeyset(
   column: string,
   placeholder: string,
   request: PageRequest,
@@ -50,7 +50,7 @@ export function keyset(
 }
 
 /** Turns the rows of a keyset statement into a page, in the list's order whichever way it was read. */
-export function toPage<T>(rows: readonly T[], request: PageRequest): Page<T> {
+export function toPage<T>(rows: readonly T[], request: PageRequest): ListPage<T> {
   const more = rows.length > request.limit;
   const items = rows.slice(0, request.limit);
   if (request.position?.direction === "prev") return { items: items.reverse(), hasNext: true, hasPrev: more };

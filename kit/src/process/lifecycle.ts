@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { ConfigError } from "./env.ts";
 import { hasOneHost } from "../http/host.ts";
-import { createOwedAnswers, type OwedAnswers } from "./pending-responses.ts";
+import { createPendingResponseList, type PendingResponseList } from "./pending-responses.ts";
 import type { Log } from "./log.ts";
 
 export interface RunningServer {
@@ -55,7 +55,7 @@ export interface ServerOptions {
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let draining = false;
   const isReady = async () => !draining && (await o.isReady());
-  const owed = createOwedAnswers();
+  const owed = createPendingResponseList();
   const { optimizeEmptyRequests = false } = o;
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
     owed.add(response);
@@ -177,7 +177,7 @@ const incompleteRequestGraceMs = 1_000;
  * used for one more request, so that none is closed while its client sends one. Connections with half a request, or that never had one,
  * are closed last.
  */
-async function closeServer(server: Server, pending: OwedAnswers, graceMs: number): Promise<void> {
+async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   // Not `server.close`, which closes idle connections too.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { InFlightList } from "../collections/in-flight-list.ts";
 
 /** The answers that a server is making. */
-export interface OwedAnswers {
+export interface PendingResponseList {
   /** Has to be told of every response before anything is written to it. */
   add(response: ServerResponse): void;
   /**
@@ -19,7 +19,7 @@ export interface OwedAnswers {
   settled(): Promise<void>;
 }
 
-export function createOwedAnswers(): OwedAnswers {
+export function createPendingResponseList(): PendingResponseList {
   const owed = new InFlightList<ServerResponse>();
   let areLast = false;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Audience, callerMatters, toCachingHeaders, writeGroups } from "./caching.ts";
+import { type Audience, dependsOnCaller, toCachingHeaders, writeGroups } from "./caching.ts";
 import type { RouteDeclaration } from "./routes.ts";
 
 const freshness = {
@@ -53,7 +53,7 @@ test("groups are names that every cache can bear", () => {
 function headersOf(more: Partial<RouteDeclaration>, audience: Audience | undefined, names: readonly string[] = []) {
   const declared = route(more);
   const shows = audience && { etag: '"1"', audience, groups: ["things", "thing-1"] };
-  return toCachingHeaders(declared, callerMatters(declared, new Set(names)), shows);
+  return toCachingHeaders(declared, dependsOnCaller(declared, new Set(names)), shows);
 }
 
 function route(more: Partial<RouteDeclaration>): RouteDeclaration {

@@ -4,7 +4,7 @@ import type { RouteDeclaration } from "./routes.ts";
 export type Audience = "everybody" | "caller";
 
 /** What is known of an answer to a GET before it is loaded. */
-export interface Representation {
+export interface RepresentationMetadata {
   /** A strong validator (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;
   /** Where it is true: the answer's body has not changed since. */
@@ -18,7 +18,7 @@ export interface Representation {
  * Whether the caller can change the answer of a request with these query parameters. Known before anything can be refused, so that
  * problems and 304s say it too.
  */
-export function callerMatters(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
+export function dependsOnCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));
 }
 
@@ -29,7 +29,7 @@ export function callerMatters(route: RouteDeclaration, queryNames: ReadonlySet<s
 export function toCachingHeaders(
   route: RouteDeclaration,
   isCallers: boolean,
-  shows: Representation | undefined,
+  shows: RepresentationMetadata | undefined,
 ): Readonly<Record<string, string>> {
   if (route.cache === "none") return { "Cache-Control": "no-store" };
   const groups = toGroupsHeader(shows?.groups ?? []);
@@ -44,7 +44,7 @@ function toGroupsHeader(groups: readonly string[]): Readonly<Record<string, stri
 }
 
 /** A parameter that makes a public route's answer the caller's does so whatever is found. */
-function audienceOf(route: RouteDeclaration, isCallers: boolean, shows: Representation | undefined): Audience {
+function audienceOf(route: RouteDeclaration, isCallers: boolean, shows: RepresentationMetadata | undefined): Audience {
   if (isCallers && route.cache === "public") return "caller";
   return shows?.audience ?? (isCallers ? "caller" : "everybody");
 }

@@ -1,6 +1,6 @@
 import { matchesIfNoneMatch } from "../http/etag.ts";
 import { parseHttpDate } from "../http/http-date.ts";
-import type { Representation } from "./caching.ts";
+import type { RepresentationMetadata } from "./caching.ts";
 
 type ReadHeader = (name: string) => string | undefined;
 
@@ -21,7 +21,7 @@ export function hasConditions(header: ReadHeader): boolean {
  * ignored, as in the REST proxy: they protect changes (13.1.1, 13.1.4), and a 412 could not be shared by its cache.
  * @returns whether the response is 304.
  */
-export function isNotModified(header: ReadHeader, shows: Representation, nowMs = Date.now()): boolean {
+export function isNotModified(header: ReadHeader, shows: RepresentationMetadata, nowMs = Date.now()): boolean {
   const modifiedMs = toSettledMs(shows, nowMs);
   const ifNoneMatch = header("if-none-match");
   if (ifNoneMatch !== undefined) return matchesIfNoneMatch(ifNoneMatch, shows.etag);
@@ -36,14 +36,14 @@ export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
 }
 
 /** `ETag`, and `Last-Modified` where it is true and settled. */
-export function toValidatorHeaders(shows: Representation, nowMs = Date.now()): Readonly<Record<string, string>> {
+export function toValidatorHeaders(shows: RepresentationMetadata, nowMs = Date.now()): Readonly<Record<string, string>> {
   const modifiedMs = toSettledMs(shows, nowMs);
   if (modifiedMs === undefined) return { ETag: shows.etag };
   return { ETag: shows.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
 }
 
 /** In whole seconds, as the header says it. */
-function toSettledMs({ lastModified }: Representation, nowMs: number): number | undefined {
+function toSettledMs({ lastModified }: RepresentationMetadata, nowMs: number): number | undefined {
   if (lastModified === undefined || nowMs - lastModified.getTime() < settledMs) return undefined;
   return Math.floor(lastModified.getTime() / 1_000) * 1_000;
 }

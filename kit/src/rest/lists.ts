@@ -1,11 +1,11 @@
-import type { Cursors, Position } from "../lists/cursor.ts";
+import type { Cursors, CursorPosition } from "../lists/cursor.ts";
 import { AppError, type ErrorCode, type ParameterProblem } from "../errors/app-error.ts";
 import { type Projection, type RowVersion, writeListEtag } from "../http/etag.ts";
-import type { Page, PageRequest } from "../lists/keyset.ts";
-import { type Conditional, pageBytesMax, type RestAnswer, type RestRequest } from "./rest-endpoint.ts";
-import type { Audience, Representation } from "./caching.ts";
+import type { ListPage, PageRequest } from "../lists/keyset.ts";
+import { type ConditionalResponse, listBytesMax, type RestResponse, type RestRequest } from "./rest-endpoint.ts";
+import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
-import { answerRead } from "./reading.ts";
+import { respondToRead } from "./reading.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
@@ -14,7 +14,7 @@ import { answerRead } from "./reading.ts";
 export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
   const problems = [...request.queryProblems, ...limitProblems(request)];
-  let position: Position | undefined;
+  let position: CursorPosition | undefined;
   try {
     position = cursor === undefined ? undefined : cursors.read(list, cursor);
   } catch (error) {
@@ -22,7 +22,7 @@ export function readPageRequest(request: RestRequest, cursors: Cursors, list: st
     problems.push({ parameter: "cursor", code: "invalid_cursor", detail: message });
   }
   if (problems.length > 0) throw invalidQuery(problems);
-  return { limit: Number(limit), position, bytesMax: pageBytesMax };
+  return { limit: Number(limit), position, bytesMax: listBytesMax };
 }
 
 /**
@@ -57,7 +57,7 @@ function requireAppError(error: unknown, code: ErrorCode): AppError {
   throw error;
 }
 
-export interface ListReading<T extends { readonly rowVersion: string }> {
+export interface ListRead<T extends { readonly rowVersion: string }> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
   /** The list's name with its filters, from `nameList`. */
@@ -70,19 +70,19 @@ export interface ListReading<T extends { readonly rowVersion: string }> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   /** The page's rows by id and version alone, by one light statement over the same rows as `load`. */
-  readVersion(page: PageRequest): Promise<Page<RowVersion>>;
-  load(page: PageRequest): Promise<Page<T>>;
+  readVersion(page: PageRequest): Promise<ListPage<RowVersion>>;
+  load(page: PageRequest): Promise<ListPage<T>>;
 }
 
 /**
  * Answers a list by the versions of its rows where that will do, and with the rows otherwise.
  * @throws AppError 400 with every parameter that is bad.
  */
-export async function answerList<T extends { readonly rowVersion: string }>(
-  o: ListReading<T>,
-): Promise<RestAnswer | Conditional> {
+export async function respondWithList<T extends { readonly rowVersion: string }>(
+  o: ListRead<T>,
+): Promise<RestResponse | ConditionalResponse> {
   const asked = readPageRequest(o.request, o.cursors, o.list);
-  return answerRead(o.request, {
+  return respondToRead(o.request, {
     readVersion: async () => toRepresentation(o, asked, await o.readVersion(asked)),
     load: async () => {
       const page = await o.load(asked);
@@ -93,10 +93,10 @@ export async function answerList<T extends { readonly rowVersion: string }>(
 }
 
 function toRepresentation<T extends { readonly rowVersion: string }>(
-  { cursors, list, projection, view, audience, groups }: ListReading<T>,
+  { cursors, list, projection, view, audience, groups }: ListRead<T>,
   { limit, position }: PageRequest,
-  { items, hasNext, hasPrev }: Page<RowVersion>,
-): Representation {
+  { items, hasNext, hasPrev }: ListPage<RowVersion>,
+): RepresentationMetadata {
   // A cursor says how cursors are signed: those of an answer that is kept must not outlive their key.
   const signed = cursors.write(list, { direction: "next", id: "" });
   const place = position ? [position.direction, position.id] : [];
@@ -108,20 +108,20 @@ export interface ListOptions<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
   readonly list: string;
-  readonly page: Page<T>;
+  readonly page: ListPage<T>;
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** From version 2 on the list stands in an object, with its neighbours' cursors; before that, and without a projection, it is bare. */
   readonly projection?: Projection;
-  readonly representation?: Representation;
+  readonly representation?: RepresentationMetadata;
 }
 
 /**
  * A list with its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest from where the page began, so that
  * whoever goes on in the same direction misses nothing.
  */
-export function writeList<T>(o: ListOptions<T>): RestAnswer {
+export function writeList<T>(o: ListOptions<T>): RestResponse {
   const back = isBack(o);
   const { rendered, items, cut } = renderWithin(o.page.items, o.toJson, back);
   const first = items[0];
@@ -151,7 +151,7 @@ function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, from
   for (const item of fromEnd ? items.toReversed() : items) {
     const text = JSON.stringify(toJson(item));
     bytes += Buffer.byteLength(text) + 1;
-    if (bytes > pageBytesMax && rendered.length > 0) break;
+    if (bytes > listBytesMax && rendered.length > 0) break;
     rendered.push(text);
   }
   const cut = rendered.length < items.length;

@@ -7,7 +7,7 @@ import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 
 /** Responds with an AppError as its problem document, and masks any other error. */
-export function refuse(failures: RequestFailures, request: Request, response: Response, error: unknown): void {
+export function rejectRequest(failures: RequestFailures, request: Request, response: Response, error: unknown): void {
   const requestId = readRequestId(request.headers["x-request-id"]);
   failures.report(error, { requestId });
   const problem =
@@ -22,7 +22,7 @@ export function listMethods(here: readonly RouteDeclaration[]): readonly string[
 }
 
 /** A method that the path has no route for is a 405 that lists its methods; `OPTIONS` lists them in a 204. */
-export function refuseMethod(
+export function rejectMethod(
   failures: RequestFailures,
   here: readonly RouteDeclaration[],
   request: Request,
@@ -33,7 +33,7 @@ export function refuseMethod(
   // RFC 5789, 3.1
   if (methods.includes("PATCH")) response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  refuse(failures, request, response, new AppError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`));
+  rejectRequest(failures, request, response, new AppError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`));
 }
 
 /** The path as a client asked for it, above the router and without its query. */

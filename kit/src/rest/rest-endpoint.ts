@@ -3,10 +3,10 @@ import { deadlineHeader, startDeadline } from "../http/deadline.ts";
 import { AppError, invalidInput, type ParameterProblem } from "../errors/app-error.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import { mediaTypes, readBody } from "./body.ts";
-import { callerMatters, type Representation, toCachingHeaders, writeGroups } from "./caching.ts";
+import { dependsOnCaller, type RepresentationMetadata, toCachingHeaders, writeGroups } from "./caching.ts";
 import { hasConditions, isNotModified, toValidatorHeaders } from "./conditions.ts";
 import { invalidQuery, parseQuery } from "./query.ts";
-import { listMethods, publicPath, refuse, refuseMethod } from "./rejections.ts";
+import { listMethods, publicPath, rejectRequest, rejectMethod } from "./rejections.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
@@ -28,29 +28,29 @@ export interface RestRequest {
   readonly isConditional: boolean;
 }
 
-export interface RestAnswer {
+export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** A body that is bytes already, sent as it is. */
   readonly bytes?: Buffer;
   /** What a GET is known by: its validators and who may keep it. */
-  readonly representation?: Representation;
+  readonly representation?: RepresentationMetadata;
   /** The groups of what a write has changed: no copy of theirs is used any more (RFC 9875, 3). */
   readonly invalidates?: readonly string[];
 }
 
 /** An answer to a GET that is loaded only when the conditions of the request do not answer it already. */
-export interface Conditional extends Representation {
-  load(): Promise<RestAnswer>;
+export interface ConditionalResponse extends RepresentationMetadata {
+  load(): Promise<RestResponse>;
 }
 
-export type RestHandler = (request: RestRequest) => Promise<RestAnswer | Conditional>;
+export type RestHandler = (request: RestRequest) => Promise<RestResponse | ConditionalResponse>;
 
 /** One handler for each route; a missing one does not compile. */
 export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
 
-export interface RestDoorOptions<R extends readonly RouteDeclaration[]> {
+export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly version: number;
   readonly routes: R;
   readonly handlers: Handlers<R>;
@@ -65,7 +65,7 @@ export interface RestDoorOptions<R extends readonly RouteDeclaration[]> {
  * One version of a service's REST door: its declared routes and nothing else. What the routes do not allow is refused here, as a
  * problem document: unknown paths and methods, parameters, media types and bodies.
  */
-export function createRestDoor<const R extends readonly RouteDeclaration[]>(o: RestDoorOptions<R>): Router {
+export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(o: RestEndpointOptions<R>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const routes = o.routes.filter((route) => route.versions.includes(o.version));
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -73,29 +73,29 @@ export function createRestDoor<const R extends readonly RouteDeclaration[]>(o: R
     o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(here));
     router.all(path, (request, response) => {
       o.observer?.nameRoute("rest", `/v${o.version}${path}`);
-      void answer(o, here, request, response).catch((error: unknown) => refuse(o.failures, request, response, error));
+      void answer(o, here, request, response).catch((error: unknown) => rejectRequest(o.failures, request, response, error));
     });
   }
   router.use((request, response) => {
     o.observer?.nameRoute("rest", "other");
-    refuse(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
+    rejectRequest(o.failures, request, response, new AppError("NOT_FOUND", "There is nothing at this path."));
   });
   return router;
 }
 
 /** A list's answer ends at this many bytes, whatever its limit; the rest comes with the next page. */
-export const pageBytesMax = 1_048_576;
+export const listBytesMax = 1_048_576;
 
 async function answer<R extends readonly RouteDeclaration[]>(
-  o: RestDoorOptions<R>,
+  o: RestEndpointOptions<R>,
   here: readonly RouteDeclaration[],
   request: Request,
   response: Response,
 ): Promise<void> {
   const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
-  if (!route) return refuseMethod(o.failures, here, request, response);
+  if (!route) return rejectMethod(o.failures, here, request, response);
   const sent = new URLSearchParams(queryOf(request.url));
-  const isCallers = callerMatters(route, new Set(sent.keys()));
+  const isCallers = dependsOnCaller(route, new Set(sent.keys()));
   // Whatever becomes of the request: refusals say these too.
   if (isCallers) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
@@ -104,10 +104,10 @@ async function answer<R extends readonly RouteDeclaration[]>(
 }
 
 async function handle<R extends readonly RouteDeclaration[]>(
-  o: RestDoorOptions<R>,
+  o: RestEndpointOptions<R>,
   route: RouteDeclaration,
   request: Request,
-): Promise<RestAnswer | Conditional> {
+): Promise<RestResponse | ConditionalResponse> {
   const deadline = startDeadline(request.get(deadlineHeader));
   const header = (name: string) => request.get(name);
   const isRead = route.method === "GET";
@@ -135,7 +135,7 @@ function queryOf(url: string): string {
   return url.replace(/^[^?]*\??/, "");
 }
 
-interface Exchange {
+interface RestExchange {
   readonly route: RouteDeclaration;
   /** Whether the caller can change the answer. */
   readonly isCallers: boolean;
@@ -144,13 +144,13 @@ interface Exchange {
 }
 
 /** Answers from the version alone where that will do. What was loaded after all may have moved on since, and is asked once more. */
-async function settle(exchange: Exchange, found: RestAnswer | Conditional): Promise<void> {
+async function settle(exchange: RestExchange, found: RestResponse | ConditionalResponse): Promise<void> {
   if (!("load" in found)) return writeUnlessKnown(exchange, found);
   if (isKnown(exchange, found)) return writeNotModified(exchange, found);
   writeUnlessKnown(exchange, await found.load());
 }
 
-function writeUnlessKnown(exchange: Exchange, result: RestAnswer): void {
+function writeUnlessKnown(exchange: RestExchange, result: RestResponse): void {
   const { representation } = result;
   const mayBeKnown = exchange.route.method === "GET" && result.status === 200;
   if (mayBeKnown && representation && isKnown(exchange, representation))
@@ -158,20 +158,20 @@ function writeUnlessKnown(exchange: Exchange, result: RestAnswer): void {
   write(exchange, result);
 }
 
-function isKnown({ request, response }: Exchange, shows: Representation): boolean {
+function isKnown({ request, response }: RestExchange, shows: RepresentationMetadata): boolean {
   if (shows.audience === "caller") response.setHeader("Vary", "Authorization");
   return isNotModified((name) => request.get(name), shows);
 }
 
 /** What a 200 would have said about the copy that the caller has (RFC 9110, 15.4.5). */
-function writeNotModified({ route, isCallers, response }: Exchange, shows: Representation): void {
+function writeNotModified({ route, isCallers, response }: RestExchange, shows: RepresentationMetadata): void {
   response.statusCode = 304;
   setHeaders(response, toCachingHeaders(route, isCallers, shows));
   setHeaders(response, toValidatorHeaders(shows));
   response.end();
 }
 
-function write({ route, isCallers, request, response }: Exchange, result: RestAnswer): void {
+function write({ route, isCallers, request, response }: RestExchange, result: RestResponse): void {
   const bytes = result.bytes ?? (result.body === undefined ? undefined : Buffer.from(JSON.stringify(result.body)));
   const changed = result.invalidates ?? [];
   response.statusCode = result.status;

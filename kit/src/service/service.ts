@@ -12,11 +12,11 @@ import { warnOfMisspeltVariables } from "../process/misspelt-variables.ts";
 import { createDatabase, type Database } from "../postgres/postgres.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
-import { createRestDoor, type Handlers } from "../rest/rest-endpoint.ts";
-import { refuse } from "../rest/rejections.ts";
+import { createRestEndpoint, type Handlers } from "../rest/rest-endpoint.ts";
+import { rejectRequest } from "../rest/rejections.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 import type { ServiceConfig } from "./service-config.ts";
-import { createSubgraphDoor } from "../graphql/subgraph-endpoint.ts";
+import { createSubgraphEndpoint } from "../graphql/subgraph-endpoint.ts";
 import { createRequestFailures } from "../telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
@@ -39,7 +39,7 @@ export interface ServiceApp {
 }
 
 /** What a service brings to its doors; the rest is the same in every house. */
-export interface ServiceDoors<Context extends object, R extends readonly RouteDeclaration[]> {
+export interface ServiceEndpoints<Context extends object, R extends readonly RouteDeclaration[]> {
   /** The service's `schema.graphql`. */
   readonly schema: URL;
   /** Typed by the service's generated types. */
@@ -57,12 +57,12 @@ export interface ServiceDoors<Context extends object, R extends readonly RouteDe
  */
 export async function createServiceApp<Context extends object, const R extends readonly RouteDeclaration[]>(
   { name, authenticate, log, observer }: Pick<ServiceParts, "name" | "authenticate" | "log" | "observer">,
-  { schema, resolvers, createContext, routes, handlers }: ServiceDoors<Context, R>,
+  { schema, resolvers, createContext, routes, handlers }: ServiceEndpoints<Context, R>,
 ): Promise<ServiceApp> {
   requireHandlers(routes, handlers);
   const typeDefs = await readFile(schema, "utf8");
   const failures = createRequestFailures({ service: name, log, observer });
-  const graphql = await createSubgraphDoor({
+  const graphql = await createSubgraphEndpoint({
     typeDefs,
     resolvers,
     authenticate,
@@ -76,7 +76,7 @@ export async function createServiceApp<Context extends object, const R extends r
   app.use("/graphql", graphql.router);
   for (const [version, ofVersion] of Object.entries(handlers)) {
     const door = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
-    app.use(`/rest/v${version}`, createRestDoor(door));
+    app.use(`/rest/v${version}`, createRestEndpoint(door));
   }
   app.use((request, response) => {
     writeProblem(response, new AppError("NOT_FOUND", "There is nothing at this path."), {
@@ -86,7 +86,7 @@ export async function createServiceApp<Context extends object, const R extends r
   });
   // The router's own refusal, a path that is no percent-encoded UTF-8, comes past every handler; Express would answer it with a page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    refuse(failures, request, response, toPathError(error));
+    rejectRequest(failures, request, response, toPathError(error));
   });
   return {
     handler: app,
@@ -167,7 +167,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const authenticate = createAuthenticator({
     ...config,
     trace: telemetry.trace,
-    onKeysAsked: telemetry.countKeysAsked,
+    onKeysFetched: telemetry.countKeysAsked,
     onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
   });
   const cursors = createCursors(config.cursorKeys);

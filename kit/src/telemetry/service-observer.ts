@@ -6,7 +6,7 @@ import { readCallerContext } from "../http/trace-context.ts";
 import { createKnownValues } from "./metrics/known-values.ts";
 import type { serviceMetrics } from "./metrics/metric-declarations.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { recordFields, type RequestRecord, type RequestRecords } from "./request-record.ts";
+import { recordFields, type ServiceRequestRecord, type RequestRecords } from "./request-record.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { createRequestObserver, type FinishedRequest, isAccessLogged, roundMilliseconds } from "./request-observer.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
@@ -16,9 +16,9 @@ export interface ServiceObserver {
   /** Answers a request inside its record; counts, traces and logs it at its end. */
   observe(request: IncomingMessage, response: ServerResponse, answer: () => void): void;
   /** Says what the request under way asks for, by a name of ours: a declared path, or a field of the schema. */
-  nameRoute(door: RequestRecord["door"], route: string): void;
+  nameRoute(door: ServiceRequestRecord["door"], route: string): void;
   /** A route that requests may name: see `Metrics.announce`. */
-  announceRoute(door: RequestRecord["door"], route: string, methods: readonly string[]): void;
+  announceRoute(door: ServiceRequestRecord["door"], route: string, methods: readonly string[]): void;
   /** An entry of `errors[]` in the answer to the request under way. */
   countGraphqlError(code: string): void;
   /** The current request fails with this code. */
@@ -77,12 +77,12 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
   };
 }
 
-function fail(record: RequestRecord, code: string): void {
+function fail(record: ServiceRequestRecord, code: string): void {
   record.failureCode ??= code;
   record.span?.fail(code);
 }
 
-function createServiceRecord(span: Span | undefined, { headers }: IncomingMessage, requestId: string): RequestRecord {
+function createServiceRecord(span: Span | undefined, { headers }: IncomingMessage, requestId: string): ServiceRequestRecord {
   const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
   return { requestId, traceId, span, door: "other", route: "other", failureCode: undefined };
 }
@@ -91,7 +91,7 @@ function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
   const requests = metrics.counter("tributary_service_requests_total");
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 
-  return ({ record, request, status, milliseconds }: FinishedRequest<RequestRecord>): void => {
+  return ({ record, request, status, milliseconds }: FinishedRequest<ServiceRequestRecord>): void => {
     const { door, route, span, failureCode } = record;
     const method = methodOf(request.method);
     const hasFailed = failureCode !== undefined || status >= 500;
@@ -104,7 +104,7 @@ function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
   };
 }
 
-function endSpan({ door, route, span }: RequestRecord, method: string, status: number): void {
+function endSpan({ door, route, span }: ServiceRequestRecord, method: string, status: number): void {
   if (!span) return;
   const path = door === "graphql" ? "/graphql" : route;
   span.rename(door === "graphql" ? route : `${method} ${route}`);

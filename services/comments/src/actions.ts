@@ -1,8 +1,8 @@
 import { readChange } from "@tributary/kit/http/change-order";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { anyVersion, isMet, type Precondition } from "@tributary/kit/http/etag";
+import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
 import { hasScope, type Identity, isUser, requireScope } from "@tributary/kit/identity/tokens";
-import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import { batchLookups } from "@tributary/kit/lists/joined-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type Comment,
@@ -45,7 +45,7 @@ export interface DeletionOptions extends ChangeOptions {
  * authorization. One statement checks and makes a change; if it matches no row, a second one finds the reason.
  */
 export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
-  const lookUpState = joinLookups((ids) => store.findCommentStates(ids));
+  const lookUpState = batchLookups((ids) => store.findCommentStates(ids));
 
   return {
     findComments: (ids: readonly string[]) => store.findComments(ids),
@@ -142,7 +142,7 @@ function requireEdit(comment: Comment, { identity, writtenSince, precondition }:
   if (comment.createdAt < writtenSince) {
     throw new AppError("INVALID_STATE", "A comment can be changed only within 15 minutes of its creation.");
   }
-  if (precondition && !isMet(precondition, comment.rowVersion)) throw toVersionError();
+  if (precondition && !allowsVersion(precondition, comment.rowVersion)) throw toVersionError();
 }
 
 function toMissingError(): AppError {

@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Queryable } from "@tributary/kit/postgres/postgres";
 import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
@@ -58,9 +58,9 @@ function createLists(database: Queryable) {
     { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
     { selected, rows, living }: ListKind,
-  ): Promise<Page<Row>> {
+  ): Promise<ListPage<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
-    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
+    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [set.id, set.limit];
     const wheres = [set.where];
     if (living) wheres.push("deleted_at is null");

@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/http/etag";
-import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity/tokens";
-import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
+import { batchLookups } from "@tributary/kit/lists/joined-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type ListPart,
@@ -28,7 +28,7 @@ export type OrderActions = ReturnType<typeof createOrderActions>;
  * after authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createOrderActions(store: OrderStore) {
-  const lookUpVersion = joinLookups((skus) => store.findProductVersions(skus));
+  const lookUpVersion = batchLookups((skus) => store.findProductVersions(skus));
 
   return {
     findProducts: (skus: readonly string[]) => store.findProducts(skus),
@@ -77,7 +77,7 @@ export function createOrderActions(store: OrderStore) {
     requireReaderOf(identity: Identity, userId: string): string {
       requireScope(identity, "orders:read", "orders:read:all");
       if (isUser(identity, userId) || hasScope(identity, "orders:read:all")) return userId;
-      throw refuse(identity, "Only this user, or a caller with the scope orders:read:all, may read these orders.");
+      throw denyAccess(identity, "Only this user, or a caller with the scope orders:read:all, may read these orders.");
     },
 
     /** Does not check permissions: call `requireReader` or `requireReaderOf` first. */
@@ -140,7 +140,7 @@ function mayRead(identity: Identity, order: OrderState): boolean {
 function requireMayCancel(identity: Identity, order: Order): void {
   if (isUser(identity, order.customerId) || hasScope(identity, "orders:write:all")) return;
   requireReadable(identity, order);
-  throw refuse(identity, "Only the order's customer, or a caller with the scope orders:write:all, may cancel it.");
+  throw denyAccess(identity, "Only the order's customer, or a caller with the scope orders:write:all, may cancel it.");
 }
 
 function requireFound<T>(row: T | undefined, kind: "order" | "product"): T {

@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { RowVersion } from "@tributary/kit/http/etag";
 import { isRowId } from "@tributary/kit/postgres/row-id";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Database, Queryable } from "@tributary/kit/postgres/postgres";
 import { fingerprintOf, lockNumberOf, readSnapshot, type Snapshot } from "./idempotency.ts";
@@ -73,8 +73,8 @@ function createProductReads(database: Queryable) {
     listProductVersions: (request: PageRequest) => list<RowVersion>("product-versions", productVersionColumns, request),
   };
 
-  async function list<Row>(rows: string, selected: string, request: PageRequest): Promise<Page<Row>> {
-    const set = keyset("p.sku", "$1::text", request, "ascending");
+  async function list<Row>(rows: string, selected: string, request: PageRequest): Promise<ListPage<Row>> {
+    const set = createKeyset("p.sku", "$1::text", request, "ascending");
     const text = `select ${selected} from products p where ${set.where} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(`list-${rows}-${set.direction}`, text, [set.id, set.limit]), request);
   }
@@ -134,9 +134,9 @@ function createOrderReads(database: Queryable) {
     selected: string,
     { customerId, status, sort }: OrderFilters & { readonly customerId: string },
     request: PageRequest,
-  ): Promise<Page<Row>> {
+  ): Promise<ListPage<Row>> {
     if (!isRowId(customerId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = keyset("o.id", "$1::uuid", request, toIdOrder(sort));
+    const set = createKeyset("o.id", "$1::uuid", request, toIdOrder(sort));
     const wheres = ["o.customer_id = $3", set.where];
     const values: unknown[] = [set.id, set.limit, customerId];
     if (status !== undefined) wheres.push(`o.status = $${values.push(status)}`);

@@ -1,8 +1,8 @@
 import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
-import { anyVersion, isMet, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
-import { hasScope, type Identity, isUser, refuse, requireScope, requireUser } from "@tributary/kit/identity/tokens";
-import { joinLookups } from "@tributary/kit/lists/joined-lookup";
-import type { Page, PageRequest } from "@tributary/kit/lists/keyset";
+import { anyVersion, allowsVersion, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
+import { hasScope, type Identity, isUser, denyAccess, requireScope, requireUser } from "@tributary/kit/identity/tokens";
+import { batchLookups } from "@tributary/kit/lists/joined-lookup";
+import type { ListPage, PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type BriefPost,
   type StatusTransition,
@@ -26,7 +26,7 @@ export type PostActions = ReturnType<typeof createPostActions>;
  * authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createPostActions(store: PostStore) {
-  const lookUpState = joinLookups((ids) => store.findPostStates(ids));
+  const lookUpState = batchLookups((ids) => store.findPostStates(ids));
 
   return {
     ...createListActions(store),
@@ -67,7 +67,7 @@ export function createPostActions(store: PostStore) {
       const post = await requireWritable(identity, id);
       const versions = precondition();
       // Conditions are evaluated before the content (RFC 9110, 13.2.1).
-      if (!isMet(versions, post.rowVersion)) throw toVersionError();
+      if (!allowsVersion(versions, post.rowVersion)) throw toVersionError();
       const changes = input();
       if (changes.format !== undefined && changes.text === undefined) requireText(post);
       const updated = await store.updatePost(id, changes, versions);
@@ -97,7 +97,7 @@ export function createPostActions(store: PostStore) {
   /** The reason why an update matched no row. A wrong version is reported before a wrong status. */
   async function explainUnchanged(id: string, { status }: PostChanges, versions: Precondition): Promise<AppError> {
     const state = await lookUpState(id);
-    const isCurrent = state !== undefined && isMet(versions, state.rowVersion);
+    const isCurrent = state !== undefined && allowsVersion(versions, state.rowVersion);
     const allowed = status === undefined ? undefined : statusesBefore(status);
     if (isCurrent && allowed && !allowed.includes(state.status)) return toStatusError(allowed);
     return toVersionError();
@@ -109,7 +109,7 @@ export function createPostActions(store: PostStore) {
     const [post] = await store.findPosts([id]);
     if (post !== undefined && (isUser(identity, post.authorId) || hasScope(identity, "posts:write:all"))) return post;
     if (post === undefined || !mayRead(identity, post)) throw new AppError("NOT_FOUND", "There is no such post.");
-    throw refuse(identity, "Only the post's author, or a caller with the scope posts:write:all, may do this.");
+    throw denyAccess(identity, "Only the post's author, or a caller with the scope posts:write:all, may do this.");
   }
 }
 
@@ -127,12 +127,12 @@ function createListActions(store: PostStore) {
       status === "PUBLISHED" ? undefined : requireUser(identity).userId,
 
     /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
-    async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<Post>> {
+    async listPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<ListPage<Post>> {
       return store.listPosts(restrictToVisible(identity, filters), request);
     },
 
     /** @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones. */
-    async listBriefPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<BriefPost>> {
+    async listBriefPosts(identity: Identity, filters: PostFilters, request: PageRequest): Promise<ListPage<BriefPost>> {
       return store.listBriefPosts(restrictToVisible(identity, filters), request);
     },
 
@@ -140,7 +140,7 @@ function createListActions(store: PostStore) {
      * The versions of the posts that `listPosts` returns.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
-    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<Page<RowVersion>> {
+    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<ListPage<RowVersion>> {
       return store.listPostVersions(restrictToVisible(identity, filters), request);
     },
 

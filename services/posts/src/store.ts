@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Database } from "@tributary/kit/postgres/postgres";
 import { matchesWords, toWordPrefixQuery } from "@tributary/kit/postgres/word-search";
@@ -78,7 +78,7 @@ function createLists(database: Database) {
     name: string,
     selected: string,
     slices: readonly Slice[],
-  ): Promise<readonly Page<Row>[]> {
+  ): Promise<readonly ListPage<Row>[]> {
     const values = [
       slices.map(({ authorId }) => (isRowId(authorId) ? authorId : null)),
       slices.map(({ authorId, visibleTo = authorId }) => (isRowId(visibleTo) ? visibleTo : null)),
@@ -100,9 +100,9 @@ function createLists(database: Database) {
     selected: string,
     { status, authorId, visibleTo, search, sort }: VisibleFilters,
     request: PageRequest,
-  ): Promise<Page<Row>> {
+  ): Promise<ListPage<Row>> {
     if (authorId !== undefined && !isRowId(authorId)) return { items: [], hasNext: false, hasPrev: false };
-    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
+    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = [set.where, "status = $3"];
     const values: unknown[] = [set.id, set.limit, status];
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);

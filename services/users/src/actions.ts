@@ -1,8 +1,8 @@
 import { readChange } from "@tributary/kit/http/change-order";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { anyVersion, isMet, type Precondition } from "@tributary/kit/http/etag";
-import { type Identity, hasScope, isUser, refuse, requireScope } from "@tributary/kit/identity/tokens";
-import { joinLookups } from "@tributary/kit/lists/joined-lookup";
+import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
+import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
+import { batchLookups } from "@tributary/kit/lists/joined-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
@@ -28,7 +28,7 @@ export type UserActions = ReturnType<typeof createUserActions>;
  * authorization, so that an anonymous client gets 401 before any other error.
  */
 export function createUserActions(store: UserStore) {
-  const lookUpState = joinLookups((ids) => store.findUserStates(ids));
+  const lookUpState = batchLookups((ids) => store.findUserStates(ids));
 
   return {
     findUsers: (ids: readonly string[]) => store.findUsers(ids),
@@ -59,7 +59,7 @@ export function createUserActions(store: UserStore) {
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN. */
     readPrivate(identity: Identity, user: User): PrivatePart {
       if (mayReadPrivate(identity, user)) return user;
-      throw refuse(identity, "Only this user, or a caller with the scope users:read:private, may read this field.");
+      throw denyAccess(identity, "Only this user, or a caller with the scope users:read:private, may read this field.");
     },
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, CONFLICT. */
@@ -79,7 +79,7 @@ export function createUserActions(store: UserStore) {
       requireOwnerOrAll(identity, id);
       const { versions, change } = await readChange({ precondition, input }, async (readConditions) => {
         const { rowVersion } = requireActive(await lookUpState(id), deactivatedAs);
-        if (readConditions && !isMet(readConditions, rowVersion)) throw toVersionError();
+        if (readConditions && !allowsVersion(readConditions, rowVersion)) throw toVersionError();
       });
       if (change.role !== undefined) requireScope(identity, "users:write:all");
       const updated = await store.updateUser(id, change, versions);
@@ -119,7 +119,7 @@ function mayReadPrivate(identity: Identity, { id }: Pick<User, "id">): boolean {
 function requireOwnerOrAll(identity: Identity, id: string): void {
   requireScope(identity, "users:write", "users:write:all");
   if (isUser(identity, id) || hasScope(identity, "users:write:all")) return;
-  throw refuse(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
+  throw denyAccess(identity, "Only this user, or a caller with the scope users:write:all, may do this.");
 }
 
 function rejectDuplicateEmail(user: User | "email-taken", { emailPointer: pointer = "#/email" }: InputOptions): User {

@@ -1,6 +1,6 @@
 import type { Precondition, RowVersion } from "@tributary/kit/http/etag";
 import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
-import { keyset, type Page, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
+import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Database } from "@tributary/kit/postgres/postgres";
 import { violates } from "@tributary/kit/postgres/postgres";
@@ -86,8 +86,8 @@ export function createUserStore(database: Database) {
     selected: string,
     { role, search, sort }: UserFilters,
     request: PageRequest,
-  ): Promise<Page<Row>> {
-    const set = keyset("id", "$1::bigint", request, toIdOrder(sort));
+  ): Promise<ListPage<Row>> {
+    const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const wheres = ["deactivated_at is null", set.where];
     const values: unknown[] = [set.id, set.limit];
     if (role !== undefined) wheres.push(`role = $${values.push(role)}`);

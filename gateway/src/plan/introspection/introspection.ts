@@ -3,6 +3,8 @@ import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "gr
 import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
 import { Refusal } from "../../errors/codes.ts";
 import type { AdmittedOperation } from "../../parse/validated-operation.ts";
+import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
+import type { CompiledPlan } from "../compile/compiled-plan.ts";
 import {
   type IntrospectionEntry,
   type IntrospectionSelection,
@@ -30,7 +32,7 @@ export interface Introspection {
     operation: AdmittedOperation,
     variables: Json,
   ): IntrospectionValues | Promise<IntrospectionValues> | undefined;
-  size(): KeptSize;
+  size(): MapSize;
 }
 
 export interface IntrospectionOptions {

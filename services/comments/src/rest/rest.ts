@@ -1,11 +1,11 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import { isRowId } from "@tributary/kit/postgres/row-id";
-import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
-import type { Representation } from "@tributary/kit/rest/caching";
+import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
-import { answerList, readFilters } from "@tributary/kit/rest/lists";
-import { answerRead } from "@tributary/kit/rest/reading";
+import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
+import { respondToRead } from "@tributary/kit/rest/reading";
 import type { DeletedAs, CommentActions } from "../actions.ts";
 import {
   type Comment,
@@ -51,7 +51,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       );
     },
     async getComment(request) {
-      return answerRead(request, {
+      return respondToRead(request, {
         readVersion: async () => show(await actions.getLivingState(idOf(request), deletedAs)),
         load: async () => answer(await actions.getLiving(idOf(request), deletedAs)),
       });
@@ -78,11 +78,11 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
   };
 
-  function answer(comment: LivingComment): RestAnswer {
+  function answer(comment: LivingComment): RestResponse {
     return { status: 200, body: version.toJson(comment), representation: show(comment) };
   }
 
-  function show(comment: CommentState): Representation {
+  function show(comment: CommentState): RepresentationMetadata {
     return {
       etag: writeEtag(comment.rowVersion, projection, "public"),
       lastModified: lastModifiedOf(comment),
@@ -91,8 +91,8 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     };
   }
 
-  function list(request: RestRequest, filters: CommentFilters): Promise<RestAnswer | Conditional> {
-    return answerList<LivingComment>({
+  function list(request: RestRequest, filters: CommentFilters): Promise<RestResponse | ConditionalResponse> {
+    return respondWithList<LivingComment>({
       request,
       cursors,
       list: nameList("living-comments", { ...filters }),

@@ -1,9 +1,9 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
-import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
-import type { Representation } from "@tributary/kit/rest/caching";
-import { answerList, readFilters } from "@tributary/kit/rest/lists";
-import { answerRead } from "@tributary/kit/rest/reading";
+import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
+import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
+import { respondToRead } from "@tributary/kit/rest/reading";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
 import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";
@@ -56,7 +56,7 @@ function createOrderHandlers(
     },
     async getOrder(request) {
       const id = request.params["id"] ?? "";
-      return answerRead(request, {
+      return respondToRead(request, {
         readVersion: async () => show(await actions.getOrderState(request.identity, id)),
         load: async () => {
           const order = await actions.getOrder(request.identity, id);
@@ -74,19 +74,19 @@ function createOrderHandlers(
     },
   };
 
-  function answer(order: Order, lines: readonly OrderLine[]): RestAnswer {
+  function answer(order: Order, lines: readonly OrderLine[]): RestResponse {
     return { status: 200, body: version.toOrder(order, lines), representation: show(order) };
   }
 
   /** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
-  function show({ rowVersion }: Pick<Order, "rowVersion">): Representation {
+  function show({ rowVersion }: Pick<Order, "rowVersion">): RepresentationMetadata {
     return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
   }
 
   /** @param customer whose orders the caller may read. */
-  async function list(request: RestRequest, customer: string): Promise<RestAnswer | Conditional> {
+  async function list(request: RestRequest, customer: string): Promise<RestResponse | ConditionalResponse> {
     const filters = readFilters(request, readOrderFilters);
-    return answerList<Order & { readonly lines: readonly OrderLine[] }>({
+    return respondWithList<Order & { readonly lines: readonly OrderLine[] }>({
       request,
       cursors,
       list: nameList("orders", { customer, ...filters }),
@@ -113,7 +113,7 @@ function createProductHandlers(
 ): Omit<Handlers<typeof routes>, OrderRoute> {
   return {
     async listProducts(request) {
-      return answerList<Product>({
+      return respondWithList<Product>({
         request,
         cursors,
         list: nameList("products", {}),
@@ -129,7 +129,7 @@ function createProductHandlers(
     },
     async getProduct(request) {
       const sku = request.params["sku"] ?? "";
-      return answerRead(request, {
+      return respondToRead(request, {
         readVersion: async () => show(sku, await actions.getProductVersion(sku)),
         load: async () => {
           const product = await actions.getProduct(sku);
@@ -139,7 +139,7 @@ function createProductHandlers(
     },
   };
 
-  function show(sku: string, rowVersion: string): Representation {
+  function show(sku: string, rowVersion: string): RepresentationMetadata {
     return { etag: writeEtag(rowVersion, products, "public"), audience: "everybody", groups: groupsOfProduct(sku) };
   }
 }

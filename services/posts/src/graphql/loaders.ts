@@ -1,6 +1,6 @@
 import { loadById, loadByKey } from "@tributary/kit/graphql/loaders";
 import type { Identity } from "@tributary/kit/identity/tokens";
-import type { Page } from "@tributary/kit/lists/keyset";
+import type { ListPage } from "@tributary/kit/lists/keyset";
 import type { PostActions } from "../actions.ts";
 import type { BriefPost, Post, Slice } from "../model.ts";
 
@@ -14,11 +14,11 @@ export function createLoaders(actions: PostActions, identity: Identity) {
   return {
     whole: {
       post: loadById<Post>((ids) => actions.findPosts(identity, ids), idOf),
-      slice: loadByKey<Slice, Page<Post>>(actions.listSlices),
+      slice: loadByKey<Slice, ListPage<Post>>(actions.listSlices),
     },
     brief: {
       post: loadById<BriefPost>((ids) => actions.findBriefPosts(identity, ids), idOf),
-      slice: loadByKey<Slice, Page<BriefPost>>(actions.listBriefSlices),
+      slice: loadByKey<Slice, ListPage<BriefPost>>(actions.listBriefSlices),
     },
   };
 }

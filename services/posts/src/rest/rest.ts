@@ -2,10 +2,10 @@ import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import { isRowId } from "@tributary/kit/postgres/row-id";
-import type { Conditional, Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
-import type { Representation } from "@tributary/kit/rest/caching";
-import { answerList, readFilters } from "@tributary/kit/rest/lists";
-import { answerRead } from "@tributary/kit/rest/reading";
+import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
+import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
+import { respondToRead } from "@tributary/kit/rest/reading";
 import type { PostActions } from "../actions.ts";
 import {
   type NewPost,
@@ -45,7 +45,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async getPost(request) {
       const { identity } = request;
-      return answerRead(request, {
+      return respondToRead(request, {
         readVersion: async () => show(requireFound(await actions.findPostState(identity, idOf(request)))),
         load: async () => answer(requireFound(await actions.findPost(identity, idOf(request)))),
       });
@@ -64,12 +64,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
   };
 
-  function answer(post: Post): RestAnswer {
+  function answer(post: Post): RestResponse {
     return { status: 200, body: version.toJson(post), representation: show(post) };
   }
 
   /** Responses with published posts are the same for every caller; all others are for this caller alone. */
-  function show(post: PostState): Representation {
+  function show(post: PostState): RepresentationMetadata {
     const isPublic = post.status === "PUBLISHED";
     return {
       etag: writeEtag(post.rowVersion, version.projection, isPublic ? "public" : "private"),
@@ -78,10 +78,10 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     };
   }
 
-  async function list(request: RestRequest, filters: PostFilters): Promise<RestAnswer | Conditional> {
+  async function list(request: RestRequest, filters: PostFilters): Promise<RestResponse | ConditionalResponse> {
     const viewer = actions.listViewer(request.identity, filters);
     const isPublic = viewer === undefined;
-    return answerList<Post>({
+    return respondWithList<Post>({
       request,
       cursors,
       list: nameList("posts", { ...filters, lister: viewer }),

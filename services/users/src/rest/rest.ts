@@ -1,10 +1,10 @@
 import { type Cursors, nameList } from "@tributary/kit/lists/cursor";
 import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/http/etag";
 import type { Identity } from "@tributary/kit/identity/tokens";
-import type { Handlers, RestAnswer, RestRequest } from "@tributary/kit/rest/rest-endpoint";
-import type { Audience, Representation } from "@tributary/kit/rest/caching";
-import { answerList, readFilters } from "@tributary/kit/rest/lists";
-import { answerRead } from "@tributary/kit/rest/reading";
+import type { Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
+import type { Audience, RepresentationMetadata } from "@tributary/kit/rest/caching";
+import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
+import { respondToRead } from "@tributary/kit/rest/reading";
 import type { ChangeOptions, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
 import type { routes } from "./routes.ts";
@@ -36,7 +36,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async listUsers(request) {
       const { identity } = request;
       const filters = readFilters(request, readUserFilters);
-      return answerList<User>({
+      return respondWithList<User>({
         request,
         cursors,
         list: nameList("users", { ...filters }),
@@ -52,7 +52,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async getUser(request) {
       const { identity } = request;
-      return answerRead(request, {
+      return respondToRead(request, {
         readVersion: async () => show(identity, await actions.getActiveState(idOf(request), deactivatedAs)),
         load: async () => answer(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
       });
@@ -71,12 +71,12 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
   };
 
-  function answer(identity: Identity, user: User): RestAnswer {
+  function answer(identity: Identity, user: User): RestResponse {
     const body = version.toJson(user, actions.mayReadPrivate(identity, user));
     return { status: 200, body, representation: show(identity, user) };
   }
 
-  function show(identity: Identity, user: UserState): Representation {
+  function show(identity: Identity, user: UserState): RepresentationMetadata {
     const view = actions.mayReadPrivate(identity, user) ? "private" : "public";
     const etag = writeEtag(user.rowVersion, projection, view);
     return { etag, audience: audienceOf(identity), groups: [groupOf(user)] };
