@@ -75,22 +75,22 @@ test.each([
   [
     "/v1/things?nope=1",
     "/problems/unknown-parameter",
-    'There is no query parameter "nope" here. This path knows limit, search.',
+    'There is no query parameter "nope" here. This path accepts limit, search.',
   ],
   [
     "/v1/things?Limit=1",
     "/problems/unknown-parameter",
-    'There is no query parameter "Limit" here. This path knows limit, search.',
+    'There is no query parameter "Limit" here. This path accepts limit, search.',
   ],
   [
     "/v1/things?limit[]=1",
     "/problems/unknown-parameter",
-    'There is no query parameter "limit[]" here. This path knows limit, search.',
+    'There is no query parameter "limit[]" here. This path accepts limit, search.',
   ],
   [
     "/v1/things/1?limit=1",
     "/problems/unknown-parameter",
-    'There is no query parameter "limit" here. This path takes none.',
+    'There is no query parameter "limit" here. This path accepts none.',
   ],
   ["/v1/things?limit=1&limit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
   ["/v1/things?limit=1&%6cimit=2", "/problems/malformed-request", "The query parameter limit may be given once."],
@@ -100,7 +100,7 @@ test.each([
   [
     "/v1/things?__proto__=1",
     "/problems/unknown-parameter",
-    'There is no query parameter "__proto__" here. This path knows limit, search.',
+    'There is no query parameter "__proto__" here. This path accepts limit, search.',
   ],
 ])("%s is 400", async (path, type, detail) => {
   const stub = await startStub();

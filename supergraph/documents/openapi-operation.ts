@@ -55,7 +55,7 @@ export function toTemplate(path: string): string {
 
 /** Anybody, with a token that holds or without; or a token with one of the scopes, which only schemes with flows may list (4.8.30). */
 function toSecurity({ callers }: OperationDocument): Json {
-  return callers === "anybody"
+  return callers === "everyone"
     ? { security: [{}, { bearer: [] }] }
     : { security: [{ bearer: [] }], "x-scopes": callers };
 }
@@ -137,7 +137,7 @@ function problemsOf({ route, version, document }: OperationSource): readonly Err
     // A path's parameter that no id can be is answered before the service is asked.
     [document.path !== undefined, ["NOT_FOUND"]],
     [document.query?.["cursor"] !== undefined, ["INVALID_CURSOR"]],
-    [document.callers !== "anybody", ["FORBIDDEN"]],
+    [document.callers !== "everyone", ["FORBIDDEN"]],
     [document.ifMatch !== undefined, ["PRECONDITION_FAILED"]],
     [document.ifMatch === "required", ["PRECONDITION_REQUIRED"]],
     [route.method !== "GET", ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"]],

@@ -1,6 +1,6 @@
-// A cache that is bounded by the number and the weight of its entries.
+// A map that evicts entries, bounded by their number and their weight.
 
-/** How full a cache is. */
+/** The fill level of a cache. */
 export interface MapSize {
   readonly entries: number;
   /** Estimated. */
@@ -11,17 +11,17 @@ export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   /** @returns false for an entry heavier than the whole map, which is not stored. */
   set(key: string, value: Value, weight?: number): boolean;
-  /** Adds to the weight of an entry what it retains since it was stored. Negative for what it no longer retains. */
+  /** Changes the weight of a stored entry that retains more or less memory than before. `weight` may be negative. */
   addWeight(key: string, weight: number): void;
   delete(key: string): boolean;
   clear(): void;
-  /** Does not count as use. */
+  /** Does not count as a use of the entries. */
   values(): Iterable<Value>;
-  /** The weight is taken for bytes. */
+  /** Reports the weight as bytes. */
   size(): MapSize;
 }
 
-interface Entry<Value> {
+interface MapEntry<Value> {
   readonly value: Value;
   weight: number;
   used: boolean;
@@ -40,29 +40,31 @@ export function createBoundedMap<Value>({
 }: {
   entriesMax: number;
   weightMax?: number;
+  /** Called for every removed value: evicted, deleted or replaced. */
   onDrop?: (value: Value) => void;
+  /** Called for every entry that is evicted by the bounds. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
-  const kept = new Map<string, Entry<Value>>();
+  const entries = new Map<string, MapEntry<Value>>();
   let weight = 0;
 
   function drop(key: string): boolean {
-    const entry = kept.get(key);
+    const entry = entries.get(key);
     if (entry === undefined) return false;
     weight -= entry.weight;
-    kept.delete(key);
+    entries.delete(key);
     onDrop?.(entry.value);
     return true;
   }
 
-  /** Until there is room for so many more entries of this weight. */
-  function evict(entries: number, addedWeight: number): void {
-    for (const [key, entry] of kept) {
-      if (kept.size + entries <= entriesMax && weight + addedWeight <= weightMax) return;
+  /** Evicts entries until so many more of this total weight fit. */
+  function evict(addedEntries: number, addedWeight: number): void {
+    for (const [key, entry] of entries) {
+      if (entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax) return;
       if (entry.used) {
         entry.used = false;
-        kept.delete(key);
-        kept.set(key, entry);
+        entries.delete(key);
+        entries.set(key, entry);
       } else {
         drop(key);
         onEvicted?.();
@@ -72,7 +74,7 @@ export function createBoundedMap<Value>({
 
   return {
     get(key) {
-      const entry = kept.get(key);
+      const entry = entries.get(key);
       if (entry === undefined) return undefined;
       entry.used = true;
       return entry.value;
@@ -81,12 +83,12 @@ export function createBoundedMap<Value>({
       drop(key);
       if (valueWeight > weightMax) return false;
       evict(1, valueWeight);
-      kept.set(key, { value, weight: valueWeight, used: false });
+      entries.set(key, { value, weight: valueWeight, used: false });
       weight += valueWeight;
       return true;
     },
     addWeight(key, added) {
-      const entry = kept.get(key);
+      const entry = entries.get(key);
       if (entry === undefined) return;
       entry.weight += added;
       weight += added;
@@ -95,15 +97,15 @@ export function createBoundedMap<Value>({
         onEvicted?.();
         return;
       }
-      // So that others are evicted first.
+      // Others are evicted first.
       entry.used = true;
       evict(0, 0);
     },
     delete: drop,
     clear() {
-      for (const key of kept.keys()) drop(key);
+      for (const key of entries.keys()) drop(key);
     },
-    size: () => ({ entries: kept.size, bytes: weight }),
-    values: () => kept.values().map(({ value }) => value),
+    size: () => ({ entries: entries.size, bytes: weight }),
+    values: () => entries.values().map(({ value }) => value),
   };
 }

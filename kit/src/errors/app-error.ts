@@ -1,4 +1,4 @@
-/** Every code one of our processes can answer with, and the HTTP status that goes with it. A code without a status does not compile. */
+/** The error codes of the services and the REST proxy, with the HTTP status of each. */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
   UNKNOWN_PARAMETER: 400,
@@ -30,14 +30,14 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One thing that is wrong with the body of a request, or with the arguments of a GraphQL field. `pointer` is a JSON Pointer into the body as the caller sent it (RFC 6901, URI fragment form). */
+/** One error in a request body or in the arguments of a GraphQL field. `pointer` is a JSON Pointer into the value as sent (RFC 6901, URI fragment form). */
 export interface Problem {
   readonly pointer: string;
   readonly code: string;
   readonly detail: string;
 }
 
-/** What is wrong with one query parameter; its name is at most 64 characters of what the client sent. */
+/** One error in a query parameter. Its name is cut to 64 characters. */
 export interface ParameterProblem {
   readonly parameter: string;
   readonly code: string;
@@ -46,13 +46,14 @@ export interface ParameterProblem {
 
 export interface AppErrorOptions {
   readonly cause?: unknown;
+  /** Errors in the body, or in the arguments of a GraphQL field. */
   readonly problems?: readonly Problem[];
-  /** What is wrong with the query of a REST request. */
+  /** Errors in the query of a REST request. */
   readonly parameterProblems?: readonly ParameterProblem[];
-  /** What could be asked for instead: media ranges, for a 406. */
+  /** The acceptable media ranges, for a 406. */
   readonly choices?: readonly string[];
   readonly retryAfterSeconds?: number;
-  /** The system whose failure causes this one; failures are counted by it in the log. */
+  /** The system that caused the failure. The log counts failures by it. */
   readonly dependency?: Dependency;
 }
 
@@ -60,8 +61,8 @@ export interface AppErrorOptions {
 export type Dependency = "database" | "token-issuer";
 
 /**
- * A refusal that the caller may read. `message` is for the caller and says what they can do; `cause` is for the log.
- * Whatever is not an AppError is a bug: masked, logged whole.
+ * An error that the client may read. `message` is for the client and contains the remedy; `cause` is for the log. Any other error is a bug: its message is
+ * masked for clients, and it is logged in full.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -83,9 +84,9 @@ export class AppError extends Error {
   }
 }
 
-/** What validation refuses: every problem at once, in both doors under the same code. */
+/** The error for invalid input, with all problems. Both endpoints use the same code. */
 export function invalidInput(problems: readonly Problem[]): AppError {
   const [first] = problems;
-  const message = problems.length === 1 && first ? first.detail : `${problems.length} values are not acceptable.`;
+  const message = problems.length === 1 && first ? first.detail : `${problems.length} values are invalid.`;
   return new AppError("BAD_USER_INPUT", message, { problems });
 }

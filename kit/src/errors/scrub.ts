@@ -1,10 +1,10 @@
 /**
- * Takes out of a text what no log may hold: mail addresses, tokens, and the credentials of an address. The last net, not the rule: the rule
- * is that nobody logs what a caller sent.
+ * Removes email addresses, tokens and URL credentials from a text for the log. It is a safety net: log calls must not contain client data in
+ * the first place.
  */
 export function scrubText(text: string): string {
   const bounded = text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
-  // Without any of these there is nothing to take out, and to see that is twenty times faster: most texts are words of ours.
+  // Fast path for most texts: without these characters no pattern can match. Twenty times faster.
   if (!bounded.includes("@") && !bounded.includes("eyJ") && !/\s/.test(bounded)) return bounded;
   return bounded
     .replaceAll(/\/\/[^\s/@]{1,256}@/g, "//<credentials>@")
@@ -13,12 +13,12 @@ export function scrubText(text: string): string {
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, "$1 <token>");
 }
 
-/** A line is for reading. */
+/** Longer texts are cut. */
 const charactersMax = 4_096;
 const depthMax = 5;
 const entriesMax = 100;
 
-/** The same for whatever a log line is given, as deep as five levels and a hundred entries; what lies below is left out. Errors stay as they are. */
+/** Applies `scrubText` to the fields of a log line, to five levels and a hundred entries each; the rest is omitted. Errors are unchanged. */
 export function scrubFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return scrub(fields, depthMax) as Record<string, unknown>;
 }

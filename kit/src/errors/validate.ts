@@ -2,53 +2,53 @@ import { z } from "zod";
 import { invalidInput, type Problem } from "./app-error.ts";
 
 /**
- * Reads an unknown value by a schema.
- * @throws AppError BAD_USER_INPUT with every problem at once; pointers lead into the value as it was sent.
+ * Validates an unknown value by a schema.
+ * @throws AppError BAD_USER_INPUT with every problem ; pointers refer to the value as sent.
  */
 export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  // Only with its input does an issue tell what is missing from what is of another type.
+  // The input of an issue distinguishes a missing value from one of the wrong type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  // Both: many things can be wrong, and one of them, fields that there are not, is many problems.
+  // Limited twice, since one issue for unknown fields becomes many problems.
   throw invalidInput(result.error.issues.slice(0, problemsMax).flatMap(toProblems).slice(0, problemsMax));
 }
 
-/** More problems than anybody reads are not worth a long answer. */
+/** Reported problems, to bound the response. */
 const problemsMax = 100;
 
 export interface TextLimits {
   /** Characters, as code points. */
   readonly min: number;
   readonly max: number;
-  /** The sentence's beginning, such as `A name`. */
+  /** The subject of the error messages, such as `A name`. */
   readonly what: string;
-  /** Spaces at the ends belong to the text, as in Markdown; otherwise they are cut off. */
+  /** Keep spaces at the ends, as Markdown needs; by default they are trimmed. */
   readonly keepsEnds?: boolean;
   /** Bytes of the text as `JSON.stringify` writes it, in UTF-8 and without the quotes. Default: no limit. */
   readonly jsonBytesMax?: number;
 }
 
-/** Text without control characters other than line breaks and tabs, and without lone surrogates: what PostgreSQL can store. */
+/** A text that PostgreSQL can store: no control characters other than line breaks and tabs, and no lone surrogates. */
 export function text(limits: TextLimits) {
-  const cut = (value: string) => (limits.keepsEnds ? value : value.trim());
+  const trim = (value: string) => (limits.keepsEnds ? value : value.trim());
   return z
     .string(`${limits.what} is a text.`)
     .refine((value) => isStorable(value), {
-      error: "It holds characters that cannot be kept.",
+      error: "It contains characters that cannot be stored.",
       params: { code: "bad_characters" },
     })
-    .refine((value) => withinLength(cut(value), limits.min, limits.max), {
+    .refine((value) => withinLength(trim(value), limits.min, limits.max), {
       error: `${limits.what} has ${limits.min} to ${limits.max.toLocaleString("en")} characters.`,
       params: { code: "length" },
     })
-    .refine((value) => !isTooLongAsJson(cut(value), limits), {
+    .refine((value) => !isTooLongAsJson(trim(value), limits), {
       error: `${limits.what} has at most ${limits.jsonBytesMax?.toLocaleString("en")} bytes as JSON.`,
       params: { code: "length" },
     })
-    .transform(cut);
+    .transform(trim);
 }
 
-/** RFC 6901, as a URI fragment. */
+/** A JSON Pointer as a URI fragment (RFC 6901, 6). */
 export function toPointer(path: readonly PropertyKey[]): string {
   return [
     "#",
@@ -80,13 +80,13 @@ function withinLength(value: string, min: number, max: number): boolean {
   return length >= min && length <= max;
 }
 
-/** False where the text has too many characters, which is reported already. */
+/** False if the text has too many characters, which is reported separately. */
 function isTooLongAsJson(value: string, { min, max, jsonBytesMax }: TextLimits): boolean {
   if (jsonBytesMax === undefined || !withinLength(value, min, max)) return false;
   return Buffer.byteLength(JSON.stringify(value)) - '""'.length > jsonBytesMax;
 }
 
 function isStorable(value: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
   return value.isWellFormed() && !/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/.test(value);
 }

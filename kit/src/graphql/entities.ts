@@ -4,9 +4,8 @@ import { AppError } from "../errors/app-error.ts";
 type Representation = Readonly<Record<string, unknown>>;
 
 /**
- * Makes `_entities` take each representation on its own: one that is no good costs its own place, and neither the list nor the statement
- * that it would have shared with the others. A key that is no text cannot exist, and what cannot exist is null; a type that is no
- * entity here is BAD_USER_INPUT.
+ * Makes `_entities` resolve each representation separately, so that an invalid one fails neither the list nor the statement that it would
+ * have shared. A representation whose keys are not strings cannot exist and is null; an unknown `__typename` is BAD_USER_INPUT.
  */
 export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()["_entities"];
@@ -14,17 +13,17 @@ export function resolveEntitiesSeparately(schema: GraphQLSchema): void {
   if (field === undefined || resolve === undefined) return;
   const keys = readKeys(schema);
   field.resolve = (source, args: { readonly representations: readonly unknown[] }, context, info) =>
-    args.representations.map(async (given) => {
-      const representation = Object(given) as Representation;
-      const ofType = keys.get(representation["__typename"]);
-      if (ofType === undefined) throw new AppError("BAD_USER_INPUT", "This is no entity of this service.");
-      if (!ofType.some((key) => key.every((name) => typeof representation[name] === "string"))) return null;
+    args.representations.map(async (value) => {
+      const representation = Object(value) as Representation;
+      const typeKeys = keys.get(representation["__typename"]);
+      if (typeKeys === undefined) throw new AppError("BAD_USER_INPUT", "The type is not an entity of this service.");
+      if (!typeKeys.some((key) => key.every((name) => typeof representation[name] === "string"))) return null;
       const [entity] = (await resolve(source, { representations: [representation] }, context, info)) as unknown[];
       return entity;
     });
 }
 
-/** By type, the field names of each of its keys. Keys with nested selections are not read: such a one would be looked for and not found. */
+/** By type name, the field names of each key. Keys with nested selections are not supported: no representation would match them. */
 function readKeys(schema: GraphQLSchema): ReadonlyMap<unknown, readonly (readonly string[])[]> {
   const union = schema.getType("_Entity");
   const types = isUnionType(union) ? union.getTypes() : [];

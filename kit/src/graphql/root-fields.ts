@@ -10,30 +10,30 @@ import {
 } from "graphql";
 
 /**
- * A validation rule: an operation has at most `rootFieldsMax` fields at its root, wherever they are spelt. Each is a statement of its
- * own, and all of them queue for the same few connections before everybody else's. The gateway holds clients to less.
+ * A validation rule: an operation has at most `rootFieldsMax` root fields, fragments included. Each root field is a statement, and all of
+ * them queue for the same database connections ahead of other requests. The gateway's limit for clients is lower.
  */
 export function createRootFieldsRule(rootFieldsMax: number): ValidationRule {
   return (context) => ({
     OperationDefinition(operation: OperationDefinitionNode) {
       if (countFields(operation.selectionSet, context) <= rootFieldsMax) return;
-      const message = `An operation has at most ${rootFieldsMax} fields at its root.`;
+      const message = `An operation has at most ${rootFieldsMax} root fields.`;
       context.reportError(new GraphQLError(message, { nodes: operation }));
     },
   });
 }
 
 /**
- * A fragment that is spread twice gives the same fields again, which merge: it counts once, and cycles end. The set grows while it is
- * walked, in place of recursion: a long chain of fragments does not fill the stack.
+ * A fragment counts once, however often it is spread, since its fields merge; so cycles end. The set grows during the iteration instead of
+ * recursion, so that a long chain of fragments does not overflow the stack.
  */
 function countFields(root: SelectionSetNode, context: ValidationContext): number {
   let count = 0;
-  const found = new Set<SelectionSetNode | undefined>([root]);
-  for (const selectionSet of found) {
+  const selectionSets = new Set<SelectionSetNode | undefined>([root]);
+  for (const selectionSet of selectionSets) {
     for (const selection of selectionSet?.selections ?? []) {
       if (selection.kind === Kind.FIELD) count++;
-      else found.add(selectionSetOf(selection, context));
+      else selectionSets.add(selectionSetOf(selection, context));
     }
   }
   return count;

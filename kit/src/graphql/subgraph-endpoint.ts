@@ -24,12 +24,12 @@ export interface SubgraphEndpointOptions<Context extends object> {
   /** The resolver map, typed by the service's generated types. */
   readonly resolvers: object;
   readonly authenticate: Authenticate;
-  /** Everything a request needs, made anew for each: loaders must not outlive it. */
+  /** Called for each request: loaders must not outlive it. */
   readonly createContext: (identity: Identity) => Context;
   readonly log: Log;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
-  /** The gateway's entity requests are long: 2 MiB. */
+  /** Default 2 MiB, for the entity requests of the gateway. */
   readonly bodyBytesMax?: number;
 }
 
@@ -41,8 +41,8 @@ export interface SubgraphEndpoint {
 const rootFieldsMax = 100;
 
 /**
- * A service's GraphQL door, `POST /graphql`. A token that does not hold is refused with its status before anything runs.
- * Errors that are for the client keep their code and problems; all others are masked and logged whole.
+ * A service's GraphQL endpoint, `POST /graphql`. An invalid token is rejected with its HTTP status before execution. An AppError keeps its
+ * code and problems; all other errors are masked for the client and logged in full.
  */
 export async function createSubgraphEndpoint<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
@@ -54,7 +54,7 @@ export async function createSubgraphEndpoint<Context extends object>(
     formatError: (formatted, error) => toClientError(formatted, error, o.failures),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    // The gateway sends every query whole; a store of them would only be a thing to fill.
+    // The gateway always sends the full document; a store of documents would only use memory.
     persistedQueries: false,
     validationRules: [createRootFieldsRule(rootFieldsMax)],
     parseOptions: { maxTokens: 20_000 },
@@ -68,13 +68,13 @@ export async function createSubgraphEndpoint<Context extends object>(
   });
   await server.start();
   const router = express.Router();
-  // Until it is known what is asked for; what is refused before stays so.
+  // The route of requests that are rejected before their operation is known.
   router.use((_request, _response, next) => {
     o.observer?.nameRoute("graphql", "other");
     next();
   });
   router.use(express.json({ limit: o.bodyBytesMax ?? 2_097_152, verify: requireExactNumbers }));
-  // Before Apollo Server, which would turn a refused token into a 500.
+  // Before Apollo Server, which would respond with a 500 to an invalid token.
   router.use(async (request, response, next) => {
     response.locals["identity"] = await o.authenticate(request.headers.authorization);
     next();
@@ -83,7 +83,7 @@ export async function createSubgraphEndpoint<Context extends object>(
     expressMiddleware(server, { context: async ({ res }) => o.createContext(res.locals["identity"] as Identity) }),
   );
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    answerRefusal(o.failures, error, response);
+    writeRejection(o.failures, error, response);
   });
   return { router, stop: () => server.stop() };
 }
@@ -110,20 +110,20 @@ function toClientError(
   failures: RequestFailures,
 ): GraphQLFormattedError {
   const original = unwrapResolverError(error);
-  const place = {
+  const position = {
     ...(formatted.path === undefined ? {} : { path: formatted.path }),
     ...(formatted.locations === undefined ? {} : { locations: formatted.locations }),
   };
   if (original instanceof AppError) {
     const problems = original.problems === undefined ? {} : { problems: original.problems };
-    return { message: original.message, ...place, extensions: { code: original.code, ...problems } };
+    return { message: original.message, ...position, extensions: { code: original.code, ...problems } };
   }
   const code = formatted.extensions?.["code"];
   if (code !== undefined && code !== "INTERNAL_SERVER_ERROR") {
-    return { message: formatted.message, ...place, extensions: { code } };
+    return { message: formatted.message, ...position, extensions: { code } };
   }
   failures.report(original, { field: findFieldName(error) });
-  return { message: "Something went wrong on our side.", ...place, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+  return { message: "Something went wrong on our side.", ...position, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
 /** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
@@ -133,23 +133,23 @@ function findFieldName(error: unknown): string | undefined {
 }
 
 /** Errors of the body parser and of authentication. They precede the execution of GraphQL, so the response has their status. */
-function answerRefusal(failures: RequestFailures, error: unknown, response: Response): void {
-  const refusal = toRefusal(error);
-  const { code, message, retryAfterSeconds } = refusal;
-  failures.report(code === "INTERNAL_SERVER_ERROR" ? error : refusal);
+function writeRejection(failures: RequestFailures, error: unknown, response: Response): void {
+  const rejection = toAppError(error);
+  const { code, message, retryAfterSeconds } = rejection;
+  failures.report(code === "INTERNAL_SERVER_ERROR" ? error : rejection);
   if (code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", 'Bearer realm="tributary"');
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
 }
 
-/** Whoever calls without the gateway, which sends no such numbers, must not get the row of another id. */
+/** Rejects numbers that a double cannot represent: a rounded id could be that of another row. The gateway never sends such numbers. */
 function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
-  // What is looked for is ASCII, which is the same in both.
+  // Numbers are ASCII, which is the same in Latin-1 and UTF-8.
   if (!hasInexactNumber(body.toString("latin1"))) return;
-  throw new AppError("MALFORMED_REQUEST", "A number has more digits than can be kept. Send ids as texts.");
+  throw new AppError("MALFORMED_REQUEST", "A number has more digits than a double can represent. Send ids as strings.");
 }
 
-function toRefusal(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   const code: ErrorCode =

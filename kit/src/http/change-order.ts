@@ -1,6 +1,6 @@
 import type { Precondition } from "./etag.ts";
 
-/** What a change is asked with, read in this order. */
+/** The inputs of a change, in the order in which they are read. */
 export interface RequestedChange<T> {
   /** @throws AppError PRECONDITION_REQUIRED. */
   readonly precondition: () => Precondition;
@@ -9,10 +9,10 @@ export interface RequestedChange<T> {
 }
 
 /**
- * Reads the conditions and the content of a change. What is wrong with them counts only for what is there, and may be changed; what is wrong
- * with the content only where the conditions hold: they come after all that can be refused without it, and before the content (RFC 9110,
- * 13.2.1). Where nothing is wrong nothing is looked up: the statement that makes the change decides.
- * @param requireChangeable called once something is wrong, with the conditions if they could be read; throws what comes before.
+ * Reads the conditions and the content of a change. A resource that does not exist or may not be changed is reported before an error in the
+ * conditions, and that before an error in the content (RFC 9110, 13.2.1). Without errors no statement is needed here: the statement that
+ * makes the change checks the rest.
+ * @param requireChangeable called after an error, with the conditions if they are valid; throws the error that takes precedence.
  */
 export async function readChange<T>(
   { precondition, input }: RequestedChange<T>,
@@ -22,8 +22,8 @@ export async function readChange<T>(
   try {
     versions = precondition();
     return { versions, change: input() };
-  } catch (refusal) {
+  } catch (error) {
     await requireChangeable(versions);
-    throw refusal;
+    throw error;
   }
 }

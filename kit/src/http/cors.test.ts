@@ -14,32 +14,32 @@ test.each([
   [["http://localhost:*"], "http://localhost.evil:80", undefined],
   [["http://localhost:*"], "http://localhost:80@evil", undefined],
   [["http://localhost:*"], "null", undefined],
-  [["*"], "https://anybody.example", "*"],
+  [["*"], "https://any.example", "*"],
   [[], "https://app.example", undefined],
-])("of %j the origin %s gets %s", (origins, origin, allowed) => {
-  const response = answer(origins, { origin });
+])("with the allowed origins %j, %s gets %s", (origins, origin, allowed) => {
+  const response = respond(origins, { origin });
   expect(response.getHeader("access-control-allow-origin")).toBe(allowed);
   expect(response.getHeader("access-control-expose-headers")).toBe(allowed && "etag, link");
   expect(response.hasHeader("access-control-allow-credentials")).toBe(false);
 });
 
-test("an answer that differs by origin says so, also to those without one", () => {
-  expect(answer(["https://app.example"], {}).getHeader("vary")).toContain("Origin");
-  expect(answer(["*"], {}).getHeader("vary")).toBeUndefined();
+test("a response that differs by origin has Vary, also without an Origin in the request", () => {
+  expect(respond(["https://app.example"], {}).getHeader("vary")).toContain("Origin");
+  expect(respond(["*"], {}).getHeader("vary")).toBeUndefined();
 });
 
-test("a preflight of an allowed page learns what it may send, a foreign one nothing", () => {
+test("the preflight of an allowed origin gets the allowed methods and headers, that of another origin none", () => {
   const preflight = { "access-control-request-method": "POST" };
-  const allowed = answer(["https://app.example"], { origin: "https://app.example", ...preflight });
+  const allowed = respond(["https://app.example"], { origin: "https://app.example", ...preflight });
   expect(allowed.getHeader("access-control-allow-methods")).toBe("GET, POST");
   expect(allowed.getHeader("access-control-allow-headers")).toBe("authorization");
-  const foreign = answer(["https://app.example"], { origin: "https://evil.example", ...preflight });
-  expect(foreign.getHeaderNames().filter((name) => name.startsWith("access-control"))).toEqual([]);
-  const plain = answer(["https://app.example"], { origin: "https://app.example" });
+  const other = respond(["https://app.example"], { origin: "https://other.example", ...preflight });
+  expect(other.getHeaderNames().filter((name) => name.startsWith("access-control"))).toEqual([]);
+  const plain = respond(["https://app.example"], { origin: "https://app.example" });
   expect(plain.hasHeader("access-control-allow-methods")).toBe(false);
 });
 
-function answer(origins: readonly string[], headers: Record<string, string>): ServerResponse {
+function respond(origins: readonly string[], headers: Record<string, string>): ServerResponse {
   const request = new IncomingMessage(new Socket());
   request.method = "OPTIONS";
   Object.assign(request.headers, headers);

@@ -4,35 +4,36 @@ import { forEachHeader } from "./raw-headers.ts";
 export interface CorsOptions {
   /** Exact origins, `http://host:*` for every port of a host, or `*` for all. */
   readonly origins: readonly string[];
-  /** What a page may send besides the simple headers. */
+  /** Request headers that a page may send besides the CORS-safelisted ones. */
   readonly allowedHeaders: readonly string[];
-  /** What a page may read besides the simple headers. */
+  /** Response headers that a page may read besides the CORS-safelisted ones. */
   readonly exposedHeaders: readonly string[];
 }
 
 export interface Cors {
-  /** The same as `allowOrigin` adds, names and values in turn; `Vary` is left to the caller: it is `Origin` unless anyone may read. */
+  /** The headers that `allowOrigin` adds, as a raw header list, without `Vary`, which the caller sets if `varies`. */
   headersFor(origin: string | undefined): readonly string[];
+  /** Whether responses differ by `Origin`. */
   readonly varies: boolean;
-  /** On every answer, refusals too: otherwise a page sees "network error" in their place. */
+  /** For every response, rejections too: without these headers a page sees only a network error. */
   allowOrigin(request: IncomingMessage, response: ServerResponse): void;
-  /** Adds to the answer of a preflight what is allowed; `methods` are those of the path. A foreign page gets nothing: its browser stops there. */
+  /** Completes the response to a preflight request. `methods` are those of the path. A page of an origin that is not allowed gets no headers. */
   permitPreflight(request: IncomingMessage, response: ServerResponse, methods: string): void;
 }
 
-/** How long a browser may keep a preflight's answer; Chromium takes no more than two hours. */
+/** How long a browser may cache a preflight result; Chromium uses at most two hours. */
 const preflightSeconds = 7_200;
 
-/** CORS by allow-list (Fetch Standard, "CORS protocol"). Credentials are not allowed: tokens go in `Authorization`, cookies mean nothing here. */
+/** CORS by allow-list (Fetch Standard, "CORS protocol"). Credentials are not allowed: tokens are sent in `Authorization`, cookies are ignored. */
 export function createCors({ origins, allowedHeaders, exposedHeaders }: CorsOptions): Cors {
-  const anyone = origins.includes("*");
-  const isAllowed = (origin: string) => anyone || origins.some((allowed) => admits(allowed, origin));
-  const varies = !anyone && origins.length > 0;
+  const allowsAll = origins.includes("*");
+  const isAllowed = (origin: string) => allowsAll || origins.some((allowed) => matchesOrigin(allowed, origin));
+  const varies = !allowsAll && origins.length > 0;
   const exposed = exposedHeaders.join(", ");
 
   function headersFor(origin: string | undefined): readonly string[] {
     if (origin === undefined || !isAllowed(origin)) return [];
-    return ["Access-Control-Allow-Origin", anyone ? "*" : origin, "Access-Control-Expose-Headers", exposed];
+    return ["Access-Control-Allow-Origin", allowsAll ? "*" : origin, "Access-Control-Expose-Headers", exposed];
   }
 
   return {
@@ -55,8 +56,8 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
-/** `http://localhost:*` admits every port of that host, and none; everything else is compared whole. */
-function admits(allowed: string, origin: string): boolean {
+/** `http://localhost:*` matches every port of the host, and no port. Any other entry must be equal. */
+function matchesOrigin(allowed: string, origin: string): boolean {
   if (!allowed.endsWith(":*")) return allowed === origin;
   const start = allowed.slice(0, -2);
   return origin.startsWith(start) && /^(?::\d{1,5})?$/.test(origin.slice(start.length));

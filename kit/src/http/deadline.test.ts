@@ -2,20 +2,20 @@ import { expect, test } from "vitest";
 import { AppError } from "../errors/app-error.ts";
 import { startDeadline } from "./deadline.ts";
 
-test("what has not begun when its time is over is refused, and may be tried again", () => {
+test("work that has not started by the deadline is rejected, and may be retried", () => {
   let nowMs = 5_000;
   const deadline = startDeadline("250", () => nowMs);
   deadline.requireTime();
   nowMs += 249;
   deadline.requireTime();
   nowMs += 1;
-  const refusal = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
+  const rejection = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
   expect(() => deadline.requireTime()).toThrow(AppError);
-  expect(() => deadline.requireTime()).toThrow(refusal);
-  expect(() => startDeadline("0", () => nowMs).requireTime()).toThrow(refusal);
+  expect(() => deadline.requireTime()).toThrow(rejection);
+  expect(() => startDeadline("0", () => nowMs).requireTime()).toThrow(rejection);
 });
 
-test("without a deadline, and with one that is none, there is all the time of the world", () => {
+test("a request without a deadline, or with an invalid one, has no time limit", () => {
   let nowMs = 0;
   for (const text of [undefined, "", "soon", "-1", "1.5", "1e3", " 1"]) {
     const deadline = startDeadline(text, () => nowMs);

@@ -1,11 +1,11 @@
 import { AppError } from "../errors/app-error.ts";
 
-/** How many milliseconds the caller still waits, said by the proxy alone: it takes off whatever a client sends under this name. */
+/** The milliseconds that the caller still waits. Only the REST proxy sets it; it removes the header from client requests. */
 export const deadlineHeader = "x-deadline-ms";
 
 /**
- * The time a request has, from the moment its head was read. What has not begun when it is over is not begun: nobody would hear the
- * answer. What has begun goes on, for a write that is broken off leaves its caller in doubt.
+ * The deadline of a request, from the moment its head was read. Work that has not started by then is rejected, since no client would get the
+ * response. Work that has started continues: a caller cannot know the state after an aborted write.
  */
 export function startDeadline(header: string | undefined, now: () => number = () => performance.now()) {
   const endsAt = header !== undefined && /^\d{1,9}$/.test(header) ? now() + Number(header) : Infinity;
@@ -13,7 +13,7 @@ export function startDeadline(header: string | undefined, now: () => number = ()
     /** @throws AppError SERVICE_UNAVAILABLE. */
     requireTime(): void {
       if (now() < endsAt) return;
-      const message = "The time for this was over before it could be begun. Nothing was done.";
+      const message = "The deadline of the request passed before it was started. Nothing was changed.";
       throw new AppError("SERVICE_UNAVAILABLE", message, { retryAfterSeconds: 1 });
     },
   };

@@ -14,43 +14,43 @@ export interface ProblemDocument {
 }
 
 export interface ProblemContext {
-  /** The path that was asked for, without its query: a query may hold what must not be repeated. */
+  /** The requested path, without its query: a query may contain secrets. */
   readonly instance?: string | undefined;
   readonly requestId?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export function toProblemDocument(error: AppError, about: ProblemContext): ProblemDocument {
+export function toProblemDocument(error: AppError, context: ProblemContext): ProblemDocument {
   const errors = error.problems ?? error.parameterProblems;
   return {
     type: `/problems/${error.code.toLowerCase().replaceAll("_", "-")}`,
     title: titleOf(error.code),
     status: statusOf[error.code],
     detail: error.message,
-    ...(about.instance === undefined ? {} : { instance: about.instance }),
-    ...(about.requestId === undefined ? {} : { requestId: about.requestId }),
+    ...(context.instance === undefined ? {} : { instance: context.instance }),
+    ...(context.requestId === undefined ? {} : { requestId: context.requestId }),
     ...(errors === undefined ? {} : { errors }),
     ...(error.choices === undefined ? {} : { choices: error.choices }),
   };
 }
 
-/** What may have been said of an answer that did not come about; to a cache that knows it, the first stands above `no-store` (RFC 9213, 2.2). */
-const saidOfAnswers = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
+/** Headers that may have been set for a response that failed. `CDN-Cache-Control` would take precedence over `no-store` (RFC 9213, 2.2). */
+const successHeaders = ["CDN-Cache-Control", "Cache-Groups", "ETag", "Last-Modified"];
 
 /**
- * Answers with `application/problem+json`, never to be stored. `Retry-After` is said where the error says so; a 401 names the scheme
- * (RFC 9110, 11.6.1), and to whoever sent a token that it is not good (RFC 6750, 3.1). Does nothing but end the connection when the answer has begun already.
+ * Responds with an uncacheable `application/problem+json` (RFC 9457). A 401 names the scheme (RFC 9110, 11.6.1), and `invalid_token` if a
+ * token was sent (RFC 6750, 3.1). If the head of a response is already sent, only closes the connection.
  */
-export function writeProblem(response: ServerResponse, error: AppError, about: ProblemContext = {}): void {
+export function writeProblem(response: ServerResponse, error: AppError, context: ProblemContext = {}): void {
   if (response.headersSent) return void response.destroy();
-  const body = Buffer.from(JSON.stringify(toProblemDocument(error, about)));
+  const body = Buffer.from(JSON.stringify(toProblemDocument(error, context)));
   response.statusCode = statusOf[error.code];
   if (error.code === "UNAUTHENTICATED") response.setHeader("WWW-Authenticate", challenge(response));
   if (error.code === "FORBIDDEN") response.setHeader("WWW-Authenticate", 'Bearer error="insufficient_scope"');
   if (error.retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(error.retryAfterSeconds));
-  for (const [name, value] of Object.entries(about.headers ?? {})) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(context.headers ?? {})) response.setHeader(name, value);
   response.setHeader("Content-Type", "application/problem+json");
-  for (const name of saidOfAnswers) response.removeHeader(name);
+  for (const name of successHeaders) response.removeHeader(name);
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Length", body.length);
   response.end(response.req?.method === "HEAD" ? undefined : body);

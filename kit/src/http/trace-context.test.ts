@@ -6,8 +6,8 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 test.each([
   [`00-${traceId}-b7ad6b7169203331-01`, "01"],
   [`00-${traceId}-b7ad6b7169203331-00`, "00"],
-  [`cc-${traceId}-b7ad6b7169203331-01-what-comes-later`, "01"],
-])("%s is taken over", (header, flags) => {
+  [`cc-${traceId}-b7ad6b7169203331-01-fields-of-a-later-version`, "01"],
+])("%s continues the caller's trace", (header, flags) => {
   expect(isTraceParent(header)).toBe(true);
   expect(readTraceContext(header)).toEqual({ traceId, flags });
 });
@@ -23,7 +23,7 @@ test.each([
   `00-${traceId}-b7ad6b7169203331-01x`,
   `00-${traceId}-b7ad6b7169203331`,
   `cc-${traceId}-b7ad6b7169203331-01-${"x".repeat(600)}`,
-])("%s begins a new trace that nobody records", (header) => {
+])("%s starts a new trace that is not sampled", (header) => {
   expect(isTraceParent(header)).toBe(false);
   const trace = readTraceContext(header);
   expect(trace.traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -31,7 +31,7 @@ test.each([
   expect(trace.flags).toBe("00");
 });
 
-test("every call gets a span of its own", () => {
+test("every request to a service gets its own span id", () => {
   const [first, second] = [1, 2].map(() => createTraceParent({ traceId, flags: "01" }));
   expect(first).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
   expect(first).not.toBe(second);

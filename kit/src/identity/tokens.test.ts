@@ -2,7 +2,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { SignJWT } from "jose";
-import { createAuthenticator, type Identity, hasScope, isUser, denyAccess, requireScope, requireUser } from "./tokens.ts";
+import {
+  createAuthenticator,
+  type Identity,
+  hasScope,
+  isUser,
+  denyAccess,
+  requireScope,
+  requireUser,
+} from "./tokens.ts";
 import { startTestIssuer, type TestIssuer } from "../testing/issuer.ts";
 import { createSpanCollector } from "../testing/trace.ts";
 
@@ -149,7 +157,10 @@ test("who may is asked in words", () => {
   expect(requireScope(ada, "posts:write:all", "posts:write")).toBe(ada);
   expect(() => requireScope(ada, "users:write")).toThrow("users:write");
   expect(() => requireUser({ kind: "anonymous" })).toThrow("token");
-  expect([denyAccess(ada, "no").code, denyAccess({ kind: "anonymous" }, "no").code]).toEqual(["FORBIDDEN", "UNAUTHENTICATED"]);
+  expect([denyAccess(ada, "no").code, denyAccess({ kind: "anonymous" }, "no").code]).toEqual([
+    "FORBIDDEN",
+    "UNAUTHENTICATED",
+  ]);
 });
 
 test("keys that a request has to wait for are a span of its trace, and keys that are known are none", async () => {
@@ -175,7 +186,7 @@ test("an issuer that does not give its keys is a span that failed", async () => 
   const authenticate = createAuthenticator({ ...issuer, jwksUrl: "http://127.0.0.1:9", userIdClaim: "sub", trace });
   const token = await issuer.token("1");
   const span = trace.begin("request", undefined);
-  await expect(trace.run(span, () => authenticate(`Bearer ${token}`))).rejects.toThrow("cannot be checked");
+  await expect(trace.run(span, () => authenticate(`Bearer ${token}`))).rejects.toThrow("cannot be verified");
   expect(collector.spans()).toMatchObject([{ name: "fetch token keys", failed: true }]);
 });
 

@@ -4,7 +4,7 @@ import { AppError } from "../errors/app-error.ts";
 import { isRowId } from "../postgres/row-id.ts";
 import { noTrace, type Span, type Trace } from "../telemetry/tracing/trace.ts";
 
-/** Who calls. It comes from a verified token or from nowhere; no header says it. */
+/** The caller of a request. It comes only from a verified token, never from another header. */
 export type Identity = AnonymousIdentity | UserIdentity;
 
 export interface AnonymousIdentity {
@@ -25,48 +25,48 @@ export interface AuthenticatorOptions {
   readonly jwksUrl: string;
   /** The claim that holds the user's id. */
   readonly userIdClaim: string;
-  /** Leeway for clocks that differ, in seconds. */
+  /** Allowed clock difference to the issuer, in seconds. Default 5. */
   readonly clockToleranceSeconds?: number;
-  /** Verified tokens kept, at most this many and each at most 60 s. */
+  /** Verified tokens in the cache, each for at most 60 s. Default 10,000. */
   readonly verifiedTokensMax?: number;
   readonly now?: () => number;
-  /** Told when the keys could not be had anew; those that are known go on. */
+  /** Called when the keys could not be fetched again. The known keys remain in use. */
   readonly onKeysError?: (error: unknown) => void;
-  /** Told each time that the issuer was asked for its keys: whether it answered with 200. */
-  readonly onKeysFetched?: (isGiven: boolean) => void;
-  /** The asking for keys becomes a span of the request that causes it. */
+  /** Called after each fetch of the keys: whether the response was a 200. */
+  readonly onKeysFetched?: (isOk: boolean) => void;
+  /** A fetch of keys becomes a span of the request that causes it. */
   readonly trace?: Pick<Trace, "span">;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Identity>;
 
-const keptTokenMs = 60_000;
+const verifiedTokenMs = 60_000;
 const tokenCharsMax = 8_192;
-/** Keys are asked for again after this, beside the requests; sooner, and before the request, for one that is not known. */
+/** Keys are fetched again after this, in the background. A token with an unknown key id causes a fetch that its request waits for. */
 const keysFreshMs = 600_000;
-/** How long keys are believed while the issuer cannot be reached. */
-const keysKeptMs = 86_400_000;
-/** How long an issuer that could not be reached is left alone. */
+/** How long known keys are used while the issuer cannot be reached. */
+const keysMaxAgeMs = 86_400_000;
+/** The pause after a failed fetch. */
 const keysRetryMs = 30_000;
 
 /**
  * Verifies bearer tokens (RFC 6750, RFC 8725): only asymmetric signatures, issuer, audience, `exp` and the user's id are required.
- * The keys come from `jwksUrl` alone: `jku`, `jwk` and `x5u` in a token's header mean nothing here.
- * @returns a function that throws AppError UNAUTHENTICATED for a token that does not hold, SERVICE_UNAVAILABLE when the keys cannot be had.
+ * The keys come only from `jwksUrl`: `jku`, `jwk` and `x5u` in a token's header are ignored.
+ * @returns a function that throws AppError UNAUTHENTICATED for an invalid token, SERVICE_UNAVAILABLE if the keys cannot be fetched.
  */
 export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
   const keys = createKeys(o);
   const now = o.now ?? Date.now;
-  const kept = createKept(o.verifiedTokensMax ?? 10_000, now);
+  const verified = createVerifiedTokens(o.verifiedTokensMax ?? 10_000, now);
 
   return async function authenticate(authorization) {
     if (authorization === undefined) return anonymous;
     const token = readBearer(authorization);
-    const known = kept.find(token);
+    const known = verified.find(token);
     if (known) return known;
     const payload = await verify(token);
     const identity = readIdentity(payload, o.userIdClaim);
-    kept.keep(token, identity, Math.min(now() + keptTokenMs, (payload.exp ?? 0) * 1000));
+    verified.add(token, identity, Math.min(now() + verifiedTokenMs, (payload.exp ?? 0) * 1000));
     return identity;
   };
 
@@ -87,12 +87,12 @@ export function createAuthenticator(o: AuthenticatorOptions): Authenticate {
   }
 }
 
-/** The issuer's keys. An issuer that is down keeps nobody out who has a token of a key that is known. */
+/** The issuer's keys. While the issuer is down, tokens signed with a known key remain valid. */
 function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: AuthenticatorOptions): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 3_000,
     cooldownDuration: 1_000,
-    cacheMaxAge: keysKeptMs,
+    cacheMaxAge: keysMaxAgeMs,
     async [customFetch](url, options) {
       const response = await fetchKeys(url, options, trace).catch((error: unknown) => {
         onKeysFetched?.(false);
@@ -121,16 +121,16 @@ function createKeys({ jwksUrl, onKeysError, onKeysFetched, trace = noTrace }: Au
   };
 }
 
-/** jose's own asking, as a span until the head of the answer. */
+/** jose's fetch of the keys, with a span that ends with the head of the response. */
 function fetchKeys(url: string, options: RequestInit, trace: Pick<Trace, "span">): Promise<Response> {
   const attributes = { "http.request.method": "GET", "server.address": new URL(url).hostname };
-  const ask = async (span: Span | undefined) => {
+  const send = async (span: Span | undefined) => {
     const response = await fetch(url, options);
     span?.set("http.response.status_code", response.status);
     if (response.status !== 200) span?.fail(String(response.status));
     return response;
   };
-  return trace.span("fetch token keys", ask, { kind: "client", attributes });
+  return trace.span("fetch token keys", send, { kind: "client", attributes });
 }
 
 export function hasScope(identity: Identity, scope: string): boolean {
@@ -141,23 +141,26 @@ export function isUser(identity: Identity, userId: string | null): boolean {
   return identity.kind === "user" && identity.userId === userId;
 }
 
-/** @throws AppError UNAUTHENTICATED when nobody calls. */
+/** @throws AppError UNAUTHENTICATED for an anonymous caller. */
 export function requireUser(identity: Identity): UserIdentity {
   if (identity.kind === "user") return identity;
-  throw new AppError("UNAUTHENTICATED", "This needs a token: send one as `Authorization: Bearer …`.");
+  throw new AppError("UNAUTHENTICATED", "This requires a token. Send it as `Authorization: Bearer …`.");
 }
 
-/** @throws AppError UNAUTHENTICATED when nobody calls, FORBIDDEN when no one of the scopes is there. */
+/** @throws AppError UNAUTHENTICATED for an anonymous caller, FORBIDDEN if the token has none of the scopes. */
 export function requireScope(identity: Identity, ...anyOf: readonly string[]): UserIdentity {
   const user = requireUser(identity);
   if (anyOf.some((scope) => user.scopes.has(scope))) return user;
-  throw new AppError("FORBIDDEN", `This needs the scope ${anyOf.join(" or ")}.`);
+  throw new AppError("FORBIDDEN", `This requires the scope ${anyOf.join(" or ")}.`);
 }
 
-/** What a caller gets who has a token that does not reach this far. One sentence for all, so that it tells nothing more. */
+/**
+ * Creates the error for a caller without access: UNAUTHENTICATED without a token, FORBIDDEN with one.
+ * @param message the same for all reasons, so that it does not reveal which resources exist.
+ */
 export function denyAccess(identity: Identity, message: string): AppError {
   return identity.kind === "anonymous"
-    ? new AppError("UNAUTHENTICATED", "This needs a token: send one as `Authorization: Bearer …`.")
+    ? new AppError("UNAUTHENTICATED", "This requires a token. Send it as `Authorization: Bearer …`.")
     : new AppError("FORBIDDEN", message);
 }
 
@@ -165,14 +168,14 @@ function readBearer(authorization: string): string {
   const match = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(authorization);
   const token = match?.[1];
   if (token === undefined || token.length > tokenCharsMax) {
-    throw new AppError("UNAUTHENTICATED", "The Authorization header has to be `Bearer` and a token.");
+    throw new AppError("UNAUTHENTICATED", "The Authorization header must be `Bearer` and a token.");
   }
   return token;
 }
 
 function readIdentity(payload: JWTPayload, claim: string): UserIdentity {
   const raw = payload[claim];
-  // A number above 2^53 was rounded when it was read, perhaps to another user's id.
+  // A number above 2^53 was rounded by JSON.parse, perhaps to another user's id.
   const userId = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof userId !== "string" || !isRowId(userId)) {
     throw new AppError("UNAUTHENTICATED", "The token does not name a user of this platform.");
@@ -191,7 +194,7 @@ function toAppError(error: unknown): AppError {
     !(error instanceof errors.JOSEError) ||
     error.code === "ERR_JOSE_GENERIC";
   return keysUnreachable
-    ? new AppError("SERVICE_UNAVAILABLE", "Tokens cannot be checked at the moment.", {
+    ? new AppError("SERVICE_UNAVAILABLE", "Tokens cannot be verified at the moment. Try again.", {
         cause: error,
         retryAfterSeconds: 1,
         dependency: "token-issuer",
@@ -199,7 +202,7 @@ function toAppError(error: unknown): AppError {
     : new AppError("UNAUTHENTICATED", "The token is not valid here.", { cause: error });
 }
 
-function createKept(max: number, now: () => number) {
+function createVerifiedTokens(max: number, now: () => number) {
   const identities = createBoundedMap<{ readonly identity: UserIdentity; readonly until: number }>({ entriesMax: max });
   return {
     find(token: string): UserIdentity | undefined {
@@ -208,7 +211,7 @@ function createKept(max: number, now: () => number) {
       identities.delete(token);
       return undefined;
     },
-    keep(token: string, identity: UserIdentity, until: number): void {
+    add(token: string, identity: UserIdentity, until: number): void {
       identities.set(token, { identity, until });
     },
   };

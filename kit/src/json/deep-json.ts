@@ -1,6 +1,6 @@
-/** A list or object whose entries are being written. */
-interface Level {
-  /** Of an object; undefined for a list. */
+/** A list or object that is being written. */
+interface OpenValue {
+  /** Undefined for a list. */
   readonly keys: readonly string[] | undefined;
   readonly values: readonly unknown[];
   next: number;
@@ -9,7 +9,7 @@ interface Level {
 /**
  * JSON.stringify for parsed JSON of any depth. JSON.parse reads any depth, but JSON.stringify throws a RangeError above some 4,000 levels
  * (Node 24, default stack size).
- * @param value as JSON.parse gives it.
+ * @param value as JSON.parse returns it.
  */
 export function stringifyJson(value: unknown): string {
   try {
@@ -22,7 +22,7 @@ export function stringifyJson(value: unknown): string {
 
 function stringifyWithoutRecursion(root: unknown): string {
   let text = "";
-  const levels: Level[] = [];
+  const levels: OpenValue[] = [];
   const write = (value: unknown) => {
     const level = openLevel(value);
     if (level) levels.push(level);
@@ -44,7 +44,7 @@ function stringifyWithoutRecursion(root: unknown): string {
   return text;
 }
 
-function openLevel(value: unknown): Level | undefined {
+function openLevel(value: unknown): OpenValue | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return { keys: undefined, values: value, next: 0 };
   return { keys: Object.keys(value), values: Object.values(value), next: 0 };

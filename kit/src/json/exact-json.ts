@@ -1,7 +1,7 @@
 import { endOfString, parseUniqueJson } from "../http/json-body.ts";
 
-/** A number of fewer characters is kept by a double as it stands. */
-const keptCharactersMax = 15;
+/** A double represents every number of at most so many characters exactly. */
+const exactCharactersMax = 15;
 const mayBeInexact = /[\d.]{16}/;
 const quote = '"';
 
@@ -17,29 +17,29 @@ export function parseExactJson(text: string): unknown {
   return inexact.length === 0 ? value : JSON.parse(quoteAll(text, inexact));
 }
 
-/** Whether well-formed JSON holds a whole number that a double cannot keep. */
+/** Whether well-formed JSON contains a whole number that a double cannot represent. */
 export function hasInexactNumber(text: string): boolean {
   return mayBeInexact.test(text) && findInexact(text).length > 0;
 }
 
-interface Place {
+interface TextRange {
   readonly begin: number;
   readonly end: number;
 }
 
-/** By hand: a reviver would be called for each value of a body of a million. */
-function findInexact(json: string): readonly Place[] {
-  const found: Place[] = [];
+/** Scans the text by hand: a `JSON.parse` reviver would be called for each of a million values. */
+function findInexact(json: string): readonly TextRange[] {
+  const ranges: TextRange[] = [];
   for (let at = 0; at < json.length;) {
     const first = json.charAt(at);
     if (first === quote) at = endOfString(json, at);
     else if (first === "-" || (first >= "0" && first <= "9")) {
       const end = endOfNumber(json, at);
-      if (end - at > keptCharactersMax && !isKept(json.slice(at, end))) found.push({ begin: at, end });
+      if (end - at > exactCharactersMax && !isExact(json.slice(at, end))) ranges.push({ begin: at, end });
       at = end;
     } else at++;
   }
-  return found;
+  return ranges;
 }
 
 function endOfNumber(json: string, begin: number): number {
@@ -48,14 +48,14 @@ function endOfNumber(json: string, begin: number): number {
   return at;
 }
 
-/** Whole numbers have to be the same as a text, for that is what an ID becomes. Fractions and what has an exponent as a text are nobody's id. */
-function isKept(number: string): boolean {
+/** Whether String() of the double is the same whole number. Fractions and numbers above 1e21 are never ids. */
+function isExact(number: string): boolean {
   const value = Number(number);
   if (value === 0 || !Number.isInteger(value) || Math.abs(value) >= 1e21) return true;
   return String(value) === toPlain(number);
 }
 
-/** A number without its point and exponent; undefined when it is not whole. */
+/** The digits of a whole number without decimal point and exponent; undefined if it is not whole. */
 function toPlain(number: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
@@ -65,9 +65,9 @@ function toPlain(number: string): string | undefined {
   return sign + (digits.slice(0, point).padEnd(point, "0").replace(/^0+/, "") || "0");
 }
 
-function quoteAll(json: string, places: readonly Place[]): string {
+function quoteAll(json: string, ranges: readonly TextRange[]): string {
   let last = 0;
-  const parts = places.map(({ begin, end }) => {
+  const parts = ranges.map(({ begin, end }) => {
     const part = `${json.slice(last, begin)}"${json.slice(begin, end)}"`;
     last = end;
     return part;

@@ -2,7 +2,7 @@ import type { Cursors } from "./cursor.ts";
 import { invalidInput } from "../errors/app-error.ts";
 import type { ListPage, PageRequest } from "./keyset.ts";
 
-/** A Relay connection, as our schemas spell it. */
+/** A connection (GraphQL Cursor Connections Specification), with `nodes` as an addition. */
 export interface Connection<T> {
   readonly edges: readonly { readonly cursor: string; readonly node: T }[];
   readonly nodes: readonly T[];

@@ -1,23 +1,23 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { AppError } from "../errors/app-error.ts";
 
-/** Where a page begins: after a row, going forward, or before one, going back. */
+/** The start of a page: after the row `id` (`next`) or before it (`prev`). */
 export interface CursorPosition {
   readonly direction: "next" | "prev";
   readonly id: string;
 }
 
-/** Opaque, signed positions in a list. `list` names the list *and its filters*: a cursor holds for those alone. */
+/** Opaque, signed positions in a list. `list` names the list and its filters: a cursor is valid only for those. */
 export interface Cursors {
   write(list: string, position: CursorPosition): string;
-  /** @throws AppError INVALID_CURSOR for one that we did not sign, or signed for another list. */
+  /** @throws AppError INVALID_CURSOR for a cursor without a valid signature for this list. */
   read(list: string, cursor: string): CursorPosition;
 }
 
 const cursorCharsMax = 512;
 const signatureBytes = 16;
 
-/** @param keys the first signs, every one verifies; the same on every replica. */
+/** @param keys the first signs, all verify; the same on every replica. */
 export function createCursors(keys: readonly string[]): Cursors {
   const [signing] = keys;
   if (signing === undefined) throw new Error("createCursors needs at least one key");
@@ -32,11 +32,11 @@ export function createCursors(keys: readonly string[]): Cursors {
       const bytes = cursor.length <= cursorCharsMax ? Buffer.from(cursor, "base64url") : Buffer.alloc(0);
       const signature = bytes.subarray(0, signatureBytes);
       const text = bytes.subarray(signatureBytes).toString();
-      const holds =
+      const isValid =
         signature.length === signatureBytes &&
         bytes.toString("base64url") === cursor &&
         keys.some((key) => timingSafeEqual(signature, sign(key, list, text)));
-      if (!holds) throw new AppError("INVALID_CURSOR", "This cursor is not one of ours for this list and its filters.");
+      if (!isValid) throw new AppError("INVALID_CURSOR", "The cursor is not valid for this list and its filters.");
       return { direction: text.startsWith("n") ? "next" : "prev", id: text.slice(1) };
     },
   };

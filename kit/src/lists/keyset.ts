@@ -3,9 +3,9 @@ import type { CursorPosition } from "./cursor.ts";
 export interface PageRequest {
   /** 1 to 100. */
   readonly limit: number;
-  /** Nothing: from the beginning. */
+  /** Undefined: from the beginning. */
   readonly position?: CursorPosition | undefined;
-  /** After so many bytes no further rows are needed: a page may end early. A list of large rows need not read them all then. */
+  /** A page may end early once its rows have this size, so that a list of large rows need not read them all. */
   readonly bytesMax?: number | undefined;
 }
 
@@ -16,21 +16,21 @@ export interface ListPage<T> {
 }
 
 export interface Keyset {
-  /** A condition over the row's key; it takes the position's id as its value, null for none. */
+  /** An SQL condition on the key column. Its parameter is `id`. */
   readonly where: string;
   readonly orderBy: string;
-  /** For the statement's name: the first page and the two directions are three statements. */
+  /** Part of the statement's name: the first page and the two directions have different texts. */
   readonly direction: "first" | "next" | "prev";
   readonly id: string | null;
-  /** One row more than asked for, to see whether there is a further page. */
+  /** One more than requested, to detect whether there is a further page. */
   readonly limit: number;
 }
 
 /**
- * The moving parts of a keyset statement over one unique column. The first page has a text of its own: "null or smaller" in one text
- * could not be looked up in an index once PostgreSQL plans for any value, and deep pages would read all before them.
- * @param placeholder such as `$1`, the place of `id` among the statement's values.
- * @param order the list's order going forward.
+ * The variable parts of a keyset statement over one unique column. The first page has a separate text: a generic plan for
+ * `$1 is null or id < $1` could not use the index, and deep pages would read all rows before them.
+ * @param placeholder of `id`, such as `$1`.
+ * @param order of the list in its forward direction.
  */
 export function createKeyset(
   column: string,
@@ -39,20 +39,20 @@ export function createKeyset(
   order: "descending" | "ascending" = "descending",
 ): Keyset {
   const direction = request.position?.direction ?? "first";
-  const falling = (order === "descending") === (direction !== "prev");
+  const isDescending = (order === "descending") === (direction !== "prev");
   return {
-    where: direction === "first" ? `${placeholder} is null` : `${column} ${falling ? "<" : ">"} ${placeholder}`,
-    orderBy: `${column} ${falling ? "desc" : "asc"}`,
+    where: direction === "first" ? `${placeholder} is null` : `${column} ${isDescending ? "<" : ">"} ${placeholder}`,
+    orderBy: `${column} ${isDescending ? "desc" : "asc"}`,
     direction,
     id: request.position?.id ?? null,
     limit: request.limit + 1,
   };
 }
 
-/** Turns the rows of a keyset statement into a page, in the list's order whichever way it was read. */
+/** Converts the rows of a keyset statement into a page in the list's order. */
 export function toPage<T>(rows: readonly T[], request: PageRequest): ListPage<T> {
-  const more = rows.length > request.limit;
+  const hasMore = rows.length > request.limit;
   const items = rows.slice(0, request.limit);
-  if (request.position?.direction === "prev") return { items: items.reverse(), hasNext: true, hasPrev: more };
-  return { items, hasNext: more, hasPrev: request.position !== undefined };
+  if (request.position?.direction === "prev") return { items: items.reverse(), hasNext: true, hasPrev: hasMore };
+  return { items, hasNext: hasMore, hasPrev: request.position !== undefined };
 }

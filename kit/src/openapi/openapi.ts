@@ -26,7 +26,7 @@ export interface DocumentedAnswer {
 }
 
 /** Who may call: anybody, with a token or without, or whoever has one of these scopes. */
-export type Callers = "anybody" | readonly string[];
+export type Callers = "everyone" | readonly string[];
 
 /** The cast whom examples and tests know. */
 export type CastMember = "ada" | "grace" | "linus";

@@ -3,7 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import { decodeJson, isJsonType, JsonError, parseUniqueJson } from "../http/json-body.ts";
 import type { Method } from "./routes.ts";
 
-/** What a body may be written in. */
+/** The media types that a request body may have, by method. */
 export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
   GET: [],
   POST: ["application/json"],
@@ -12,7 +12,8 @@ export const mediaTypes: Readonly<Record<Method, readonly string[]>> = {
 };
 
 /**
- * Reads a JSON body in UTF-8; undefined when none came.
+ * Reads a JSON body in UTF-8.
+ * @returns undefined if the request has no body.
  * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST.
  */
 export async function readBody(request: Request, method: Method, bytesMax: number): Promise<unknown> {

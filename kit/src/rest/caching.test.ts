@@ -9,20 +9,20 @@ const freshness = {
   staleIfErrorSeconds: 300,
 };
 
-test("a public route's answer may be kept by everybody, for as long as its team says", () => {
-  expect(headersOf({ cache: "public", freshness }, "everybody")).toEqual({
+test("a public route's response may be stored by shared caches for its declared freshness", () => {
+  expect(headersOf({ cache: "public", freshness }, "everyone")).toEqual({
     "Cache-Control": "public, max-age=2, s-maxage=10, stale-while-revalidate=20, stale-if-error=300",
     "CDN-Cache-Control": "public, max-age=10, stale-while-revalidate=20, stale-if-error=300",
     "Cache-Groups": '"things", "thing-1"',
   });
 });
 
-test("without a freshness copies are asked about each time, and what is not to be kept is not", () => {
-  expect(headersOf({ cache: "public" }, "everybody")["Cache-Control"]).toBe("no-cache");
+test("a route without freshness requires revalidation, and one with cache `none` is not stored", () => {
+  expect(headersOf({ cache: "public" }, "everyone")["Cache-Control"]).toBe("no-cache");
   expect(toCachingHeaders(route({ cache: "none" }), false, undefined)).toEqual({ "Cache-Control": "no-store" });
 });
 
-test("what is the caller's is theirs alone, on whatever route, and says what it depends on", () => {
+test("a response for one caller is private and varies by Authorization, on every route", () => {
   for (const more of [{ cache: "public", freshness } as const, { cache: "private" } as const]) {
     expect(headersOf(more, "caller")).toMatchObject({ Vary: "Authorization", "Cache-Control": "private, no-cache" });
     expect(headersOf(more, "caller")).not.toHaveProperty("CDN-Cache-Control");
@@ -30,30 +30,30 @@ test("what is the caller's is theirs alone, on whatever route, and says what it 
   expect(headersOf({ cache: "private" }, undefined)["Cache-Control"]).toBe("private, no-cache");
 });
 
-test("a private route's answer that is everybody's after all may be kept, and asked about", () => {
-  expect(headersOf({ cache: "private" }, "everybody")["Cache-Control"]).toBe("no-cache");
+test("a private route's response that is the same for all callers may be stored, with revalidation", () => {
+  expect(headersOf({ cache: "private" }, "everyone")["Cache-Control"]).toBe("no-cache");
 });
 
-test("a parameter can make a public route the caller's, whatever its handler finds", () => {
+test("a `privateWith` parameter makes a public route's response private, whatever its handler returns", () => {
   const more = { cache: "public", freshness, query: ["status", "limit"], privateWith: ["status"] } as const;
-  expect(headersOf(more, "everybody", ["limit"])).toHaveProperty("CDN-Cache-Control");
-  expect(headersOf(more, "everybody", ["limit", "status"])).toMatchObject({
+  expect(headersOf(more, "everyone", ["limit"])).toHaveProperty("CDN-Cache-Control");
+  expect(headersOf(more, "everyone", ["limit", "status"])).toMatchObject({
     Vary: "Authorization",
     "Cache-Control": "private, no-cache",
   });
 });
 
-test("groups are names that every cache can bear", () => {
+test("cache groups have names that every cache supports", () => {
   expect(writeGroups(["things", "thing-PRINT-1"])).toBe('"things", "thing-PRINT-1"');
-  for (const unfit of [[""], ["x".repeat(33)], ['"'], ["\\"], ["é"], Array.from({ length: 33 }, () => "x")]) {
-    expect(() => writeGroups(unfit)).toThrow("no groups");
+  for (const invalid of [[""], ["x".repeat(33)], ['"'], ["\\"], ["é"], Array.from({ length: 33 }, () => "x")]) {
+    expect(() => writeGroups(invalid)).toThrow("invalid cache groups");
   }
 });
 
 function headersOf(more: Partial<RouteDeclaration>, audience: Audience | undefined, names: readonly string[] = []) {
   const declared = route(more);
-  const shows = audience && { etag: '"1"', audience, groups: ["things", "thing-1"] };
-  return toCachingHeaders(declared, dependsOnCaller(declared, new Set(names)), shows);
+  const metadata = audience && { etag: '"1"', audience, groups: ["things", "thing-1"] };
+  return toCachingHeaders(declared, dependsOnCaller(declared, new Set(names)), metadata);
 }
 
 function route(more: Partial<RouteDeclaration>): RouteDeclaration {

@@ -1,39 +1,39 @@
 import type { RouteDeclaration } from "./routes.ts";
 
-/** Whose an answer is: `everybody` for one body for all, `caller` for what this caller alone may see. */
-export type Audience = "everybody" | "caller";
+/** `everyone`: the body is the same for all callers. `caller`: it contains what only this caller may see. */
+export type Audience = "everyone" | "caller";
 
-/** What is known of an answer to a GET before it is loaded. */
+/** The metadata of a GET response (RFC 9110, 8), which is known before the body is loaded. */
 export interface RepresentationMetadata {
   /** A strong validator (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;
-  /** Where it is true: the answer's body has not changed since. */
+  /** Set only if the body has certainly not changed since. */
   readonly lastModified?: Date;
   readonly audience: Audience;
-  /** What changes with it; a write that names one of them ends all copies in it (RFC 9875). */
+  /** Cache groups (RFC 9875). A write that names one of them invalidates all cached responses in it. */
   readonly groups: readonly string[];
 }
 
 /**
- * Whether the caller can change the answer of a request with these query parameters. Known before anything can be refused, so that
- * problems and 304s say it too.
+ * Whether the response to these query parameters can differ by caller. It is computed before the request can be rejected, so that problem
+ * documents and 304s have the same `Vary`.
  */
 export function dependsOnCaller(route: RouteDeclaration, queryNames: ReadonlySet<string>): boolean {
   return route.cache === "private" || (route.privateWith ?? []).some((name) => queryNames.has(name));
 }
 
 /**
- * What an answer that is no problem says about being kept: `Cache-Control` (RFC 9111, 5.2.2), the shared caches' own policy (RFC 9213)
- * and the groups it belongs to. Without a freshness, copies are asked about each time.
+ * The caching headers of a successful response: `Cache-Control` (RFC 9111, 5.2.2), the policy for shared caches (RFC 9213) and the cache
+ * groups. A route without `freshness` requires revalidation at each use.
  */
 export function toCachingHeaders(
   route: RouteDeclaration,
-  isCallers: boolean,
-  shows: RepresentationMetadata | undefined,
+  variesByCaller: boolean,
+  metadata: RepresentationMetadata | undefined,
 ): Readonly<Record<string, string>> {
   if (route.cache === "none") return { "Cache-Control": "no-store" };
-  const groups = toGroupsHeader(shows?.groups ?? []);
-  if (audienceOf(route, isCallers, shows) === "caller") {
+  const groups = toGroupsHeader(metadata?.groups ?? []);
+  if (audienceOf(route, variesByCaller, metadata) === "caller") {
     return { Vary: "Authorization", "Cache-Control": "private, no-cache", ...groups };
   }
   return { ...toSharedPolicy(route), ...groups };
@@ -43,15 +43,19 @@ function toGroupsHeader(groups: readonly string[]): Readonly<Record<string, stri
   return groups.length > 0 ? { "Cache-Groups": writeGroups(groups) } : {};
 }
 
-/** A parameter that makes a public route's answer the caller's does so whatever is found. */
-function audienceOf(route: RouteDeclaration, isCallers: boolean, shows: RepresentationMetadata | undefined): Audience {
-  if (isCallers && route.cache === "public") return "caller";
-  return shows?.audience ?? (isCallers ? "caller" : "everybody");
+/** A `privateWith` parameter of a public route always makes the response the caller's, whatever rows it contains. */
+function audienceOf(
+  route: RouteDeclaration,
+  variesByCaller: boolean,
+  metadata: RepresentationMetadata | undefined,
+): Audience {
+  if (variesByCaller && route.cache === "public") return "caller";
+  return metadata?.audience ?? (variesByCaller ? "caller" : "everyone");
 }
 
 /**
- * `s-maxage` forbids a cache to use what is stale (RFC 9111, 5.2.2.10), so that caches which know the targeted field are given the whole
- * policy there: it replaces `Cache-Control` for them (RFC 9213, 2.2).
+ * `s-maxage` forbids a cache to serve stale responses (RFC 9111, 5.2.2.10). Caches that support `CDN-Cache-Control` get a policy without
+ * it, which replaces `Cache-Control` for them (RFC 9213, 2.2).
  */
 function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string, string>> {
   if (freshness === undefined) return { "Cache-Control": "no-cache" };
@@ -64,11 +68,11 @@ function toSharedPolicy({ freshness }: RouteDeclaration): Readonly<Record<string
 }
 
 /**
- * A list of strings (RFC 9651, 3.1) for `Cache-Groups` and `Cache-Group-Invalidation`: at most 32 names of 1 to 32 characters, which
- * every cache has to bear (RFC 9875, 2 and 3).
+ * Writes `Cache-Groups` and `Cache-Group-Invalidation` as a list of strings (RFC 9651, 3.1): at most 32 names of 1 to 32 characters, the
+ * minimum that every cache supports (RFC 9875, 2 and 3).
  */
 export function writeGroups(groups: readonly string[]): string {
-  const unfit = groups.find((group) => !/^[ !\x23-\x5b\x5d-\x7e]{1,32}$/.test(group));
-  if (unfit !== undefined || groups.length > 32) throw new Error(`no groups of a cache: ${groups.join(" ")}`);
+  const invalid = groups.find((group) => !/^[ !\x23-\x5b\x5d-\x7e]{1,32}$/.test(group));
+  if (invalid !== undefined || groups.length > 32) throw new Error(`invalid cache groups: ${groups.join(" ")}`);
   return groups.map((group) => `"${group}"`).join(", ");
 }

@@ -7,10 +7,10 @@ type ReadHeader = (name: string) => string | undefined;
 const conditionHeaders = ["if-none-match", "if-modified-since"];
 
 /**
- * A Last-Modified counts whole seconds. Once its second is this long over, nothing of the same second can follow, and it says as much as
- * an ETag does (RFC 9110, 8.8.2.2); before that it is not said.
+ * `Last-Modified` has a resolution of one second, and a row may change twice in a second. After this time no change of the same second can
+ * follow, so the date is a strong validator (RFC 9110, 8.8.2.2). Before that the header is omitted.
  */
-const settledMs = 60_000;
+const lastModifiedDelayMs = 60_000;
 
 export function hasConditions(header: ReadHeader): boolean {
   return conditionHeaders.some((name) => header(name) !== undefined);
@@ -21,30 +21,33 @@ export function hasConditions(header: ReadHeader): boolean {
  * ignored, as in the REST proxy: they protect changes (13.1.1, 13.1.4), and a 412 could not be shared by its cache.
  * @returns whether the response is 304.
  */
-export function isNotModified(header: ReadHeader, shows: RepresentationMetadata, nowMs = Date.now()): boolean {
-  const modifiedMs = toSettledMs(shows, nowMs);
+export function isNotModified(header: ReadHeader, metadata: RepresentationMetadata, nowMs = Date.now()): boolean {
+  const modifiedMs = toLastModifiedMs(metadata, nowMs);
   const ifNoneMatch = header("if-none-match");
-  if (ifNoneMatch !== undefined) return matchesIfNoneMatch(ifNoneMatch, shows.etag);
+  if (ifNoneMatch !== undefined) return matchesIfNoneMatch(ifNoneMatch, metadata.etag);
   const modifiedSinceMs = parseDate(header("if-modified-since"));
   return modifiedMs !== undefined && modifiedSinceMs !== undefined && modifiedMs <= modifiedSinceMs;
 }
 
-/** Since when a change forbids that the thing has been changed; a date counts only without `If-Match` (RFC 9110, 13.1.4). */
+/** Reads `If-Unmodified-Since` of a change, which is ignored if the request has `If-Match` (RFC 9110, 13.1.4). */
 export function readUnmodifiedSince(header: ReadHeader): Date | undefined {
   const ms = header("if-match") === undefined ? parseDate(header("if-unmodified-since")) : undefined;
   return ms === undefined ? undefined : new Date(ms);
 }
 
-/** `ETag`, and `Last-Modified` where it is true and settled. */
-export function toValidatorHeaders(shows: RepresentationMetadata, nowMs = Date.now()): Readonly<Record<string, string>> {
-  const modifiedMs = toSettledMs(shows, nowMs);
-  if (modifiedMs === undefined) return { ETag: shows.etag };
-  return { ETag: shows.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
+/** `ETag`, and `Last-Modified` if it is a strong validator. */
+export function toValidatorHeaders(
+  metadata: RepresentationMetadata,
+  nowMs = Date.now(),
+): Readonly<Record<string, string>> {
+  const modifiedMs = toLastModifiedMs(metadata, nowMs);
+  if (modifiedMs === undefined) return { ETag: metadata.etag };
+  return { ETag: metadata.etag, "Last-Modified": new Date(modifiedMs).toUTCString() };
 }
 
-/** In whole seconds, as the header says it. */
-function toSettledMs({ lastModified }: RepresentationMetadata, nowMs: number): number | undefined {
-  if (lastModified === undefined || nowMs - lastModified.getTime() < settledMs) return undefined;
+/** In milliseconds, rounded down to the second that the header can express. */
+function toLastModifiedMs({ lastModified }: RepresentationMetadata, nowMs: number): number | undefined {
+  if (lastModified === undefined || nowMs - lastModified.getTime() < lastModifiedDelayMs) return undefined;
   return Math.floor(lastModified.getTime() / 1_000) * 1_000;
 }
 

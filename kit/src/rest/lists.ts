@@ -9,7 +9,7 @@ import { respondToRead } from "./reading.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.
- * @throws AppError 400 with every parameter that is bad.
+ * @throws AppError 400 with every invalid parameter.
  */
 export function readPageRequest(request: RestRequest, cursors: Cursors, list: string): PageRequest {
   const { limit = defaultLimit, cursor } = request.query;
@@ -26,21 +26,22 @@ export function readPageRequest(request: RestRequest, cursors: Cursors, list: st
 }
 
 /**
- * Reads a list's filters: every parameter but `limit` and `cursor`. A bad `cursor` is not reported beside bad filters, since it is signed for them.
+ * Reads a list's filters: all parameters but `limit` and `cursor`. An invalid `cursor` is not reported beside invalid filters, since it is
+ * signed for them.
  * @param read throws BAD_USER_INPUT with pointers to the members of its argument.
- * @throws AppError 400 with every parameter that is bad.
+ * @throws AppError 400 with every invalid parameter.
  */
-export function readFilters<F>(request: RestRequest, read: (asked: RestRequest["query"]) => F): F {
-  const { limit: _limit, cursor: _cursor, ...asked } = request.query;
+export function readFilters<F>(request: RestRequest, read: (filters: RestRequest["query"]) => F): F {
+  const { limit: _limit, cursor: _cursor, ...filters } = request.query;
   try {
-    return read(asked);
+    return read(filters);
   } catch (error) {
     const { problems = [] } = requireAppError(error, "BAD_USER_INPUT");
-    const ofFilters = problems.map(({ pointer, ...problem }) => ({
+    const filterProblems = problems.map(({ pointer, ...problem }) => ({
       parameter: pointer.slice("#/".length),
       ...problem,
     }));
-    throw invalidQuery([...request.queryProblems, ...limitProblems(request), ...ofFilters]);
+    throw invalidQuery([...request.queryProblems, ...limitProblems(request), ...filterProblems]);
   }
 }
 
@@ -63,44 +64,44 @@ export interface ListRead<T extends { readonly rowVersion: string }> {
   /** The list's name with its filters, from `nameList`. */
   readonly list: string;
   readonly projection: Projection;
-  /** What of the rows this caller may see; the same text for callers who see the same of the same rows. */
+  /** Names the set of fields that this caller may see. Callers with the same view get the same body for the same rows. */
   readonly view: string;
   readonly audience: Audience;
   readonly groups: readonly string[];
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
-  /** The page's rows by id and version alone, by one light statement over the same rows as `load`. */
+  /** Reads only ids and versions of the page's rows, by a cheaper statement over the same rows as `load`. */
   readVersion(page: PageRequest): Promise<ListPage<RowVersion>>;
   load(page: PageRequest): Promise<ListPage<T>>;
 }
 
 /**
- * Answers a list by the versions of its rows where that will do, and with the rows otherwise.
- * @throws AppError 400 with every parameter that is bad.
+ * Responds with a page of a list. A conditional request whose rows have not changed gets a 304 without loading them.
+ * @throws AppError 400 with every invalid parameter.
  */
 export async function respondWithList<T extends { readonly rowVersion: string }>(
   o: ListRead<T>,
 ): Promise<RestResponse | ConditionalResponse> {
-  const asked = readPageRequest(o.request, o.cursors, o.list);
+  const pageRequest = readPageRequest(o.request, o.cursors, o.list);
   return respondToRead(o.request, {
-    readVersion: async () => toRepresentation(o, asked, await o.readVersion(asked)),
+    readVersion: async () => toMetadata(o, pageRequest, await o.readVersion(pageRequest)),
     load: async () => {
-      const page = await o.load(asked);
+      const page = await o.load(pageRequest);
       const items = page.items.map((item) => ({ id: o.idOf(item), rowVersion: item.rowVersion }));
-      return writeList({ ...o, page, representation: toRepresentation(o, asked, { ...page, items }) });
+      return writeList({ ...o, page, representation: toMetadata(o, pageRequest, { ...page, items }) });
     },
   });
 }
 
-function toRepresentation<T extends { readonly rowVersion: string }>(
+function toMetadata<T extends { readonly rowVersion: string }>(
   { cursors, list, projection, view, audience, groups }: ListRead<T>,
   { limit, position }: PageRequest,
   { items, hasNext, hasPrev }: ListPage<RowVersion>,
 ): RepresentationMetadata {
-  // A cursor says how cursors are signed: those of an answer that is kept must not outlive their key.
-  const signed = cursors.write(list, { direction: "next", id: "" });
-  const place = position ? [position.direction, position.id] : [];
-  const etag = writeListEtag(items, projection, view, [signed, limit, place, hasNext, hasPrev]);
+  // A sample cursor changes with the signing key: cached cursors must not outlive their key.
+  const sampleCursor = cursors.write(list, { direction: "next", id: "" });
+  const start = position ? [position.direction, position.id] : [];
+  const etag = writeListEtag(items, projection, view, [sampleCursor, limit, start, hasNext, hasPrev]);
   return { etag, audience, groups };
 }
 
@@ -112,22 +113,22 @@ export interface ListOptions<T> {
   readonly idOf: (item: T) => string;
   readonly toJson: (item: T) => unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** From version 2 on the list stands in an object, with its neighbours' cursors; before that, and without a projection, it is bare. */
+  /** From version 2 on the body is an object with the list and the cursors of the adjacent pages. Before, or without a projection, it is a bare array. */
   readonly projection?: Projection;
   readonly representation?: RepresentationMetadata;
 }
 
 /**
- * A list with its neighbours in `Link` (RFC 8288). It ends early at 1 MiB, at the end that is farthest from where the page began, so that
- * whoever goes on in the same direction misses nothing.
+ * Writes a list with links to the adjacent pages (`Link`, RFC 8288). It is cut at 1 MiB, at the end farthest from the start of the page, so
+ * that a client which continues in the same direction misses no item.
  */
 export function writeList<T>(o: ListOptions<T>): RestResponse {
-  const back = isBack(o);
-  const { rendered, items, cut } = renderWithin(o.page.items, o.toJson, back);
+  const isBackward = goesBackward(o);
+  const { rendered, items, isCut } = renderWithinLimit(o.page.items, o.toJson, isBackward);
   const first = items[0];
   const last = items.at(-1);
-  const hasNext = o.page.hasNext || (cut && !back);
-  const hasPrev = o.page.hasPrev || (cut && back);
+  const hasNext = o.page.hasNext || (isCut && !isBackward);
+  const hasPrev = o.page.hasPrev || (isCut && isBackward);
   const next = hasNext && last !== undefined ? o.cursors.write(o.list, { direction: "next", id: o.idOf(last) }) : null;
   const prev =
     hasPrev && first !== undefined ? o.cursors.write(o.list, { direction: "prev", id: o.idOf(first) }) : null;
@@ -141,25 +142,25 @@ export function writeList<T>(o: ListOptions<T>): RestResponse {
   };
 }
 
-/** Around the items: brackets, and two cursors with their names. */
-const aroundBytes = 1_280;
+/** Reserved for what surrounds the items: brackets, and two cursors with their names. */
+const envelopeBytes = 1_280;
 
 /** At least one item, and as many as fit, from the beginning or from the end. */
-function renderWithin<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
+function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown, fromEnd: boolean) {
   const rendered: string[] = [];
-  let bytes = aroundBytes;
+  let bytes = envelopeBytes;
   for (const item of fromEnd ? items.toReversed() : items) {
     const text = JSON.stringify(toJson(item));
     bytes += Buffer.byteLength(text) + 1;
     if (bytes > listBytesMax && rendered.length > 0) break;
     rendered.push(text);
   }
-  const cut = rendered.length < items.length;
-  if (!fromEnd) return { rendered, items: items.slice(0, rendered.length), cut };
-  return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), cut };
+  const isCut = rendered.length < items.length;
+  if (!fromEnd) return { rendered, items: items.slice(0, rendered.length), isCut };
+  return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), isCut };
 }
 
-function isBack<T>({ request, cursors, list }: ListOptions<T>): boolean {
+function goesBackward<T>({ request, cursors, list }: ListOptions<T>): boolean {
   const cursor = request.query["cursor"];
   return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
 }

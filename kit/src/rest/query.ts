@@ -7,37 +7,37 @@ export interface ParsedQuery {
   readonly problems: readonly ParameterProblem[];
 }
 
-const nothing: ParsedQuery = { values: new Map(), problems: [] };
+const emptyQuery: ParsedQuery = { values: new Map(), problems: [] };
 const problemsMax = 100;
 
 /** @param query without its question mark. */
 export function parseQuery(query: string, known: readonly string[]): ParsedQuery {
-  if (query === "") return nothing;
+  if (query === "") return emptyQuery;
   const values = new Map<string, string>();
   const problems = new Map<string, ParameterProblem>();
   for (const pair of query.split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
-    const sent = equals === -1 ? pair : pair.slice(0, equals);
-    const name = decode(sent);
+    const sentName = equals === -1 ? pair : pair.slice(0, equals);
+    const name = decode(sentName);
     const value = decode(equals === -1 ? "" : pair.slice(equals + 1));
     const problem = findProblem({ name, value }, values, known);
-    if (problem) note(problems, { parameter: (name ?? sent).slice(0, 64), ...problem });
+    if (problem) addProblem(problems, { parameter: (name ?? sentName).slice(0, 64), ...problem });
     else values.set(name ?? "", value ?? "");
   }
   return { values, problems: [...problems.values()] };
 }
 
 /**
- * A 400 with every problem of a query. Its code is the most specific one that holds for all of them.
+ * Creates the 400 with every problem of a query. If all have the same code, it has that code; else MALFORMED_REQUEST.
  * @param problems at least one.
  */
 export function invalidQuery(problems: readonly ParameterProblem[]): AppError {
   const message =
     problems.length === 1 ? problems[0]?.detail : `${problems.length} query parameters are not acceptable.`;
   const [code, ...others] = new Set(problems.map((problem) => errorCodes[problem.code] ?? "MALFORMED_REQUEST"));
-  const isOne = code !== undefined && others.length === 0;
-  return new AppError(isOne ? code : "MALFORMED_REQUEST", message ?? "", { parameterProblems: problems });
+  const hasOneCode = code !== undefined && others.length === 0;
+  return new AppError(hasOneCode ? code : "MALFORMED_REQUEST", message ?? "", { parameterProblems: problems });
 }
 
 const errorCodes: Readonly<Record<string, ErrorCode>> = {
@@ -45,14 +45,14 @@ const errorCodes: Readonly<Record<string, ErrorCode>> = {
   invalid_cursor: "INVALID_CURSOR",
 };
 
-interface Pair {
-  /** Undefined for what is not percent-encoded UTF-8. */
+interface QueryParameter {
+  /** Undefined if it is not percent-encoded UTF-8. */
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
 function findProblem(
-  { name, value }: Pair,
+  { name, value }: QueryParameter,
   values: ReadonlyMap<string, string>,
   known: readonly string[],
 ): Omit<ParameterProblem, "parameter"> | undefined {
@@ -60,7 +60,7 @@ function findProblem(
     return { code: "bad_encoding", detail: "The query is not text in percent-encoded UTF-8." };
   }
   if (!known.includes(name)) {
-    const choice = known.length > 0 ? `This path knows ${known.join(", ")}.` : "This path takes none.";
+    const choice = known.length > 0 ? `This path accepts ${known.join(", ")}.` : "This path accepts none.";
     const detail = `There is no query parameter ${JSON.stringify(name.slice(0, 64))} here. ${choice}`;
     return { code: "unknown_parameter", detail };
   }
@@ -68,12 +68,12 @@ function findProblem(
   return { code: "repeated", detail: `The query parameter ${name} may be given once.` };
 }
 
-function note(problems: Map<string, ParameterProblem>, problem: ParameterProblem): void {
+function addProblem(problems: Map<string, ParameterProblem>, problem: ParameterProblem): void {
   const key = `${problem.code} ${problem.parameter}`;
   if (problems.size < problemsMax || problems.has(key)) problems.set(key, problem);
 }
 
-/** A plus is a space, as in forms and in URLSearchParams. NUL is refused: no text column can hold it. */
+/** A plus is a space, as in forms and in URLSearchParams. NUL is rejected, since no PostgreSQL text can contain it. */
 function decode(text: string): string | undefined {
   try {
     const value = decodeURIComponent(text.replaceAll("+", " "));

@@ -2,15 +2,13 @@ import type { ConditionalResponse, RestResponse, RestRequest } from "./rest-endp
 import type { RepresentationMetadata } from "./caching.ts";
 
 export interface ConditionalRead {
-  /** What is known of the answer, by one light statement that applies the same visibility as `load`: a 304 tells that a thing is there. */
+  /** By a cheaper statement. It applies the same access rules as `load`, since a 304 shows that the resource exists. */
   readVersion(): Promise<RepresentationMetadata>;
-  /** The whole answer, with what it `shows`. */
+  /** The complete response, with its `representation`. */
   load(): Promise<RestResponse>;
 }
 
-/**
- * Answers a read. Only a request with conditions is worth a look at the version first; any other is one statement as well, the whole.
- */
+/** Responds to a GET. Only a conditional request reads the version first: any other needs the body anyway. */
 export async function respondToRead(
   request: RestRequest,
   { readVersion, load }: ConditionalRead,

@@ -16,27 +16,32 @@ export function rejectRequest(failures: RequestFailures, request: Request, respo
   writeProblem(response, problem, { instance: publicPath(request), requestId });
 }
 
-/** The methods of one path's routes; `GET` serves `HEAD` too. */
-export function listMethods(here: readonly RouteDeclaration[]): readonly string[] {
-  return here.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+/** The methods of one path's routes. `GET` implies `HEAD`. */
+export function listMethods(pathRoutes: readonly RouteDeclaration[]): readonly string[] {
+  return pathRoutes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
 
-/** A method that the path has no route for is a 405 that lists its methods; `OPTIONS` lists them in a 204. */
+/** Responds to a method that the path has no route for with a 405 that lists the allowed ones; to `OPTIONS` with a 204 that lists them. */
 export function rejectMethod(
   failures: RequestFailures,
-  here: readonly RouteDeclaration[],
+  pathRoutes: readonly RouteDeclaration[],
   request: Request,
   response: Response,
 ): void {
-  const methods = listMethods(here);
+  const methods = listMethods(pathRoutes);
   response.setHeader("Allow", [...methods, "OPTIONS"].join(", "));
   // RFC 5789, 3.1
   if (methods.includes("PATCH")) response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  rejectRequest(failures, request, response, new AppError("METHOD_NOT_ALLOWED", `This path takes ${methods.join(", ")}.`));
+  rejectRequest(
+    failures,
+    request,
+    response,
+    new AppError("METHOD_NOT_ALLOWED", `This path accepts ${methods.join(", ")}.`),
+  );
 }
 
-/** The path as a client asked for it, above the router and without its query. */
+/** The path that the client requested, with the prefix above the router and without the query. */
 export function publicPath(request: Request): string {
   return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest/, "");
 }

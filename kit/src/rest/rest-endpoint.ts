@@ -11,20 +11,20 @@ import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** What a REST handler is given: read, typed and checked, but for the body, which only its route can read. */
+/** The input of a REST handler: parsed and checked, but for the body, which only the handler can validate. */
 export interface RestRequest {
   readonly identity: Identity;
   readonly params: Readonly<Record<string, string>>;
   /** Only names that the route declares, each at most once. */
   readonly query: Readonly<Record<string, string>>;
-  /** Unknown, repeated and undecodable parameters. What reads the values reports these with its own (`rest-lists.ts`). */
+  /** Unknown, repeated and undecodable parameters. The reader of the values reports them with its own problems (`lists.ts`). */
   readonly queryProblems: readonly ParameterProblem[];
   readonly header: (name: string) => string | undefined;
-  /** The parsed body; undefined when none came. */
+  /** The parsed body; undefined if the request has none. */
   readonly body: unknown;
   /** The public path of the request, such as `/v1/users`. */
   readonly path: string;
-  /** A GET that asks for what it has not got yet (RFC 9110, 13.1): what it finds may be answered without being loaded. */
+  /** The request has `If-None-Match` or `If-Modified-Since` (RFC 9110, 13.1): a 304 may be possible without loading the body. */
   readonly isConditional: boolean;
 }
 
@@ -32,22 +32,22 @@ export interface RestResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** A body that is bytes already, sent as it is. */
+  /** A serialized body, in place of `body`. */
   readonly bytes?: Buffer;
-  /** What a GET is known by: its validators and who may keep it. */
+  /** Of a GET: its validators, and who may cache it. */
   readonly representation?: RepresentationMetadata;
-  /** The groups of what a write has changed: no copy of theirs is used any more (RFC 9875, 3). */
+  /** The cache groups that a write has changed: cached responses in them are invalidated (RFC 9875, 3). */
   readonly invalidates?: readonly string[];
 }
 
-/** An answer to a GET that is loaded only when the conditions of the request do not answer it already. */
+/** A response to a GET whose body is loaded only if the conditions of the request do not allow a 304. */
 export interface ConditionalResponse extends RepresentationMetadata {
   load(): Promise<RestResponse>;
 }
 
 export type RestHandler = (request: RestRequest) => Promise<RestResponse | ConditionalResponse>;
 
-/** One handler for each route; a missing one does not compile. */
+/** One handler for each route. A missing one is a type error. */
 export type Handlers<R extends readonly RouteDeclaration[]> = Readonly<Record<R[number]["id"], RestHandler>>;
 
 export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
@@ -57,23 +57,25 @@ export interface RestEndpointOptions<R extends readonly RouteDeclaration[]> {
   readonly authenticate: Authenticate;
   readonly failures: RequestFailures;
   readonly observer?: ServiceObserver | undefined;
-  /** 64 KiB: what a REST body may weigh on this platform. */
+  /** Default 64 KiB, the limit of the REST proxy too. */
   readonly bodyBytesMax?: number;
 }
 
 /**
- * One version of a service's REST door: its declared routes and nothing else. What the routes do not allow is refused here, as a
- * problem document: unknown paths and methods, parameters, media types and bodies.
+ * Serves one version of a service's REST endpoint, exactly its declared routes. Unknown paths, methods, parameters, media types and bodies
+ * are rejected here with a problem document.
  */
 export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(o: RestEndpointOptions<R>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const routes = o.routes.filter((route) => route.versions.includes(o.version));
   for (const path of new Set(routes.map((route) => route.path))) {
-    const here = routes.filter((route) => route.path === path);
-    o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(here));
+    const pathRoutes = routes.filter((route) => route.path === path);
+    o.observer?.announceRoute("rest", `/v${o.version}${path}`, listMethods(pathRoutes));
     router.all(path, (request, response) => {
       o.observer?.nameRoute("rest", `/v${o.version}${path}`);
-      void answer(o, here, request, response).catch((error: unknown) => rejectRequest(o.failures, request, response, error));
+      void serve(o, pathRoutes, request, response).catch((error: unknown) =>
+        rejectRequest(o.failures, request, response, error),
+      );
     });
   }
   router.use((request, response) => {
@@ -83,24 +85,24 @@ export function createRestEndpoint<const R extends readonly RouteDeclaration[]>(
   return router;
 }
 
-/** A list's answer ends at this many bytes, whatever its limit; the rest comes with the next page. */
+/** A list response is cut at this size, whatever its limit. The rest is on the next page. */
 export const listBytesMax = 1_048_576;
 
-async function answer<R extends readonly RouteDeclaration[]>(
+async function serve<R extends readonly RouteDeclaration[]>(
   o: RestEndpointOptions<R>,
-  here: readonly RouteDeclaration[],
+  pathRoutes: readonly RouteDeclaration[],
   request: Request,
   response: Response,
 ): Promise<void> {
-  const route = here.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
-  if (!route) return rejectMethod(o.failures, here, request, response);
-  const sent = new URLSearchParams(queryOf(request.url));
-  const isCallers = dependsOnCaller(route, new Set(sent.keys()));
-  // Whatever becomes of the request: refusals say these too.
-  if (isCallers) response.setHeader("Vary", "Authorization");
+  const route = pathRoutes.find(({ method }) => method === (request.method === "HEAD" ? "GET" : request.method));
+  if (!route) return rejectMethod(o.failures, pathRoutes, request, response);
+  const queryNames = new Set(new URLSearchParams(queryOf(request.url)).keys());
+  const variesByCaller = dependsOnCaller(route, queryNames);
+  // Set before the request can be rejected: problem documents have these headers too.
+  if (variesByCaller) response.setHeader("Vary", "Authorization");
   if (route.method === "PATCH") response.setHeader("Accept-Patch", mediaTypes.PATCH.join(", "));
-  const found = await handle(o, route, request);
-  await settle({ route, isCallers, request, response }, found);
+  const result = await handle(o, route, request);
+  await respond({ route, variesByCaller, request, response }, result);
 }
 
 async function handle<R extends readonly RouteDeclaration[]>(
@@ -114,7 +116,7 @@ async function handle<R extends readonly RouteDeclaration[]>(
   const identity = await o.authenticate(request.headers.authorization);
   const { values, problems } = parseQuery(queryOf(request.url), route.query ?? []);
   if (problems.length > 0 && !(isRead && route.query?.length)) throw invalidQuery(problems);
-  const asked: RestRequest = {
+  const restRequest: RestRequest = {
     identity,
     params: request.params as Record<string, string>,
     query: Object.fromEntries(values),
@@ -125,10 +127,10 @@ async function handle<R extends readonly RouteDeclaration[]>(
     isConditional: isRead && hasConditions(header),
   };
   deadline.requireTime();
-  const found = await o.handlers[route.id as R[number]["id"]](asked);
+  const result = await o.handlers[route.id as R[number]["id"]](restRequest);
   // A handler that reads no value of the query does not report them.
   if (problems.length > 0) throw invalidQuery(problems);
-  return found;
+  return result;
 }
 
 function queryOf(url: string): string {
@@ -137,47 +139,47 @@ function queryOf(url: string): string {
 
 interface RestExchange {
   readonly route: RouteDeclaration;
-  /** Whether the caller can change the answer. */
-  readonly isCallers: boolean;
+  readonly variesByCaller: boolean;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** Answers from the version alone where that will do. What was loaded after all may have moved on since, and is asked once more. */
-async function settle(exchange: RestExchange, found: RestResponse | ConditionalResponse): Promise<void> {
-  if (!("load" in found)) return writeUnlessKnown(exchange, found);
-  if (isKnown(exchange, found)) return writeNotModified(exchange, found);
-  writeUnlessKnown(exchange, await found.load());
+/** Evaluates the conditions before the body is loaded, and again after: the row may have changed in between. */
+async function respond(exchange: RestExchange, result: RestResponse | ConditionalResponse): Promise<void> {
+  if (!("load" in result)) return writeUnlessNotModified(exchange, result);
+  if (hasNotModified(exchange, result)) return writeNotModified(exchange, result);
+  writeUnlessNotModified(exchange, await result.load());
 }
 
-function writeUnlessKnown(exchange: RestExchange, result: RestResponse): void {
+function writeUnlessNotModified(exchange: RestExchange, result: RestResponse): void {
   const { representation } = result;
-  const mayBeKnown = exchange.route.method === "GET" && result.status === 200;
-  if (mayBeKnown && representation && isKnown(exchange, representation))
+  const isConditionable = exchange.route.method === "GET" && result.status === 200;
+  if (isConditionable && representation && hasNotModified(exchange, representation))
     return writeNotModified(exchange, representation);
   write(exchange, result);
 }
 
-function isKnown({ request, response }: RestExchange, shows: RepresentationMetadata): boolean {
-  if (shows.audience === "caller") response.setHeader("Vary", "Authorization");
-  return isNotModified((name) => request.get(name), shows);
+/** Whether the client's cached response is still valid. */
+function hasNotModified({ request, response }: RestExchange, metadata: RepresentationMetadata): boolean {
+  if (metadata.audience === "caller") response.setHeader("Vary", "Authorization");
+  return isNotModified((name) => request.get(name), metadata);
 }
 
-/** What a 200 would have said about the copy that the caller has (RFC 9110, 15.4.5). */
-function writeNotModified({ route, isCallers, response }: RestExchange, shows: RepresentationMetadata): void {
+/** A 304 with the headers that the 200 would have (RFC 9110, 15.4.5). */
+function writeNotModified({ route, variesByCaller, response }: RestExchange, metadata: RepresentationMetadata): void {
   response.statusCode = 304;
-  setHeaders(response, toCachingHeaders(route, isCallers, shows));
-  setHeaders(response, toValidatorHeaders(shows));
+  setHeaders(response, toCachingHeaders(route, variesByCaller, metadata));
+  setHeaders(response, toValidatorHeaders(metadata));
   response.end();
 }
 
-function write({ route, isCallers, request, response }: RestExchange, result: RestResponse): void {
+function write({ route, variesByCaller, request, response }: RestExchange, result: RestResponse): void {
   const bytes = result.bytes ?? (result.body === undefined ? undefined : Buffer.from(JSON.stringify(result.body)));
-  const changed = result.invalidates ?? [];
+  const invalidatedGroups = result.invalidates ?? [];
   response.statusCode = result.status;
-  setHeaders(response, toCachingHeaders(route, isCallers, result.representation));
+  setHeaders(response, toCachingHeaders(route, variesByCaller, result.representation));
   if (result.representation) setHeaders(response, toValidatorHeaders(result.representation));
-  if (changed.length > 0) response.setHeader("Cache-Group-Invalidation", writeGroups(changed));
+  if (invalidatedGroups.length > 0) response.setHeader("Cache-Group-Invalidation", writeGroups(invalidatedGroups));
   setHeaders(response, result.headers ?? {});
   if (bytes === undefined) return void response.end();
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/json");
@@ -189,8 +191,8 @@ function setHeaders(response: Response, headers: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** @throws AppError BAD_USER_INPUT when a body that is needed did not come. */
+/** @throws AppError BAD_USER_INPUT if there is no body. */
 export function requireBody(body: unknown): unknown {
   if (body !== undefined) return body;
-  throw invalidInput([{ pointer: "#", code: "required", detail: "This needs a body." }]);
+  throw invalidInput([{ pointer: "#", code: "required", detail: "This request requires a body." }]);
 }

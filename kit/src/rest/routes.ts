@@ -1,35 +1,29 @@
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** Whole seconds; of a browser's copy and of a shared cache's (RFC 9111, 5.2.2; RFC 5861; RFC 9213). */
+/** How long responses may be used from a cache, in whole seconds (RFC 9111, 5.2.2; RFC 5861; RFC 9213). */
 export interface Freshness {
   readonly browserSeconds: number;
-  /** At most 10: a write by the GraphQL door reaches no shared cache. */
+  /** At most 10, since a write through GraphQL does not invalidate shared caches. */
   readonly sharedSeconds: number;
   readonly staleWhileRevalidateSeconds: number;
   readonly staleIfErrorSeconds: number;
 }
 
-/**
- * One REST route as the team that owns it declares it. `path` is the public path without its version; a service serves it under
- * `/rest/v<N>`. `HEAD` is implied by `GET`.
- */
+/** A REST route of a service. `path` is the public path without its version; the service serves it under `/rest/v<N>`. `GET` implies `HEAD`. */
 export interface RouteDeclaration {
   readonly id: string;
   readonly method: Method;
   readonly path: `/${string}`;
   readonly versions: readonly number[];
-  /** The query parameters that it knows; every other one is refused with 400. */
+  /** The accepted query parameters. Any other is rejected with 400. */
   readonly query?: readonly string[];
-  /** `public`: one body for everybody. `private`: the caller can change the body. `none`: not to be kept. */
+  /** `public`: the body is the same for all callers. `private`: it may differ by caller. `none`: it must not be cached. */
   readonly cache: "public" | "private" | "none";
-  /**
-   * How long copies may be used of what everybody gets: a `public` route's answers, and a `private` one's to nobody in particular. Without
-   * it they are asked about each time.
-   */
+  /** For responses that are the same for all callers. Without it caches must revalidate them at each use. */
   readonly freshness?: Freshness;
-  /** Query parameters with which a `public` route's answer is the caller's own, such as `status`. */
+  /** Query parameters with which the response of a `public` route differs by caller, such as `status`. */
   readonly privateWith?: readonly string[];
-  /** The versions in which a `POST` takes an `Idempotency-Key`, and those that refuse it without one. A request with a key may be sent again. */
+  /** The versions in which a `POST` accepts an `Idempotency-Key`, and those that require one. A request with a key may be retried. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] };
   readonly summary: string;
 }

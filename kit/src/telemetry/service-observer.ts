@@ -82,7 +82,11 @@ function fail(record: ServiceRequestRecord, code: string): void {
   record.span?.fail(code);
 }
 
-function createServiceRecord(span: Span | undefined, { headers }: IncomingMessage, requestId: string): ServiceRequestRecord {
+function createServiceRecord(
+  span: Span | undefined,
+  { headers }: IncomingMessage,
+  requestId: string,
+): ServiceRequestRecord {
   const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
   return { requestId, traceId, span, door: "other", route: "other", failureCode: undefined };
 }

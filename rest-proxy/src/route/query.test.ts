@@ -14,9 +14,9 @@ test("a query is written anew in one spelling, its names in order", () => {
 
 test("a name that the route does not know is refused, and the known ones are told", () => {
   expect(() => readQuery("limits=1", ["limit"])).toThrow(
-    'There is no query parameter "limits" here. This path knows limit.',
+    'There is no query parameter "limits" here. This path accepts limit.',
   );
-  expect(() => readQuery("a=1", [])).toThrow("This path takes none.");
+  expect(() => readQuery("a=1", [])).toThrow("This path accepts none.");
   expect(() => readQuery(`${"x".repeat(9_000)}=1`, [])).toThrow(/^.{64,130}$/);
 });
 

@@ -101,7 +101,7 @@ function list(
 ): OperationDocument {
   return {
     description,
-    callers: "anybody",
+    callers: "everyone",
     ...of,
     answer: {
       status: 200,
@@ -141,7 +141,7 @@ function listPostComments(schemas: VersionSchemas): OperationDocument {
 function getComment(schemas: VersionSchemas): OperationDocument {
   return {
     description: "A comment.",
-    callers: "anybody",
+    callers: "everyone",
     path,
     answer: {
       status: 200,

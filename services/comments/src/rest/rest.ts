@@ -86,7 +86,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     return {
       etag: writeEtag(comment.rowVersion, projection, "public"),
       lastModified: lastModifiedOf(comment),
-      audience: "everybody",
+      audience: "everyone",
       groups: [groupOf(comment)],
     };
   }
@@ -98,7 +98,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       list: nameList("living-comments", { ...filters }),
       projection,
       view: "public",
-      audience: "everybody",
+      audience: "everyone",
       groups: listGroups(filters),
       idOf: ({ id }) => id,
       toJson: (comment) => version.toJson(comment),

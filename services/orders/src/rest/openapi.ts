@@ -304,7 +304,7 @@ function cancelOrder(schemas: VersionSchemas): OperationDocument {
 function listProducts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "The catalogue, by sku.",
-    callers: "anybody",
+    callers: "everyone",
     query: pageFields,
     answer: {
       status: 200,
@@ -328,7 +328,7 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
 function getProduct(schemas: VersionSchemas): OperationDocument {
   return {
     description: "A product.",
-    callers: "anybody",
+    callers: "everyone",
     path: { sku },
     answer: { status: 200, description: "The product.", schema: schemas.product, headers: ["ETag"] },
     problems: ["NOT_FOUND"],

@@ -119,7 +119,7 @@ function createProductHandlers(
         list: nameList("products", {}),
         projection: products,
         view: "public",
-        audience: "everybody",
+        audience: "everyone",
         groups: [catalogueGroup],
         idOf: ({ sku }) => sku,
         toJson: toProduct,
@@ -140,6 +140,6 @@ function createProductHandlers(
   };
 
   function show(sku: string, rowVersion: string): RepresentationMetadata {
-    return { etag: writeEtag(rowVersion, products, "public"), audience: "everybody", groups: groupsOfProduct(sku) };
+    return { etag: writeEtag(rowVersion, products, "public"), audience: "everyone", groups: groupsOfProduct(sku) };
   }
 }

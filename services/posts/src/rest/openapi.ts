@@ -195,7 +195,7 @@ function page({ version }: VersionSchemas, items: readonly object[]): unknown {
 function listPosts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "Published posts, newest first.",
-    callers: "anybody",
+    callers: "everyone",
     query: {
       ...pageFields,
       status,
@@ -227,7 +227,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
 function listUserPosts(schemas: VersionSchemas): OperationDocument {
   return {
     description: "Published posts of one user, newest first. An empty list for an unknown user.",
-    callers: "anybody",
+    callers: "everyone",
     path: { id: anyIdInPath("The user's id.", "2") },
     query: { ...pageFields, status, ...sortField },
     answer: {
@@ -254,7 +254,7 @@ function getPost(schemas: VersionSchemas): OperationDocument {
   return {
     description:
       "A post. A post that is not published is visible only to its author and with the scope `posts:read:all`; for others it is 404.",
-    callers: "anybody",
+    callers: "everyone",
     path,
     answer: {
       status: 200,

@@ -73,7 +73,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     const isPublic = post.status === "PUBLISHED";
     return {
       etag: writeEtag(post.rowVersion, version.projection, isPublic ? "public" : "private"),
-      audience: isPublic ? "everybody" : "caller",
+      audience: isPublic ? "everyone" : "caller",
       groups: [groupOf(post)],
     };
   }
@@ -87,7 +87,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       list: nameList("posts", { ...filters, lister: viewer }),
       projection: version.projection,
       view: isPublic ? "public" : "private",
-      audience: isPublic ? "everybody" : "caller",
+      audience: isPublic ? "everyone" : "caller",
       groups: listGroups(filters.authorId),
       idOf: ({ id }) => id,
       toJson: (post) => version.toJson(post),

@@ -216,7 +216,7 @@ const toItsPosts = {
 function listUsers({ list, user, hiddenFields, admin }: VersionSchemas): OperationDocument {
   return {
     description: `Active users, newest first. For callers who may not read a user's private fields, ${hiddenFields}.`,
-    callers: "anybody",
+    callers: "everyone",
     query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
     answer: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
     examples: [
@@ -256,7 +256,7 @@ function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: Version
   ];
   return {
     description: `A user. Only the user, and callers with the scope \`users:read:private\`, see the private fields; for others, ${hiddenFields}.`,
-    callers: "anybody",
+    callers: "everyone",
     path,
     answer: {
       status: 200,

@@ -85,7 +85,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
 
 /** Anonymous callers share one response. A response to a caller with a token is never shared, even if it shows only public fields. */
 function audienceOf(identity: Identity): Audience {
-  return identity.kind === "anonymous" ? "everybody" : "caller";
+  return identity.kind === "anonymous" ? "everyone" : "caller";
 }
 
 function groupOf({ id }: UserState): string {

@@ -136,7 +136,7 @@ test("an operation with too many fields at its root is refused before anything r
     const { data, errors } = await ask(query);
     expect([data, errors[0].message, errors[0].extensions.code]).toEqual([
       undefined,
-      "An operation has at most 100 fields at its root.",
+      "An operation has at most 100 root fields.",
       "GRAPHQL_VALIDATION_FAILED",
     ]);
   }

@@ -70,7 +70,7 @@ afterAll(() => void server.close());
 
 beforeEach(() => {
   done.length = 0;
-  things = [3, 2, 1].map((id) => ({ id: String(id), rowVersion: "7", audience: "everybody" }));
+  things = [3, 2, 1].map((id) => ({ id: String(id), rowVersion: "7", audience: "everyone" }));
   cursors = oldCursors;
   revisions = ["as it is"];
   meanwhile = () => {};
@@ -248,12 +248,12 @@ interface Envelope {
 function handlersOf(version: number): Handlers<typeof routes> {
   const projection = { version, revision: "x" };
   const show = ({ id, rowVersion, audience }: Thing) => ({
-    etag: writeEtag(rowVersion, projection, audience === "everybody" ? "public" : "private"),
+    etag: writeEtag(rowVersion, projection, audience === "everyone" ? "public" : "private"),
     lastModified: new Date("2026-01-01T00:00:00.000Z"),
     audience,
     groups: [`thing-${id}`],
   });
-  const answer = (thing: Thing) => ({ status: 200, body: thing, shows: show(thing) });
+  const answer = (thing: Thing) => ({ status: 200, body: thing, representation: show(thing) });
   return {
     one: (request) =>
       respondToRead(request, {
@@ -280,7 +280,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
         list: nameList("things", {}),
         projection: createProjection(version, revisions),
         view: "public",
-        audience: "everybody",
+        audience: "everyone",
         groups: ["things"],
         idOf: ({ id }) => id,
         toJson: (thing) => thing,
