@@ -19,7 +19,7 @@ export async function startCacheProcesses(): Promise<CacheProcesses> {
   const settings = { npm_config_protocol: "http", npm_config_port: "0", npm_config_pidfile: devNull };
   const origin = await start(suiteFolder, "server/server.mjs", settings);
   const settingsOfCache = { PORT: "0", ORIGIN: origin.url };
-  const cache = await start(repository, "rest-proxy/src/cache/main.ts", settingsOfCache).catch(
+  const cache = await start(repository, "rest-proxy/src/cache/standalone/main.ts", settingsOfCache).catch(
     async (error: unknown) => {
       await end(origin.child);
       throw error;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isNotModified, speaksOf, validationOf, validatorsOf } from "./conditional.ts";
+import { confirmsStored, isNotModified, validationConditions, validatorsOf } from "./conditional.ts";
 
 const nowMs = Date.UTC(2026, 10, 21);
 const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toUTCString();
@@ -19,25 +19,25 @@ test.each([
   [{ "if-modified-since": at(-11) }, false],
   [{ "if-modified-since": "yesterday" }, false],
   [{}, false],
-])("%j has what is stored: %s (RFC 9110, 13.1.2, 13.1.3, 13.2.2)", (headers, expected) => {
+])("%j matches the stored response: %s (RFC 9110, 13.1.2, 13.1.3, 13.2.2)", (headers, expected) => {
   expect(isNotModified(headers, tagged, nowMs)).toBe(expected);
 });
 
-test("without Last-Modified the date of the answer counts, to the end of its second (RFC 9111, 4.3.2)", () => {
+test("without Last-Modified, the end of the second in Date counts (RFC 9111, 4.3.2)", () => {
   expect(isNotModified({ "if-modified-since": at(-9) }, dated, nowMs)).toBe(true);
   expect(isNotModified({ "if-modified-since": at(-10) }, dated, nowMs)).toBe(false);
   expect(isNotModified({ "if-none-match": '"a"' }, dated, nowMs)).toBe(false);
   expect(isNotModified({ "if-none-match": "" }, dated, nowMs)).toBe(false);
 });
 
-test("what is stored is validated with both of its validators (RFC 9111, 4.3.1)", () => {
-  expect(validationOf(["ETag", 'W/"a"', "Last-Modified", "x"])).toEqual([
+test("a stored response is validated with both of its validators (RFC 9111, 4.3.1)", () => {
+  expect(validationConditions(["ETag", 'W/"a"', "Last-Modified", "x"])).toEqual([
     "If-None-Match",
     'W/"a"',
     "If-Modified-Since",
     "x",
   ]);
-  expect(validationOf(["Date", "x"])).toEqual([]);
+  expect(validationConditions(["Date", "x"])).toEqual([]);
 });
 
 test.each([
@@ -47,6 +47,6 @@ test.each([
   [["ETag", 'W/"a"'], ["ETag", '"a"'], true],
   [["ETag", 'W/"b"'], ["ETag", '"a"'], false],
   [[], ["ETag", '"a"'], true],
-])("a 304 with %j speaks of %j: %s (RFC 9111, 4.3.4)", (update, stored, expected) => {
-  expect(speaksOf(update, stored)).toBe(expected);
+])("a 304 with %j confirms a stored response with %j: %s (RFC 9111, 4.3.4)", (update, stored, expected) => {
+  expect(confirmsStored(update, stored)).toBe(expected);
 });

@@ -1,14 +1,15 @@
+/** Conditional requests (RFC 9110, 13; RFC 9111, 4.3): those of clients, and those by which the cache validates an entry at the origin. */
 import type { IncomingHttpHeaders } from "node:http";
 import { isSameEtag, matchesIfNoneMatch } from "@tributary/kit/http/etag";
-import { findHeader } from "@tributary/kit/http/raw-headers";
 import { parseHttpDate } from "@tributary/kit/http/http-date";
+import { findHeader } from "@tributary/kit/http/raw-headers";
 
-/** What of a stored answer conditions are held against. */
+/** The parts of a stored response that conditions are compared with. */
 export interface Validators {
   readonly etag: string | undefined;
   /**
-   * `Last-Modified`, or the end of the second that `Date` names where there is none (RFC 9111, 4.3.2): within that second it may have changed once
-   * more, after somebody else got the answer before it.
+   * `Last-Modified`. Without it, the end of the second in `Date` (RFC 9111, 4.3.2): within that second the resource may have changed again, after
+   * another client got the response before the change.
    */
   readonly lastModifiedMs: number | undefined;
 }
@@ -21,7 +22,7 @@ export function validatorsOf(headers: readonly string[], nowMs: number): Validat
   return { etag, lastModifiedMs: dateMs === undefined ? undefined : dateMs + 1_000 };
 }
 
-/** Whether the client has what is stored, so that a 304 is the answer (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
+/** Whether the client already has the stored response and gets a 304 (RFC 9110, 13.2.2; RFC 9111, 4.3.2). */
 export function isNotModified(
   request: IncomingHttpHeaders,
   { etag, lastModifiedMs }: Validators,
@@ -37,7 +38,7 @@ export function isNotModified(
   return sinceMs !== undefined && lastModifiedMs <= sinceMs;
 }
 
-/** Conditions of a request; a cache that asks for itself sends none of the client's (RFC 9111, 4.3.1). */
+/** Conditions of a client; the cache removes them from its own requests (RFC 9111, 4.3.1). */
 const conditions: ReadonlySet<string> = new Set([
   "if-match",
   "if-modified-since",
@@ -51,8 +52,8 @@ export function isCondition(name: string): boolean {
   return conditions.has(name);
 }
 
-/** The conditions by which the origin may say that a stored answer still holds (RFC 9111, 4.3.1); none where it has no validator. */
-export function validationOf(headers: readonly string[]): readonly string[] {
+/** The conditions that validate a stored response at the origin (RFC 9111, 4.3.1); none if it has no validator. */
+export function validationConditions(headers: readonly string[]): readonly string[] {
   const etag = findHeader(headers, "etag");
   const lastModified = findHeader(headers, "last-modified");
   return [
@@ -62,12 +63,12 @@ export function validationOf(headers: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether a 304 speaks of the stored answer (RFC 9111, 4.3.4): a strong tag has to be the same one, a weak one the same but for its weakness; one
- * without a tag has the validator that was asked with.
+ * Whether a 304 is about the stored response (RFC 9111, 4.3.4). A strong ETag must be identical, a weak one must match by weak comparison. A 304
+ * without an ETag is about the response that was validated.
  */
-export function speaksOf(update: readonly string[], stored: readonly string[]): boolean {
+export function confirmsStored(update: readonly string[], stored: readonly string[]): boolean {
   const etag = findHeader(update, "etag");
-  const held = findHeader(stored, "etag");
-  if (etag === undefined || held === undefined) return true;
-  return etag.startsWith("W/") ? isSameEtag(etag, held) : etag === held;
+  const storedEtag = findHeader(stored, "etag");
+  if (etag === undefined || storedEtag === undefined) return true;
+  return etag.startsWith("W/") ? isSameEtag(etag, storedEtag) : etag === storedEtag;
 }

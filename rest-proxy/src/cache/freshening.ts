@@ -1,35 +1,97 @@
-import { findHeader } from "@tributary/kit/http/raw-headers";
-import { type AnsweredHead, type Entry, type HeadOptions, toEntry, toStoredHead } from "./entry.ts";
-import type { InvalidationLog, SentRead } from "./invalidation-log.ts";
+/** Updates a stored response with the headers of a 304 (RFC 9111, 4.3.4) or of a response to `HEAD` (4.3.5). */
+import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import type { CacheLookup, OriginResponse } from "./cache-request.ts";
+import {
+  type Entry,
+  type HeadOptions,
+  type ReceivedHead,
+  type SentRead,
+  storedHeaders,
+  toEntry,
+  toStoredHead,
+  withDate,
+} from "./entry.ts";
+import type { InvalidationLog } from "./invalidation.ts";
+import { readPolicy } from "./policy.ts";
 import type { Store } from "./store.ts";
-import { freshenedHeaders, storedHeaders } from "./stored-headers.ts";
 
 export interface FresheningOptions extends HeadOptions {
   readonly store: Store;
   readonly log: InvalidationLog;
 }
 
-/** The exchange that brought the new headers. */
-export interface Freshened extends Omit<AnsweredHead, "status" | "headers"> {
+/** The request that the new headers answer. */
+export interface FresheningRead extends Omit<ReceivedHead, "status" | "headers"> {
   readonly sent: SentRead;
 }
 
-/** Puts new headers of a stored answer in place of its old ones (RFC 9111, 3.2), unless it was taken back meanwhile. */
+/** Replaces the entry by one with the new headers (RFC 9111, 3.2), unless it was invalidated in the meantime. */
 export function createFreshening(o: FresheningOptions) {
   const { store, log } = o;
 
-  return (entry: Entry, update: readonly string[], about: Freshened) => {
-    const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update), about.cameMs));
-    const head = toStoredHead({ status: entry.status, headers, ...about }, o);
-    // What may not be kept any longer is still what this client asked for.
-    const renewed = toEntry(about.sent, head ?? { ...entry, headers }, entry.body);
-    const isCurrent = head !== undefined && !log.isOutdated(about.sent, head.groups);
+  return (entry: Entry, update: readonly string[], read: FresheningRead) => {
+    // Without a Date of its own, the update would keep the stored one and look old (RFC 9110, 6.6.1).
+    const headers = freshenedHeaders(entry.headers, withDate(storedHeaders(update), read.receivedAtMs));
+    const head = toStoredHead({ status: entry.status, headers, ...read }, o);
+    // If it must not be stored any longer, it is still the response for this client.
+    const freshened = toEntry(read.sent, head ?? { ...entry, headers }, entry.body);
+    const isCurrent = head !== undefined && !log.isOutdated(read.sent, head.groups);
     store.remove(entry);
-    return { entry: renewed, isStored: isCurrent && store.put(renewed) };
+    return { entry: freshened, isStored: isCurrent && store.put(freshened) };
   };
 }
 
-/** One without a date is dated by when it came (RFC 9110, 6.6.1), or the stored one would make it look old. */
-function withDate(headers: string[], cameMs: number): string[] {
-  return findHeader(headers, "date") === undefined ? [...headers, "Date", new Date(cameMs).toUTCString()] : headers;
+/** Headers about the body, which a 304 does not have (RFC 9111, 3.2 for `Content-Length`), and the validator that it confirms. */
+const aboutTheBody: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-length",
+  "content-md5",
+  "content-range",
+  "etag",
+]);
+
+/** The stored headers, with each field of the update replaced as a whole (RFC 9111, 3.2). @param update a result of `storedHeaders`. */
+export function freshenedHeaders(stored: readonly string[], update: readonly string[]): string[] {
+  const updated = withoutHeaders(update, (name) => aboutTheBody.has(name));
+  const names = new Set<string>();
+  for (let at = 0; at < updated.length; at += 2) names.add((updated[at] ?? "").toLowerCase());
+  // The age of the update counts from now on (RFC 9111, 4.2.3).
+  return [...withoutHeaders(stored, (name) => name === "age" || names.has(name)), ...updated];
+}
+
+export interface HeadValidationOptions extends FresheningOptions {
+  readonly nowMs: () => number;
+}
+
+/**
+ * Uses a response to `HEAD` for the stored response to `GET` (RFC 9111, 4.3.5): a 200 with the same validators and length freshens it, any other
+ * 200 removes it. Call it when the request is sent, and call the returned function with the response.
+ */
+export function createHeadValidation(o: HeadValidationOptions) {
+  const freshen = createFreshening(o);
+
+  return (lookup: CacheLookup) => {
+    const { key, selecting, request } = lookup;
+    const sent = o.log.placeRead(lookup);
+    const requestedAtMs = o.nowMs();
+    const wasAuthorized = request.headers["authorization"] !== undefined;
+
+    return ({ status, headers }: OriginResponse): void => {
+      const entry = o.store.find(key, selecting);
+      if (status !== 200 || entry?.status !== 200) return;
+      const receivedAtMs = o.nowMs();
+      // The response to a token says nothing about the response for other clients (RFC 9111, 3.5).
+      if (wasAuthorized && !readPolicy(headers, o.targetedFields, receivedAtMs).admitsAuthorized) return;
+      if (!isSameRepresentation(headers, entry.headers)) return o.store.remove(entry);
+      freshen(entry, headers, { sent, requestedAtMs, receivedAtMs, wasAuthorized, selecting });
+    };
+  };
+}
+
+const compared = ["etag", "last-modified", "content-length"];
+
+/** All of the compared headers that the `HEAD` response has are equal, and it has at least one, which the RFC does not require. */
+function isSameRepresentation(received: readonly string[], stored: readonly string[]): boolean {
+  const present = compared.filter((name) => findHeader(received, name) !== undefined);
+  return present.length > 0 && present.every((name) => findHeader(received, name) === findHeader(stored, name));
 }

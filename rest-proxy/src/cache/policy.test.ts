@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { readPolicy } from "./policy.ts";
+import {
+  heuristicSeconds,
+  isStorable,
+  isWorthStoring,
+  parseCacheControl,
+  readPolicy,
+  secondsOf,
+  type StorageCandidate,
+  type StorageWorth,
+} from "./policy.ts";
 
 const nowMs = Date.UTC(2026, 10, 21);
 const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toUTCString();
@@ -31,7 +40,7 @@ test.each([
     { neverStale: false, ifErrorSeconds: 5 },
   ],
   [["CDN-Cache-Control", "no-store=?0, max-age=1"], { noStore: false, lifetimeSeconds: 1 }],
-])("%j: the targeted field replaces the others whole (RFC 9213, 2.2)", (headers, policy) => {
+])("%j: the targeted field replaces all others (RFC 9213, 2.2)", (headers, policy) => {
   expect(read(...headers)).toMatchObject(policy);
 });
 
@@ -43,7 +52,7 @@ test.each([
   ["max-age=-1"],
   ["max-age=10, max-age"],
   ["Max-Age=10"],
-])("CDN-Cache-Control: %s is as if it were not there (RFC 9213, 2.1)", (text) => {
+])("CDN-Cache-Control: %s is ignored (RFC 9213, 2.1)", (text) => {
   expect(read("CDN-Cache-Control", text, "Cache-Control", "max-age=3, public")).toMatchObject({
     lifetimeSeconds: 3,
     isPublic: true,
@@ -64,3 +73,97 @@ test.each([
 ])("Cache-Control: %s (RFC 9111, 5.2.2; RFC 5861)", (text, policy) => {
   expect(read("Cache-Control", text)).toMatchObject(policy);
 });
+
+test.each([
+  ["max-age=60, public", { "max-age": "60", public: true }],
+  ["MAX-AGE=60", { "max-age": "60" }],
+  ['max-age="60"', { "max-age": "60" }],
+  ['private="a, no-store", max-age=1', { private: "a, no-store", "max-age": "1" }],
+  ['x="max-age=3600", max-age=1', { x: "max-age=3600", "max-age": "1" }],
+  ["max-age=60, max-age=10", { "max-age": "60" }],
+  [",, public ,", { public: true }],
+  ['x="open, no-store', { "no-store": true }],
+  ["max-age =60, no-store", { "no-store": true }],
+  ["max-age= 60, public", { public: true }],
+  ["a b, public", { public: true }],
+  [undefined, {}],
+])("%j is read as %j (RFC 9111, 5.2)", (text, directives) => {
+  expect(Object.fromEntries(parseCacheControl(text))).toEqual(directives);
+});
+
+test.each([
+  ["max-age=60", 60],
+  ["max-age=0060", 60],
+  ["max-age=99999999999", 2 ** 31],
+  ["max-age=-1", 0],
+  ["max-age=1.5", 0],
+  ["max-age='60'", 0],
+  ["max-age", 0],
+  ["public", undefined],
+])("%s is %s seconds (RFC 9111, 1.2.2 and 4.2.1)", (text, seconds) => {
+  expect(secondsOf(parseCacheControl(text), "max-age")).toBe(seconds);
+});
+
+type Inputs = StorageCandidate & StorageWorth;
+
+function candidate(cacheControl: string | undefined, o: Partial<Inputs> = {}): Inputs {
+  const policy = readPolicy(cacheControl === undefined ? [] : ["Cache-Control", cacheControl], [], 0);
+  return {
+    status: 200,
+    policy,
+    heuristicSeconds: 0,
+    hasValidator: false,
+    wasAuthorized: false,
+    ...o,
+  };
+}
+
+test.each<[string | undefined, Partial<Inputs>, boolean]>([
+  ["max-age=1", {}, true],
+  [undefined, {}, true],
+  [undefined, { status: 201 }, false],
+  ["max-age=1", { status: 201 }, true],
+  ["public", { status: 201 }, true],
+  ["max-age=1", { status: 599 }, true],
+  ["max-age=1, must-understand", { status: 599 }, false],
+  ["max-age=1, must-understand, no-store", {}, true],
+  ["max-age=1, no-store", {}, false],
+  ["max-age=1, private", {}, false],
+  ["max-age=1", { status: 206 }, false],
+  ["max-age=1", { status: 304 }, false],
+  ["max-age=1", { wasAuthorized: true }, false],
+  ["max-age=1, public", { wasAuthorized: true }, true],
+  ["s-maxage=1", { wasAuthorized: true }, true],
+  ["max-age=1, must-revalidate", { wasAuthorized: true }, true],
+  ["max-age=1, proxy-revalidate", { wasAuthorized: true }, false],
+])("Cache-Control: %s with %j may be stored: %s (RFC 9111, 3 and 3.5)", (cacheControl, o, expected) => {
+  expect(isStorable(candidate(cacheControl, o))).toBe(expected);
+});
+
+test.each<[string | undefined, Partial<Inputs>, boolean]>([
+  ["max-age=1", {}, true],
+  ["max-age=0", {}, false],
+  ["max-age=0", { hasValidator: true }, true],
+  ["no-cache, max-age=1", {}, false],
+  ["no-cache", { hasValidator: true }, true],
+  [undefined, { heuristicSeconds: 1 }, true],
+  ["max-age=0, stale-if-error=5", {}, true],
+  ["max-age=0, stale-while-revalidate=5, must-revalidate", {}, false],
+])("Cache-Control: %s with %j is worth storing: %s", (cacheControl, o, expected) => {
+  expect(isWorthStoring(candidate(cacheControl, o))).toBe(expected);
+});
+
+test.each([
+  { status: 200, isPublic: false, changed: -1_000, seconds: 100 },
+  { status: 404, isPublic: false, changed: -1_000, seconds: 100 },
+  { status: 201, isPublic: false, changed: -1_000, seconds: 0 },
+  { status: 201, isPublic: true, changed: -1_000, seconds: 100 },
+  { status: 200, isPublic: false, changed: -10_000_000, seconds: 3_600 },
+  { status: 200, isPublic: false, changed: 10, seconds: 0 },
+])(
+  "a $status whose Last-Modified is $changed s after Date is heuristically fresh for $seconds s (RFC 9111, 4.2.2)",
+  (o) => {
+    const headers = ["Last-Modified", at(o.changed), "Date", at(0)];
+    expect(heuristicSeconds({ ...o, headers }, { receivedAtMs: nowMs, heuristicSecondsMax: 3_600 })).toBe(o.seconds);
+  },
+);

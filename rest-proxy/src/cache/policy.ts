@@ -1,30 +1,30 @@
-import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
-import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
+/** Whether a response may be stored, and for how long it is fresh (RFC 9111, 3, 4.2 and 5.2). */
 import { parseHttpDate } from "@tributary/kit/http/http-date";
+import { findHeader, joinHeaderLines, listHeaderLines } from "@tributary/kit/http/raw-headers";
 import { parseDictionary, type StructuredItem } from "./structured-fields.ts";
 
-/** What an answer says about being kept. */
+/** The caching directives of a response. */
 export interface Policy {
   readonly isPublic: boolean;
   readonly isPrivate: boolean;
   readonly noStore: boolean;
-  /** Never used without asking the origin first (RFC 9111, 5.2.2.4). */
+  /** The stored response must be validated at the origin before each use (RFC 9111, 5.2.2.4). */
   readonly noCache: boolean;
   readonly mustUnderstand: boolean;
-  /** A shared cache never uses it stale (RFC 9111, 4.2.4: must-revalidate, proxy-revalidate, s-maxage). */
+  /** A shared cache must not use it stale (RFC 9111, 4.2.4: must-revalidate, proxy-revalidate, s-maxage). */
   readonly neverStale: boolean;
-  /** May be kept though the request had `Authorization` (RFC 9111, 3.5). */
+  /** May be stored although the request had `Authorization` (RFC 9111, 3.5). */
   readonly admitsAuthorized: boolean;
-  /** Seconds that it is fresh from its birth on; undefined when the origin says nothing. */
+  /** Freshness lifetime; undefined if the origin does not define it. */
   readonly lifetimeSeconds: number | undefined;
-  /** RFC 5861, 3 and 4; undefined when the origin says nothing. */
+  /** RFC 5861, 3 and 4; undefined if the origin does not define it. */
   readonly whileRevalidateSeconds: number | undefined;
   readonly ifErrorSeconds: number | undefined;
-  /** Fields that `no-cache="…"` or `private="…"` names: the answer is kept without them (RFC 9111, 3.1). */
+  /** Fields that `no-cache="…"` names: the response is stored without them (RFC 9111, 3.1). */
   readonly unstoredFields: readonly string[];
 }
 
-/** Reads the first targeted field that is there and valid; else `Cache-Control` and `Expires`. */
+/** Reads the first targeted field that is present and valid; otherwise `Cache-Control` and `Expires`. */
 export function readPolicy(headers: readonly string[], targetedFields: readonly string[], nowMs: number): Policy {
   for (const field of targetedFields) {
     const targeted = readTargeted(joinHeaderLines(headers, field));
@@ -38,21 +38,21 @@ function toPolicy(directives: Directives, expires: number | undefined): Policy {
   const sharedSeconds = secondsOf(directives, "s-maxage");
   const mustRevalidate = directives.has("must-revalidate");
   const isPublic = directives.has("public");
-  const namedBy = (name: string) => fieldsOf(directives.get(name));
+  const noCacheFields = fieldsOf(directives.get("no-cache"));
   return {
     isPublic,
-    // Qualified ones are taken as whole: a cache that keeps a part of an answer is a surprise (RFC 9111, 5.2.2.7).
+    // A qualified private="…" counts as private, which is stricter (RFC 9111, 5.2.2.7).
     isPrivate: directives.has("private"),
     noStore: directives.has("no-store"),
-    noCache: directives.has("no-cache") && namedBy("no-cache").length === 0,
+    noCache: directives.has("no-cache") && noCacheFields.length === 0,
     mustUnderstand: directives.has("must-understand"),
     neverStale: mustRevalidate || directives.has("proxy-revalidate") || sharedSeconds !== undefined,
     admitsAuthorized: isPublic || mustRevalidate || sharedSeconds !== undefined,
-    // RFC 9111, 4.2.1: in this order.
+    // In the order of RFC 9111, 4.2.1.
     lifetimeSeconds: sharedSeconds ?? secondsOf(directives, "max-age") ?? expires,
     whileRevalidateSeconds: secondsOf(directives, "stale-while-revalidate"),
     ifErrorSeconds: secondsOf(directives, "stale-if-error"),
-    unstoredFields: namedBy("no-cache"),
+    unstoredFields: noCacheFields,
   };
 }
 
@@ -62,7 +62,7 @@ function fieldsOf(argument: string | true | undefined): readonly string[] {
   return names.filter((name) => name !== "");
 }
 
-/** RFC 9111, 5.3: less `Date`, or the moment it came; what is no date is past. */
+/** `Expires` minus `Date`, or minus the time of arrival; an invalid date is in the past (RFC 9111, 5.3). */
 function expiresSeconds(headers: readonly string[], nowMs: number): number | undefined {
   const [expires] = listHeaderLines(headers, "expires");
   if (expires === undefined) return undefined;
@@ -74,14 +74,13 @@ function expiresSeconds(headers: readonly string[], nowMs: number): number | und
 
 const numeric: ReadonlySet<string> = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
 
-/** RFC 9213, 2.1 and 2.2: a field that is empty, no dictionary, or has a time of the wrong type counts as not there. */
+/** RFC 9213, 2.1 and 2.2: a field that is empty, not a dictionary, or has a time of the wrong type is ignored. */
 function readTargeted(text: string | undefined): Directives | undefined {
   const members = text === undefined ? undefined : parseDictionary(text);
   if (!members || members.size === 0) return undefined;
   const directives = new Map<string, string | true>();
   for (const [name, item] of members) {
     if (numeric.has(name) && !isSeconds(item)) return undefined;
-    // A flag that is said to be false is not set.
     if (item.kind === "boolean" && !item.value) continue;
     directives.set(name, item.kind === "boolean" || item.kind === "inner-list" ? true : String(item.value));
   }
@@ -90,4 +89,106 @@ function readTargeted(text: string | undefined): Directives | undefined {
 
 function isSeconds(item: StructuredItem): boolean {
   return item.kind === "integer" && item.value >= 0;
+}
+
+/** Directives by name in lower case; the first of a name counts (RFC 9111, 4.2.1). `true` for one without an argument. */
+export type Directives = ReadonlyMap<string, string | true>;
+
+const directivePattern = /\s*(?:,|([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?\s*(?=,|$))/y;
+
+/**
+ * `Cache-Control` (RFC 9111, 5.2). Arguments may be quoted. An invalid directive is skipped up to the next comma: an unknown extension must not
+ * hide a `no-store`.
+ */
+export function parseCacheControl(text: string | undefined): Directives {
+  const directives = new Map<string, string | true>();
+  if (text === undefined) return directives;
+  let at = 0;
+  while (at < text.length) {
+    directivePattern.lastIndex = at;
+    const match = directivePattern.exec(text);
+    at = match ? directivePattern.lastIndex : skipToComma(text, at);
+    const name = match?.[1]?.toLowerCase();
+    if (!match || name === undefined || directives.has(name)) continue;
+    directives.set(name, match[2] ?? match[3] ?? true);
+  }
+  return directives;
+}
+
+function skipToComma(text: string, from: number): number {
+  const comma = text.indexOf(",", from);
+  return comma < 0 ? text.length : comma + 1;
+}
+
+/** Larger numbers of seconds count as this one (RFC 9111, 1.2.2). */
+export const secondsMax = 2 ** 31;
+
+/** Delta-seconds (RFC 9111, 1.2.2). Undefined without the directive; 0 for an invalid number, so that the response counts as stale (4.2.1). */
+export function secondsOf(directives: Directives, name: string): number | undefined {
+  const argument = directives.get(name);
+  if (argument === undefined) return undefined;
+  return argument !== true && /^\d+$/.test(argument) ? Math.min(Number(argument), secondsMax) : 0;
+}
+
+/** What decides whether a response to a `GET` may be stored, except `Vary: *`. */
+export interface StorageCandidate {
+  readonly status: number;
+  readonly policy: Policy;
+  /** The request had `Authorization`. */
+  readonly wasAuthorized: boolean;
+}
+
+/** Statuses with caching rules that this cache implements; `must-understand` requires it (RFC 9111, 5.2.2.3). */
+const understood: ReadonlySet<number> = new Set([
+  200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412,
+  413, 414, 415, 416, 417, 421, 422, 426, 428, 429, 500, 501, 502, 503, 504, 505,
+]);
+
+/** RFC 9111, 3: in the order of the section. */
+export function isStorable({ status, policy, wasAuthorized }: StorageCandidate): boolean {
+  // Final responses only; 206 and 304 are not complete responses.
+  if (status < 200 || status === 206 || status === 304) return false;
+  // 5.2.2.3: a cache that understands the status ignores a no-store beside must-understand; any other stores nothing.
+  if (policy.mustUnderstand ? !understood.has(status) : policy.noStore) return false;
+  if (policy.isPrivate) return false;
+  if (wasAuthorized && !policy.admitsAuthorized) return false;
+  return policy.isPublic || policy.lifetimeSeconds !== undefined || cacheableByDefault.has(status);
+}
+
+/** What decides whether a stored response could ever be used. */
+export interface StorageWorth {
+  readonly policy: Policy;
+  /** See `heuristicSeconds`. */
+  readonly heuristicSeconds: number;
+  readonly hasValidator: boolean;
+}
+
+/** Whether the response is fresh for a while, can be validated later, or may be used stale. */
+export function isWorthStoring({ policy, heuristicSeconds, hasValidator }: StorageWorth): boolean {
+  if (hasValidator) return true;
+  if (policy.noCache) return false;
+  const lifetime = policy.lifetimeSeconds ?? heuristicSeconds;
+  return lifetime > 0 || (!policy.neverStale && Boolean(policy.whileRevalidateSeconds || policy.ifErrorSeconds));
+}
+
+/** Heuristically cacheable statuses (RFC 9110, 15.1), without 206, which is never stored here. */
+const cacheableByDefault: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]);
+
+/**
+ * The freshness lifetime if the origin defines none: a tenth of the time since the last modification (RFC 9111, 4.2.2). 0 if the status or
+ * missing headers do not permit it.
+ */
+export function heuristicSeconds(
+  {
+    status,
+    headers,
+    isPublic,
+  }: { readonly status: number; readonly headers: readonly string[]; readonly isPublic: boolean },
+  { receivedAtMs, heuristicSecondsMax }: { readonly receivedAtMs: number; readonly heuristicSecondsMax: number },
+): number {
+  if (!cacheableByDefault.has(status) && !isPublic) return 0;
+  const modifiedMs = parseHttpDate(findHeader(headers, "last-modified") ?? "", receivedAtMs);
+  if (modifiedMs === undefined) return 0;
+  const dateMs = parseHttpDate(findHeader(headers, "date") ?? "", receivedAtMs) ?? receivedAtMs;
+  return Math.max(0, Math.min(heuristicSecondsMax, Math.floor((dateMs - modifiedMs) / 10_000)));
 }

@@ -1,38 +1,29 @@
+/** A shared cache for HTTP responses (RFC 9111): its options and promises, and what a write does. It knows no route, no service and no body. */
 import type { ServerResponse } from "node:http";
-import { createAsking } from "./asking.ts";
-import type { CacheObservation } from "./cache-observation.ts";
-import { createFlights } from "./flights.ts";
-import { createInvalidate, invalidatedBy, isSafe } from "./invalidating.ts";
-import { createInvalidationLog } from "./invalidation-log.ts";
-import type { CacheLookup, OriginFetchers } from "./lookup.ts";
-import { createMarks } from "./marks.ts";
-import type { OriginResponse } from "./origin.ts";
-import { passOn } from "./passing.ts";
-import { createReading, type Hits } from "./reading.ts";
-import { createRequestRules } from "./request-rules.ts";
-import { unchangedHeaders, type CachedResponse, type CompleteHeaders } from "./sending.ts";
-import { createStaleRules } from "./stale.ts";
+import type { CacheLookup, CacheObservation, OriginFetchers, OriginResponse } from "./cache-request.ts";
+import { createSharedFetches } from "./coalescing.ts";
+import { createInvalidate, createInvalidationLog, invalidatedBy, isSafe } from "./invalidation.ts";
+import { createReads, type Hits } from "./read.ts";
+import { bypass, type CompleteHeaders } from "./respond.ts";
+import { createRequestRules, createStaleRules } from "./reuse-rules.ts";
 import { Store } from "./store.ts";
-
-export { unchangedHeaders };
-export type { CachedResponse, CacheLookup, CacheObservation, OriginFetchers };
+import { createTtlSet } from "./ttl-set.ts";
 
 export interface SharedCacheOptions {
   /** The name in `Cache-Status` (RFC 9211, 2): a token. */
   readonly name: string;
-  /** For everything that is stored: bodies, headers, keys and a lump for what objects cost. */
+  /** For all stored responses: bodies, headers, keys, and an estimate for objects. */
   readonly bytesMax: number;
-  /** For one answer; a longer one passes through. Bytes on their way into the store are bounded by twice `backgroundMax` times this. */
+  /** For one response; a longer one is relayed but not stored. Bodies that are being collected are bounded by twice `backgroundMax` times this. */
   readonly entryBytesMax: number;
-  /** Answers stored at once. */
   readonly entriesMax: number;
-  /** Answers under one key that differ by `Vary`. */
+  /** Responses under one key that differ by `Vary`. */
   readonly variantsMax: number;
-  /** Shared requests and refreshes under way at once. Beyond it nothing is refreshed early, and each client's request goes its own way. */
+  /** Coalesced misses and background refreshes in flight at once. Beyond it, nothing is refreshed early and each client sends its own request. */
   readonly backgroundMax: number;
-  /** Fields that outrank `Cache-Control`, the most important first (RFC 9213, 2.2), in lower case: `cdn-cache-control`. */
+  /** Fields with precedence over `Cache-Control`, the most important first (RFC 9213, 2.2), in lower case: `cdn-cache-control`. */
   readonly targetedFields: readonly string[];
-  /** The longest that an answer without any word about its freshness is believed (RFC 9111, 4.2.2). Default 0: not at all. */
+  /** Bound for the lifetime of a response without explicit freshness (RFC 9111, 4.2.2). Default 0: such a response is never fresh. */
   readonly heuristicSecondsMax?: number;
   /**
    * Whether a client's `Cache-Control` counts in full (RFC 9111, 5.2.1: it is advice), and `Range`, `If-Match` and `If-Unmodified-Since` make a read
@@ -43,78 +34,74 @@ export interface SharedCacheOptions {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   /**
-   * The keys that a URI reference stands for: that of `Location`, `Content-Location`, or `key` itself, which an unsafe request has just changed.
-   * None for another origin's (RFC 9111, 4.4).
+   * The keys of the resource that a URI reference names: that of `Location`, `Content-Location`, or the URI that an unsafe request changed. None
+   * for another origin (RFC 9111, 4.4).
    */
   readonly keysOf: (reference: string, key: string) => readonly string[];
-  /** Whether the error of a way to the origin means that nothing was sent there. Default: never. */
+  /** Whether the error of an origin fetch means that nothing was sent. Default: never. */
   readonly isUnsent?: (error: unknown) => boolean;
   readonly observe?: (observation: CacheObservation) => void;
 }
 
 export interface SharedCache extends Hits {
   /**
-   * Everything else, of any method. Writes the whole answer; each head goes through `complete` first.
-   * @throws what the way to the origin threw, when nothing stored may stand in. Nothing is written then. An answer that breaks off once its head
-   * is out is cut: the response is destroyed.
+   * Responds to a request of any method for which `findFresh` found nothing. Each head is passed to `complete` before it is written.
+   * @throws the error of the origin fetch, unless a stored response is sent instead; nothing is written then. If the response is truncated after
+   * its head was written, it is destroyed.
    */
   respond(
     lookup: CacheLookup,
     response: ServerResponse,
-    ways: OriginFetchers,
+    fetchers: OriginFetchers,
     complete: CompleteHeaders,
   ): Promise<void>;
-  /** Forgets at once; what was asked for before this is neither stored nor joined any more. */
+  /** Removes stored responses; responses to requests that were sent before are neither stored nor joined any more. */
   invalidate(what: { readonly keys?: readonly string[]; readonly groups?: readonly string[] }): void;
-  /** What is stored now. */
+  /** Of the stored responses. */
   readonly size: { readonly bytes: number; readonly entries: number };
-  /** Breaks off what is under way without a client, and waits for it. */
+  /** Aborts the coalesced and background requests in flight, and waits for their end. */
   close(): Promise<void>;
 }
 
-/** Invalidations that are remembered, and keys that cannot be shared: some hundred bytes each. */
+/** Invalidations and unshared keys to remember: some hundred bytes each. */
 const notesMax = 10_000;
 
-/** A shared cache (RFC 9111) from its parts. It knows no route, no service and no body. */
 export function createSharedCache(options: SharedCacheOptions): SharedCache {
   const { heuristicSecondsMax = 0, obeysRequests = false, isUnsent = () => false, observe = () => {} } = options;
   const { nowMs, backgroundMax, keysOf } = options;
   const o = { ...options, heuristicSecondsMax, observe };
-  // What is kept, what is under way, and what neither may be any more.
   const store = new Store(o, ({ bytes }) => observe({ kind: "evicted", bytes }));
   const log = createInvalidationLog({ notesMax });
-  const flights = createFlights({ log, nowMs });
-  const invalidate = createInvalidate({ store, flights, log, observe });
-  // The way of a read.
-  const reading = createReading({
-    ...{ ...o, store, log, flights, collectingMax: 2 * backgroundMax },
+  const sharedFetches = createSharedFetches({ log, nowMs });
+  const invalidate = createInvalidate({ store, sharedFetches, log, observe });
+  const reads = createReads({
+    ...{ ...o, store, log, sharedFetches, collectingMax: 2 * backgroundMax },
     rules: createRequestRules(obeysRequests),
     stale: createStaleRules(nowMs),
-    unshared: createMarks({ marksMax: notesMax, nowMs }),
-    ask: createAsking({ ...o, store, log }),
+    unshared: createTtlSet({ entriesMax: notesMax, nowMs }),
   });
 
-  async function answer(
+  async function respond(
     lookup: CacheLookup,
     response: ServerResponse,
-    ways: OriginFetchers,
+    fetchers: OriginFetchers,
     complete: CompleteHeaders,
-  ) {
+  ): Promise<void> {
     const { method = "" } = lookup.request;
-    if (method === "GET" || method === "HEAD") return reading.read(lookup, response, ways, complete);
-    const passed = { lookup, response, ways, complete, forwarded: "method" } as const;
-    if (isSafe(method)) return passOn(o, passed);
-    return passOn(o, {
-      ...passed,
-      onAnswer: (answer) => settleWrite(lookup, answer),
+    if (method === "GET" || method === "HEAD") return reads.read(lookup, response, fetchers, complete);
+    const request = { lookup, response, fetchers, complete, forwarded: "method" } as const;
+    if (isSafe(method)) return bypass(o, request);
+    return bypass(o, {
+      ...request,
+      onResponse: (fetched) => settleWrite(lookup, fetched),
       onError: (error) => failWrite(error, lookup, response),
     });
   }
 
-  /** Before the client has the response to its write: from then on it must not read what was before the write. */
-  function settleWrite({ origin, key }: CacheLookup, answer: OriginResponse | undefined): void {
+  /** Before the client has the response to its write: after it, the client must not read the state before the write. */
+  function settleWrite({ origin, key }: CacheLookup, fetched: OriginResponse | undefined): void {
     log.noteWrite(origin);
-    invalidate(invalidatedBy(answer, key, keysOf));
+    invalidate(invalidatedBy(fetched, key, keysOf));
   }
 
   /**
@@ -128,12 +115,11 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
   }
 
   return {
-    findFresh: reading.findFresh,
-    async respond(lookup, response, ways, complete) {
+    findFresh: reads.findFresh,
+    async respond(lookup, response, fetchers, complete) {
       try {
-        await answer(lookup, response, ways, complete);
+        await respond(lookup, response, fetchers, complete);
       } catch (error) {
-        // Whoever is gone needs no answer, and what broke off on its way cannot be mended.
         if (response.destroyed) return;
         if (!response.headersSent) throw error;
         if (!response.writableEnded) response.destroy();
@@ -144,6 +130,6 @@ export function createSharedCache(options: SharedCacheOptions): SharedCache {
       const { bytes, entries } = store;
       return { bytes, entries };
     },
-    close: () => flights.close(),
+    close: () => sharedFetches.close(),
   };
 }

@@ -16,8 +16,15 @@ interface EntryOptions {
 function entry(key: string, o: EntryOptions = {}): Entry {
   const headers = ["Cache-Control", "max-age=60", "Cache-Groups", o.groups ?? ""];
   if (o.language) headers.push("Vary", "Accept-Language");
-  const answer = { status: 200, headers, askedMs: 0, cameMs: 0, wasAuthorized: false, selecting: () => o.language };
-  const head = toStoredHead(answer, options);
+  const received = {
+    status: 200,
+    headers,
+    requestedAtMs: 0,
+    receivedAtMs: 0,
+    wasAuthorized: false,
+    selecting: () => o.language,
+  };
+  const head = toStoredHead(received, options);
   if (!head) throw new Error("not storable");
   return toEntry({ key, sentAt: o.sentAt ?? 0 }, head, Buffer.alloc(o.bytes ?? 10));
 }
@@ -28,7 +35,7 @@ function setUp(o: Partial<typeof limits> = {}) {
   return { store, evicted };
 }
 
-test("an answer with the same selection takes the place of the old one", () => {
+test("a response with the same selection replaces the old one", () => {
   const { store } = setUp();
   store.put(entry("/a"));
   const second = entry("/a");
@@ -38,10 +45,10 @@ test("an answer with the same selection takes the place of the old one", () => {
   expect(store.bytes).toBe(second.bytes);
 });
 
-test("variants of one key stand beside each other, and the oldest goes when they are too many", () => {
+test("variants of one key are stored together, and the oldest is evicted beyond the limit", () => {
   const { store, evicted } = setUp();
   const english = entry("/a", { language: "en" });
-  for (const one of [english, entry("/a", { language: "de" }), entry("/a", { language: "fr" })]) store.put(one);
+  for (const variant of [english, entry("/a", { language: "de" }), entry("/a", { language: "fr" })]) store.put(variant);
   expect(store.find("/a", () => "en")).toBe(english);
   expect(store.find("/a", () => "it")).toBeUndefined();
   store.put(entry("/a", { language: "it" }));
@@ -49,13 +56,13 @@ test("variants of one key stand beside each other, and the oldest goes when they
   expect(evicted).toEqual(["/a"]);
 });
 
-test("a later request for one variant rejects earlier responses of its own, not those of another", () => {
+test("a later request for one variant rejects earlier responses of that variant, not those of another", () => {
   const { store } = setUp();
   store.put(entry("/a", { language: "en", sentAt: 1 }));
   expect(store.put(entry("/a", { language: "de", sentAt: 0 }))).toBe(true);
   expect(store.find("/a", () => "de")).toBeDefined();
   expect(store.put(entry("/a", { language: "en", sentAt: 0 }))).toBe(false);
-  // Without `Vary` it would be selected by the same requests.
+  // Without `Vary`, the same requests select it.
   expect(store.put(entry("/a", { sentAt: 0 }))).toBe(false);
 });
 
@@ -77,7 +84,7 @@ test("a key that was used is evicted after one that was not", () => {
   expect(evicted).toEqual(["/b"]);
 });
 
-test("a flood of keys stays within the bytes", () => {
+test("many keys stay within the limit of bytes", () => {
   const bytesMax = 200_000;
   const { store, evicted } = setUp({ bytesMax, entriesMax: 1_000_000 });
   for (let at = 0; at < 5_000; at++) {
@@ -88,7 +95,7 @@ test("a flood of keys stays within the bytes", () => {
   expect(store.find("/4999", none)).toBeDefined();
 });
 
-test("an answer that is too large is not stored, and the old one is gone all the same", () => {
+test("a response that is too large is not stored, and the old one is removed", () => {
   const { store } = setUp();
   store.put(entry("/a"));
   expect(store.put(entry("/a", { bytes: 100_001 }))).toBe(false);
@@ -96,7 +103,7 @@ test("an answer that is too large is not stored, and the old one is gone all the
   expect(store.bytes).toBe(0);
 });
 
-test("a group takes all its members with it, and nothing else (RFC 9875, 2)", () => {
+test("removing a group removes all its members and nothing else (RFC 9875, 2)", () => {
   const { store } = setUp();
   store.put(entry("/a", { groups: '"x", "y"' }));
   store.put(entry("/b", { groups: '"y"' }));

@@ -1,5 +1,4 @@
-import type { Entry } from "./entry.ts";
-import { isDisjoint, isSameSelection, isSelected, type Selecting } from "./vary.ts";
+import { type Entry, isDisjoint, isSameSelection, isSelected, type Selecting } from "./entry.ts";
 
 export interface StoreLimits {
   readonly bytesMax: number;
@@ -11,30 +10,30 @@ export interface StoreLimits {
 /** The stored responses of one key, the newest first. */
 interface Slot {
   readonly entries: readonly Entry[];
-  /** Since it last came to the end of the queue. */
+  /** Used since it was last put at the end of the queue. */
   isUsed: boolean;
 }
 
 /**
- * In memory. Evicts the oldest key that was not used since it last came to the end of the queue ("second chance"): a hit only sets a flag, as
- * reordering the map on each hit would cost more than the look-up.
+ * The stored responses, in memory. Evicts the oldest key that was not used since it was last put at the end of the queue ("second chance"): a hit
+ * only sets a flag, as reordering the map on each hit would cost more than the look-up.
  */
 export class Store {
   readonly #limits: StoreLimits;
   readonly #onEvicted: (entry: Entry) => void;
-  /** The next to be evicted first. */
+  /** In eviction order. */
   readonly #byKey = new Map<string, Slot>();
   readonly #byGroup = new Map<string, Set<Entry>>();
   bytes = 0;
   entries = 0;
 
-  /** `onEvicted` hears of each answer that had to go for want of room. */
+  /** @param onEvicted called for each response that is removed because a limit is reached. */
   constructor(limits: StoreLimits, onEvicted: (entry: Entry) => void) {
     this.#limits = limits;
     this.#onEvicted = onEvicted;
   }
 
-  /** The newest answer that the request selects (RFC 9111, 4.1). Counts as a use. */
+  /** The newest response that the request selects (RFC 9111, 4.1). Counts as a use. */
   find(key: string, selecting: Selecting): Entry | undefined {
     const slot = this.#byKey.get(key);
     if (!slot) return undefined;
@@ -43,14 +42,14 @@ export class Store {
     return undefined;
   }
 
-  /** All under a key, the newest first. */
+  /** All stored responses of a key, the newest first. */
   variants(key: string): readonly Entry[] {
     return this.#byKey.get(key)?.entries ?? [];
   }
 
   /**
    * Replaces the entry with the same selection. False if it is too large, or if an entry that the same request may select was requested after a
-   * write or a `no-cache` that followed its own request. What an invalidation outdates, the caller has to reject (`InvalidationLog.isOutdated`).
+   * write or a `no-cache` that followed its own request. The caller has to reject an entry that an invalidation outdates (`InvalidationLog.isOutdated`).
    */
   put(entry: Entry): boolean {
     const { sentAt, selection } = entry;
@@ -60,7 +59,7 @@ export class Store {
     const same = this.variants(entry.key).find(({ selection }) => isSameSelection(selection, entry.selection));
     if (same) this.remove(same);
     if (entry.bytes > Math.min(entryBytesMax, bytesMax)) return false;
-    this.#makeRoom(entry.bytes);
+    this.#evictUntilFits(entry.bytes);
     const variants = [entry, ...this.variants(entry.key)];
     this.#byKey.delete(entry.key);
     this.#byKey.set(entry.key, { entries: variants, isUsed: false });
@@ -69,24 +68,24 @@ export class Store {
     return true;
   }
 
-  /** Nothing happens when it is not there any more. */
+  /** Does nothing if the entry is not in the store any more. */
   remove(entry: Entry): void {
     const slot = this.#byKey.get(entry.key);
     if (!slot?.entries.includes(entry)) return;
-    const entries = slot.entries.filter((one) => one !== entry);
+    const entries = slot.entries.filter((other) => other !== entry);
     if (entries.length === 0) this.#byKey.delete(entry.key);
     else this.#byKey.set(entry.key, { ...slot, entries });
     this.#discount(entry);
   }
 
-  /** Gives the number of answers that are gone. */
+  /** @returns the number of removed responses. */
   removeKey(key: string): number {
     const variants = [...this.variants(key)];
     for (const entry of variants) this.remove(entry);
     return variants.length;
   }
 
-  /** RFC 9875, 2.2.1. Gives the number of answers that are gone. */
+  /** RFC 9875, 2.2.1. @returns the number of removed responses. */
   removeGroup(group: string): number {
     const members = [...(this.#byGroup.get(group) ?? [])];
     for (const entry of members) this.remove(entry);
@@ -118,25 +117,25 @@ export class Store {
     this.#onEvicted(entry);
   }
 
-  /** For one more response of so many bytes. */
-  #makeRoom(bytes: number): void {
+  /** Evicts until one more response of this size fits. */
+  #evictUntilFits(bytes: number): void {
     for (const [key, { entries, isUsed }] of this.#byKey) {
-      if (this.#hasRoom(bytes)) return;
+      if (this.#fits(bytes)) return;
       if (isUsed) {
         this.#byKey.delete(key);
         this.#byKey.set(key, { entries, isUsed: false });
-      } else this.#evictFor(bytes, entries);
+      } else this.#evictVariants(bytes, entries);
     }
   }
 
-  #evictFor(bytes: number, entries: readonly Entry[]): void {
+  #evictVariants(bytes: number, entries: readonly Entry[]): void {
     for (const entry of entries.toReversed()) {
-      if (this.#hasRoom(bytes)) return;
+      if (this.#fits(bytes)) return;
       this.#evict(entry);
     }
   }
 
-  #hasRoom(bytes: number): boolean {
+  #fits(bytes: number): boolean {
     return this.bytes + bytes <= this.#limits.bytesMax && this.entries < this.#limits.entriesMax;
   }
 }

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { brotliDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { OriginResponse, OriginRequest } from "../cache/origin.ts";
+import type { OriginResponse, OriginRequest } from "../cache/cache-request.ts";
 import { createCodingChooser, createCompression } from "./compression.ts";
 
 test.each([

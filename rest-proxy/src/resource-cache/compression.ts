@@ -5,8 +5,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { chooseContentCoding, type ContentCoding } from "@tributary/kit/http/accept";
 import { findHeader, findHeaderIndex, isHeaderNamed, withoutHeaders } from "@tributary/kit/http/raw-headers";
-import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/origin.ts";
-import { dropBody } from "../cache/relay.ts";
+import type { OriginFetch, OriginRequest, OriginResponse } from "../cache/cache-request.ts";
+import { dropBody } from "../cache/body-relay.ts";
 import { ClientDisconnected, toServiceError } from "../errors/errors.ts";
 
 /** Compressing a shorter body saves no packet. A longer one is sent uncompressed, since it is compressed in memory as a whole. */

@@ -1,7 +1,7 @@
 /** Stage 3 of 5: cache. The shared cache (`cache/`) as the proxy uses it: limits, keys and look-ups. */
 import { AppError } from "@tributary/kit/errors/app-error";
 import type { ContentCoding } from "@tributary/kit/http/accept";
-import type { CacheableRequest, CacheLookup } from "../cache/lookup.ts";
+import type { CacheableRequest, CacheLookup } from "../cache/cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../cache/shared-cache.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { readVersion } from "../route/version.ts";

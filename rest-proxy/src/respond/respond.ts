@@ -2,8 +2,8 @@
 import type { Cors } from "@tributary/kit/http/cors";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
-import { endWith } from "../cache/end-with.ts";
-import type { CachedResponse } from "../cache/shared-cache.ts";
+import { endWith } from "../cache/body-relay.ts";
+import type { CachedResponse } from "../cache/respond.ts";
 import type { DocumentResponse } from "../documents/documents.ts";
 import type { Observe } from "../telemetry/observations.ts";
 import { recordCacheStatus } from "../telemetry/request-record.ts";

@@ -1,6 +1,6 @@
 import type { Expected, restMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { CacheObservation } from "../cache/cache-observation.ts";
+import type { CacheObservation } from "../cache/cache-request.ts";
 
 /** What the cache holds. */
 interface CacheSize {

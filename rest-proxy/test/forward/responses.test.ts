@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { idleMsMax } from "@tributary/kit/upstream/undici-transport";
 import { describe, expect, test } from "vitest";
-import type { OriginFetch } from "../../src/cache/origin.ts";
+import type { OriginFetch } from "../../src/cache/cache-request.ts";
 import type { ServiceRequest } from "../../src/forward/client.ts";
 import {
   respondOk,

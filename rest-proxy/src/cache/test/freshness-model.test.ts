@@ -49,7 +49,7 @@ function isFreshByTheBook(a: Answer): boolean {
 test("an answer is fresh exactly when the book says so", () => {
   fc.assert(
     fc.property(answers, (a) => {
-      const exchanged = { askedMs: cameMs - a.tookSeconds * 1_000, cameMs };
+      const exchanged = { requestedAtMs: cameMs - a.tookSeconds * 1_000, receivedAtMs: cameMs };
       const answer = { status: 200, headers: toHeaders(a), wasAuthorized: false, selecting: () => undefined };
       const head = toStoredHead(
         { ...answer, ...exchanged },

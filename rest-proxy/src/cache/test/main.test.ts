@@ -29,7 +29,7 @@ test("without its variables it says which, and does not start", async () => {
 });
 
 function start(variables: Readonly<Record<string, string>>): ChildProcess {
-  const file = new URL("../main.ts", import.meta.url).pathname;
+  const file = new URL("../standalone/main.ts", import.meta.url).pathname;
   const main = spawn(process.execPath, [file], { env: variables });
   onTestFinished(() => void main.kill("SIGKILL"));
   return main;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { parseCacheControl } from "../cache-control.ts";
+import { parseCacheControl } from "../policy.ts";
 import { toStoredHead } from "../entry.ts";
 import { parseDictionary, parseList } from "../structured-fields.ts";
 
@@ -47,7 +47,14 @@ test("nothing that an origin says makes a reader throw", () => {
         "Age",
         groups,
       ];
-      const answer = { status: 200, headers, askedMs: 0, cameMs: 0, wasAuthorized: false, selecting: () => undefined };
+      const answer = {
+        status: 200,
+        headers,
+        requestedAtMs: 0,
+        receivedAtMs: 0,
+        wasAuthorized: false,
+        selecting: () => undefined,
+      };
       toStoredHead(answer, { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 10 });
     }),
   );

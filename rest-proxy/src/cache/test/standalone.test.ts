@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { createStandalone } from "../standalone.ts";
+import { createStandalone } from "../standalone/standalone.ts";
 
 test("alone it passes every method and body, and keeps what may be kept", async () => {
   const seen: string[] = [];

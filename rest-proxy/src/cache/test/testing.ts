@@ -2,14 +2,9 @@ import { createServer, type IncomingMessage, request as send, type Server, type 
 import type { AddressInfo } from "node:net";
 import { withoutHeaders } from "@tributary/kit/http/raw-headers";
 import { expect, onTestFinished } from "vitest";
-import { createHttpOrigin } from "../http-origin.ts";
-import type { OriginRequest } from "../origin.ts";
-import {
-  type CacheObservation,
-  createSharedCache,
-  type SharedCache,
-  type SharedCacheOptions,
-} from "../shared-cache.ts";
+import type { CacheObservation, OriginRequest } from "../cache-request.ts";
+import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../shared-cache.ts";
+import { createHttpOrigin, type HttpOrigin } from "../standalone/standalone.ts";
 
 /** One request that the origin has and has not answered yet. */
 interface Asked {
@@ -85,7 +80,7 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
   let leftCount = 0;
   const proxy = await listen((request, response) => {
     receivedCount++;
-    void forward(cache, http.ask, request, response);
+    void forward(cache, http.fetch, request, response);
     response.once("close", () => (leftCount += response.writableFinished ? 0 : 1));
   });
   onTestFinished(() => cache.close().then(() => http.close()));
@@ -103,7 +98,7 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
 
 async function forward(
   cache: SharedCache,
-  ask: ReturnType<typeof createHttpOrigin>["ask"],
+  ask: HttpOrigin["fetch"],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -1,7 +1,7 @@
-import { ageSeconds } from "./age.ts";
-import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./cache-control.ts";
-import { type Entry, isFresh, secondsLeft } from "./entry.ts";
-import type { CacheableRequest } from "./lookup.ts";
+/** When a stored response may be sent without a request to the origin: what the client demands, and what the origin permits when it is stale. */
+import type { CacheableRequest } from "./cache-request.ts";
+import { ageSeconds, type Entry, isFresh, secondsLeft } from "./entry.ts";
+import { type Directives, parseCacheControl, secondsMax, secondsOf } from "./policy.ts";
 
 /** What a client's `GET` or `HEAD` demands of the cache. */
 export interface RequestRules {
@@ -11,8 +11,8 @@ export interface RequestRules {
   isUsable(entry: Entry, request: CacheableRequest, nowMs: number): boolean;
   /** RFC 9111, 5.2.1.5. */
   forbidsStoring(request: CacheableRequest): boolean;
-  /** RFC 9111, 5.2.1.7. */
-  forbidsAsking(request: CacheableRequest): boolean;
+  /** `only-if-cached`, RFC 9111, 5.2.1.7. */
+  forbidsForwarding(request: CacheableRequest): boolean;
 }
 
 const none: Directives = new Map();
@@ -40,11 +40,11 @@ export function createRequestRules(obeys: boolean): RequestRules {
       return isFresh(entry, nowMs) && (!mustValidate(request) || isRecentValidation(entry.validationSentAtMs, nowMs));
     },
     forbidsStoring: (request) => directivesOf(request).has("no-store"),
-    forbidsAsking: (request) => directivesOf(request).has("only-if-cached"),
+    forbidsForwarding: (request) => directivesOf(request).has("only-if-cached"),
   };
 }
 
-/** A validation that one client demanded is used for all clients that demand one this long, counted from when it was sent to the origin. */
+/** A validation that one client demanded is used for all clients that demand one for this long, from when it was sent to the origin. */
 const validationIntervalMs = 1_000;
 
 /**
@@ -63,20 +63,58 @@ export function mustValidate({ headers }: CacheableRequest): boolean {
 /** @param sentAtMs undefined for a request to the origin that no client's `mustValidate` caused: it may have been sent before the client's write. */
 export function isRecentValidation(sentAtMs: number | undefined, nowMs: number): boolean {
   if (sentAtMs === undefined) return false;
-  const passedMs = nowMs - sentAtMs;
+  const elapsedMs = nowMs - sentAtMs;
   // Negative after the clock was set back.
-  return passedMs >= 0 && passedMs < validationIntervalMs;
+  return elapsedMs >= 0 && elapsedMs < validationIntervalMs;
 }
 
 function isFreshEnough(entry: Entry, directives: Directives, nowMs: number): boolean {
   if (directives.has("no-cache") || entry.policy.noCache) return false;
   const ageMax = secondsOf(directives, "max-age") ?? secondsMax;
-  if (ageSeconds(entry.bornAtMs, nowMs) > ageMax) return false;
+  if (ageSeconds(entry, nowMs) > ageMax) return false;
   return secondsLeft(entry, nowMs) > (secondsOf(directives, "min-fresh") ?? 0) - staleSeconds(entry, directives);
 }
 
-/** RFC 9111, 5.2.1.2: without a number, of whatever age. */
+/** `max-stale` (RFC 9111, 5.2.1.2): without a number, any age. */
 function staleSeconds({ policy }: Entry, directives: Directives): number {
   if (policy.neverStale) return 0;
   return directives.get("max-stale") === true ? secondsMax : (secondsOf(directives, "max-stale") ?? 0);
+}
+
+/**
+ * What may be done with a stale response; seconds count from when it became stale. Only what the origin permits explicitly: RFC 9111, 4.2.4 would
+ * permit more while the origin is unreachable.
+ */
+export interface StaleRules {
+  /** RFC 5861, 3. */
+  mayWhileRevalidating(entry: Entry): boolean;
+  /**
+   * RFC 5861, 4: the origin responded with 500, 502, 503 or 504, or not at all. A fresh entry needs `stale-if-error` too: the client's `no-cache`
+   * demands an entry that the origin has validated, so without permission the client gets the error (RFC 9111, 4.3.3 and 5.2.1.4).
+   */
+  mayOnError(entry: Entry, status: number | undefined): boolean;
+  /** Records that the entry was sent instead of the error of a request that was sent to the origin at `sentAtMs`. */
+  noteError(entry: Entry, sentAtMs: number): void;
+  /** `mayOnError` for a client that demands a validation while a failed one is recent: it gets the entry without a further request to the origin. */
+  mayAfterError(entry: Entry): boolean;
+}
+
+const errors: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
+/** Invalidated entries are not in the store any more, so none of these rules can apply to them (RFC 9111, 4.4). */
+export function createStaleRules(nowMs: () => number): StaleRules {
+  /** When the last request that failed was sent, for entries that are in the store. */
+  const failedAtMs = new WeakMap<Entry, number>();
+  const isWithin = (entry: Entry, seconds: number | undefined) => {
+    const { neverStale, noCache } = entry.policy;
+    return seconds !== undefined && !neverStale && !noCache && -secondsLeft(entry, nowMs()) < seconds;
+  };
+  const mayOnError = (entry: Entry, status: number | undefined) =>
+    (status === undefined || errors.has(status)) && isWithin(entry, entry.policy.ifErrorSeconds);
+  return {
+    mayWhileRevalidating: (entry) => isWithin(entry, entry.policy.whileRevalidateSeconds),
+    mayOnError,
+    noteError: (entry, sentAtMs) => void failedAtMs.set(entry, sentAtMs),
+    mayAfterError: (entry) => isRecentValidation(failedAtMs.get(entry), nowMs()) && mayOnError(entry, undefined),
+  };
 }

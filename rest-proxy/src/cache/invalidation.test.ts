@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createInvalidationLog, type InvalidationLog } from "./invalidation-log.ts";
+import { createInvalidationLog, type InvalidationLog } from "./invalidation.ts";
 
 const place = (log: InvalidationLog, key: string, origin = "things") => log.placeRead({ key, origin });
 
-test("a read sent before a change is outdated, one sent after it is not", () => {
+test("a read sent before an invalidation is outdated, one sent after it is not", () => {
   const log = createInvalidationLog({ notesMax: 10 });
   const [a, b] = [place(log, "/a"), place(log, "/b")];
   log.noteKey("/a");
@@ -14,7 +14,7 @@ test("a read sent before a change is outdated, one sent after it is not", () => 
   expect(log.isOutdated(place(log, "/a"), ["g"])).toBe(false);
 });
 
-test("while its groups are not known, a change of any group counts", () => {
+test("while the groups of a read are unknown, an invalidation of any group outdates it", () => {
   const log = createInvalidationLog({ notesMax: 10 });
   const read = place(log, "/b");
   log.noteKey("/a");
@@ -23,7 +23,7 @@ test("while its groups are not known, a change of any group counts", () => {
   expect(log.isOutdated(read)).toBe(true);
 });
 
-test("a key and a group of the same name are two things", () => {
+test("a key and a group of the same name are independent", () => {
   const log = createInvalidationLog({ notesMax: 10 });
   const read = place(log, "a");
   log.noteGroup("a");
@@ -41,7 +41,7 @@ test("a read precedes each write to its origin that settles later, and is outdat
   expect(log.precedesWrite(place(log, "/a"))).toBe(false);
 });
 
-test("a read sent before a forgotten change counts as outdated, and as sent before a write", () => {
+test("a read sent before an evicted note counts as outdated, and as sent before a write", () => {
   const log = createInvalidationLog({ notesMax: 2 });
   const before = place(log, "/z");
   log.noteKey("/a");

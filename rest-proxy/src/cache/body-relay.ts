@@ -1,0 +1,153 @@
+/** Relays the body of an origin response to the client, and collects it for the store. */
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+
+export interface RelayOptions {
+  /** Gets the body; its head is written. Undefined if no client reads along. */
+  readonly client: ServerResponse | undefined;
+  /** Bytes to collect for the store; 0: none. */
+  readonly bytesMax: number;
+  /** Called if the client disconnects: whether another client still needs the whole body. */
+  readonly isWanted: () => boolean;
+  /** The body is longer than `bytesMax`. */
+  readonly onTooLong?: () => void;
+}
+
+/**
+ * Reads a body to its end and writes it to the client. While the body is collected, a slow client does not slow down the others that wait for it:
+ * its write buffer is bounded by `bytesMax`. After that, the client's pace applies.
+ * @returns the whole body; undefined if it was not to be collected or is too long.
+ * @throws Error for a truncated body. The client's connection is destroyed then, so that it does not take the body for complete (RFC 9112, 8).
+ */
+export function relayBody(body: Buffer | Readable, o: RelayOptions): Promise<Buffer | undefined> {
+  if (body instanceof Readable) return relayStream(body, o);
+  if (o.client) endWith(o.client, body);
+  if (o.bytesMax === 0) return Promise.resolve(undefined);
+  if (body.length <= o.bytesMax) return Promise.resolve(concatUnpooled([body], body.length));
+  o.onTooLong?.();
+  return Promise.resolve(undefined);
+}
+
+/** Up to this size, copying the body costs less than a second buffer in the write. */
+const textBytesMax = 8_192;
+
+/**
+ * Ends a response of which only the head was written. Node concatenates a text to the head and passes both to the system in one write; latin1
+ * maps each byte to one character. It takes 5 % off the cost of a cache hit.
+ */
+export function endWith(response: ServerResponse, body: Buffer | undefined): void {
+  if (body === undefined || body.length > textBytesMax) response.end(body);
+  else response.end(body.toString("latin1"), "latin1");
+}
+
+/** Reads an unused body to its end, so that its connection can be used again. */
+export function dropBody(body: Buffer | Readable): void {
+  if (body instanceof Readable) body.on("error", () => {}).resume();
+}
+
+/** Closes the connection of an unused body, unless it is complete. */
+export function destroyBody(body: Buffer | Readable): void {
+  if (body instanceof Readable) body.destroy();
+}
+
+function relayStream(body: Readable, o: RelayOptions): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const relay = new Relay(body, o, resolve, reject);
+    body.on("data", (chunk: Buffer) => relay.onData(chunk));
+    body.once("end", () => relay.onEnd());
+    body.on("error", (error) => relay.fail(error));
+    body.once("close", () => relay.onClose());
+    o.client?.once("close", () => relay.detachClient());
+    if (body.destroyed) relay.fail(body.errored ?? new Error("The response was truncated."));
+    else if (o.client?.destroyed) relay.detachClient();
+  });
+}
+
+class Relay {
+  readonly #body: Readable;
+  readonly #o: RelayOptions;
+  readonly #resolve: (whole: Buffer | undefined) => void;
+  readonly #reject: (error: Error) => void;
+  #client: ServerResponse | undefined;
+  /** Undefined if the body is not collected. */
+  #chunks: Buffer[] | undefined;
+  #bytes = 0;
+  #isDone = false;
+
+  constructor(
+    body: Readable,
+    o: RelayOptions,
+    resolve: (whole: Buffer | undefined) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#body = body;
+    this.#o = o;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#client = o.client;
+    this.#chunks = o.bytesMax > 0 ? [] : undefined;
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#isDone) return;
+    this.#collect(chunk);
+    const client = this.#client;
+    if (!client && !this.#chunks) return this.#giveUp();
+    const isBufferFull = client ? !client.write(chunk) : false;
+    if (isBufferFull && !this.#chunks) this.#pauseUntilDrained(client);
+  }
+
+  onEnd(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#client?.end();
+    this.#resolve(this.#chunks && concatUnpooled(this.#chunks, this.#bytes));
+  }
+
+  /** Also emitted after `end` and `error`: an error only if it is the first. */
+  onClose(): void {
+    if (!this.#isDone) this.fail(new Error("The response was truncated."));
+  }
+
+  fail(error: Error): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#client?.destroy();
+    this.#reject(error);
+  }
+
+  /** The client has disconnected, or has its whole response. */
+  detachClient(): void {
+    if (this.#isDone) return;
+    this.#client = undefined;
+    if (!this.#chunks || !this.#o.isWanted()) return this.#giveUp();
+    this.#body.resume();
+  }
+
+  #collect(chunk: Buffer): void {
+    if (!this.#chunks) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#o.bytesMax) return void this.#chunks.push(chunk);
+    this.#chunks = undefined;
+    this.#o.onTooLong?.();
+  }
+
+  #pauseUntilDrained(client: ServerResponse | undefined): void {
+    this.#body.pause();
+    client?.once("drain", () => this.#body.resume());
+  }
+
+  #giveUp(): void {
+    this.#isDone = true;
+    this.#body.destroy();
+    this.#resolve(undefined);
+  }
+}
+
+/** A chunk may be a slice of Node's buffer pool, which it would keep in memory as a whole, uncounted. */
+function concatUnpooled(chunks: readonly Buffer[], bytes: number): Buffer {
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(whole, at);
+  return whole;
+}

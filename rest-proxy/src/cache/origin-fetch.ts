@@ -1,0 +1,236 @@
+/** Fetches one `GET` from the origin, writes the response to the client, and stores it if the policy permits. READ `fetch` FIRST. */
+import type { ServerResponse } from "node:http";
+import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import { findHeader, withoutHeaders } from "@tributary/kit/http/raw-headers";
+import { dropBody, relayBody } from "./body-relay.ts";
+import type {
+  CacheLookup,
+  CacheObservation,
+  Forwarded,
+  OriginFetch,
+  OriginFetchers,
+  OriginResponse,
+} from "./cache-request.ts";
+import type { FetchOutcome } from "./coalescing.ts";
+import { confirmsStored, isCondition, isNotModified, validationConditions } from "./conditional.ts";
+import { type Entry, isFresh, type SentRead, type StoredHead, toEntry, toStoredHead } from "./entry.ts";
+import { createFreshening, type FresheningOptions } from "./freshening.ts";
+import {
+  type CompleteHeaders,
+  createCachedResponse,
+  forwardedStatus,
+  writeCachedResponse,
+  writeOriginHead,
+  writeStale,
+} from "./respond.ts";
+import type { StaleRules } from "./reuse-rules.ts";
+import type { TtlSet } from "./ttl-set.ts";
+
+/** One `GET` to send to the origin. */
+export interface OriginRead {
+  readonly lookup: CacheLookup;
+  readonly fetchers: OriginFetchers;
+  readonly fetch: OriginFetch;
+  readonly signal: AbortSignalLike;
+  /** The stored response to validate, if any. */
+  readonly entry: Entry | undefined;
+  /** The client's own conditions are sent too, unless an entry is validated. */
+  readonly withConditions: boolean;
+  /** A client's `no-cache` caused the request. */
+  readonly isValidation: boolean;
+}
+
+/** The same, with what happens to the response. */
+export interface CacheFetch extends OriginRead {
+  /** Undefined for a background refresh. */
+  readonly response: ServerResponse | undefined;
+  readonly complete: CompleteHeaders;
+  readonly forwarded: Forwarded;
+  /** Whether another client still needs the whole body. */
+  readonly isWanted: () => boolean;
+  /** Called with the cache groups of the response once its head is received. */
+  readonly onHead?: (groups: readonly string[]) => void;
+  /** Called once it is known what other clients may use. */
+  readonly onOutcome?: (outcome: FetchOutcome) => void;
+}
+
+export interface CacheFetchOptions extends FresheningOptions {
+  readonly name: string;
+  readonly entryBytesMax: number;
+  /** Bodies that are collected for the store at once. */
+  readonly collectingMax: number;
+  readonly stale: StaleRules;
+  /** Keys whose responses could not be shared: requests for them do not wait for one another. */
+  readonly unshared: TtlSet;
+  readonly nowMs: () => number;
+  readonly observe: (observation: CacheObservation) => void;
+}
+
+/** How long a key counts as unshared, unless a response that can be shared arrives. */
+const unsharedMs = 30_000;
+
+export class CacheFetcher {
+  readonly #o: CacheFetchOptions;
+  readonly #send: (read: OriginRead) => Promise<OriginResult>;
+  #collecting = 0;
+
+  constructor(o: CacheFetchOptions) {
+    this.#o = o;
+    this.#send = createOriginRead(o);
+  }
+
+  /** @throws the error of the origin fetch, unless a stored response is sent instead; Error for a truncated response. */
+  async fetch(f: CacheFetch): Promise<void> {
+    const sentAtMs = this.#o.nowMs();
+    let result: OriginResult;
+    try {
+      result = await this.#send(f);
+    } catch (error) {
+      if (f.signal.aborted || !this.#useStaleOnError(f, sentAtMs, undefined)) throw error;
+      return;
+    }
+    if (result.kind === "validated") return this.#respondValidated(f, result);
+    const { response } = result;
+    if (this.#useStaleOnError(f, sentAtMs, response.status)) return dropBody(response.body);
+    await this.#respondFetched(f, result);
+  }
+
+  /** RFC 5861, 4: sends the stored entry instead of an error, if the origin permits it and the entry is still in the store. */
+  #useStaleOnError(f: CacheFetch, sentAtMs: number, status: number | undefined): boolean {
+    const { entry, response, lookup, complete, onOutcome } = f;
+    const { stale, store, observe } = this.#o;
+    if (!entry || !stale.mayOnError(entry, status) || !store.variants(entry.key).includes(entry)) return false;
+    stale.noteError(entry, sentAtMs);
+    onOutcome?.({ entry, isStale: true });
+    observe({ kind: "stale", because: "if-error" });
+    if (response) writeStale(this.#o, response, lookup.request, entry, complete);
+    return true;
+  }
+
+  #respondValidated(f: CacheFetch, { entry, isStored }: OriginResult & { kind: "validated" }): void {
+    const { name, nowMs, observe } = this.#o;
+    f.onOutcome?.(isStored && isFresh(entry, nowMs()) ? { entry, isStale: false } : undefined);
+    observe({ kind: "revalidated" });
+    if (!f.response) return;
+    const status = forwardedStatus(name, { forwarded: f.forwarded, status: 304, isStored });
+    writeCachedResponse(f.response, createCachedResponse(entry, f.lookup.request, nowMs(), status), f.complete);
+  }
+
+  async #respondFetched(f: CacheFetch, { response, head, sent }: OriginResult & { kind: "fetched" }): Promise<void> {
+    const { store, log, entryBytesMax, collectingMax, nowMs, observe, name } = this.#o;
+    const stored = mayFit(response, entryBytesMax) && this.#collecting < collectingMax ? head : undefined;
+    const isOutdated = () => log.isOutdated(sent, stored?.groups);
+    f.onHead?.(stored?.groups ?? []);
+    this.#noteShared(f, response, stored !== undefined && isFresh(stored, nowMs()));
+    if (f.entry && replacesEntry(response.status, f)) store.remove(f.entry);
+    observe({ kind: "miss" });
+    const isStored = stored !== undefined && !isOutdated();
+    const status = forwardedStatus(name, { forwarded: f.forwarded, status: response.status, isStored });
+    const client = f.response && this.#writeHead(f, f.response, response, head, status);
+    const body = await this.#relay(f, response, client, stored !== undefined);
+    if (!body || !stored) return;
+    const entry = toEntry(sent, stored, body);
+    if (!isOutdated()) store.put(entry);
+    // The waiting clients sent their requests before the change too, so they may get the response from before it.
+    f.onOutcome?.({ entry, isStale: false });
+  }
+
+  async #relay(
+    f: CacheFetch,
+    { body, status }: OriginResponse,
+    client: ServerResponse | undefined,
+    isCollected: boolean,
+  ): Promise<Buffer | undefined> {
+    if (!isCollected) return relayBody(body, { client, bytesMax: 0, isWanted: f.isWanted });
+    this.#collecting++;
+    try {
+      const onTooLong = () => this.#noteShared(f, { status }, false);
+      return await relayBody(body, { client, bytesMax: this.#o.entryBytesMax, isWanted: f.isWanted, onTooLong });
+    } finally {
+      this.#collecting--;
+    }
+  }
+
+  #noteShared({ lookup, onOutcome }: CacheFetch, { status }: Pick<OriginResponse, "status">, isShared: boolean): void {
+    if (isShared) return this.#o.unshared.delete(lookup.key);
+    // Errors are temporary, a 304 is not about the whole response, and a response to a token is not about anonymous clients.
+    const isConclusive = status < 500 && status !== 304 && lookup.request.headers["authorization"] === undefined;
+    if (isConclusive) this.#o.unshared.add(lookup.key, unsharedMs);
+    onOutcome?.(undefined);
+  }
+
+  /**
+   * Writes the head of the fetched response. A client that already has it gets a 304: its conditions were not sent to the origin.
+   * @returns the client if it gets the body.
+   */
+  #writeHead(
+    { lookup, complete }: CacheFetch,
+    client: ServerResponse,
+    response: OriginResponse,
+    head: StoredHead | undefined,
+    cacheStatus: string,
+  ): ServerResponse | undefined {
+    const isUnchanged = head?.status === 200 && isNotModified(lookup.request.headers, head.validators, this.#o.nowMs());
+    if (!isUnchanged) {
+      writeOriginHead(client, response, cacheStatus, complete);
+      return client;
+    }
+    const headers = [...head.notModifiedHeaders, "Cache-Status", cacheStatus];
+    writeCachedResponse(client, { status: 304, headers, body: undefined }, complete);
+    return undefined;
+  }
+}
+
+/** Client errors which mean that anonymous clients cannot read the resource (any more). Others, such as 429, concern one request. */
+const unreadable: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
+/** Whether the response ends the stored one. A client error in response to a token may concern only the token's owner. */
+function replacesEntry(status: number, { lookup: { request } }: CacheFetch): boolean {
+  if (status < 400) return true;
+  return unreadable.has(status) && request.headers["authorization"] === undefined;
+}
+
+function mayFit({ headers }: OriginResponse, bytesMax: number): boolean {
+  const length = findHeader(headers, "content-length");
+  return length === undefined || Number(length) <= bytesMax;
+}
+
+/** The origin confirmed the stored response, or sent another one. */
+type OriginResult =
+  | { readonly kind: "validated"; readonly entry: Entry; readonly isStored: boolean }
+  | {
+      readonly kind: "fetched";
+      readonly response: OriginResponse;
+      /** Undefined if the response must not be stored. */
+      readonly head: StoredHead | undefined;
+      readonly sent: SentRead;
+    };
+
+/** Sends one `GET` to the origin. A 304 freshens the entry (RFC 9111, 4.3.3 and 4.3.4), unless it was invalidated in the meantime. */
+function createOriginRead(o: CacheFetchOptions): (read: OriginRead) => Promise<OriginResult> {
+  const { log, nowMs } = o;
+  const freshen = createFreshening(o);
+
+  return async (read) => {
+    const { lookup, signal, fetch, fetchers } = read;
+    const requestedAtMs = nowMs();
+    const sent = log.placeRead(lookup, read.isValidation ? requestedAtMs : undefined);
+    const conditions = read.entry ? validationConditions(read.entry.headers) : [];
+    const entry = conditions.length > 0 ? read.entry : undefined;
+    const hasClientConditions = !read.entry && read.withConditions;
+    const headers = hasClientConditions
+      ? fetchers.headers
+      : [...withoutHeaders(fetchers.headers, isCondition), ...conditions];
+    const response = await fetch({ method: "GET", headers, signal });
+    const wasAuthorized = lookup.request.headers["authorization"] !== undefined;
+    const received = { requestedAtMs, receivedAtMs: nowMs(), wasAuthorized, selecting: lookup.selecting };
+    if (response.status !== 304 || !entry) {
+      const isOfClient = hasClientConditions && response.status === 304;
+      const head = isOfClient ? undefined : toStoredHead({ ...response, ...received }, o);
+      return { kind: "fetched", response, head, sent };
+    }
+    dropBody(response.body);
+    if (!confirmsStored(response.headers, entry.headers)) return { kind: "validated", entry, isStored: true };
+    return { kind: "validated", ...freshen(entry, response.headers, { ...received, sent }) };
+  };
+}

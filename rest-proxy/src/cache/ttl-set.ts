@@ -1,0 +1,30 @@
+import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
+
+/** A set whose members expire. */
+export interface TtlSet {
+  add(key: string, ttlMs: number): void;
+  has(key: string): boolean;
+  delete(key: string): void;
+}
+
+/** At most `entriesMax` members. */
+export function createTtlSet({
+  entriesMax,
+  nowMs,
+}: {
+  readonly entriesMax: number;
+  readonly nowMs: () => number;
+}): TtlSet {
+  const expiresAtMs = createBoundedMap<number>({ entriesMax });
+  return {
+    add: (key, ttlMs) => void expiresAtMs.set(key, nowMs() + ttlMs),
+    has(key) {
+      const expires = expiresAtMs.get(key);
+      if (expires === undefined) return false;
+      if (expires > nowMs()) return true;
+      expiresAtMs.delete(key);
+      return false;
+    },
+    delete: (key) => void expiresAtMs.delete(key),
+  };
+}
