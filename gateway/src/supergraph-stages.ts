@@ -50,7 +50,7 @@ export interface SupergraphStages {
 export interface SupergraphStagesOptions {
   readonly apiSchema: GraphQLSchema;
   readonly introspection: Pick<IntrospectionOptions, "standard" | "executeInWorker" | "bytesMax">;
-  /** The supergraph's own, with what clients do not see. */
+  /** The whole supergraph, with types and fields that clients do not see. */
   readonly supergraphSchema: GraphQLSchema;
   readonly aliasPrefix: string;
   /** The planner: takes the text of a normalized operation. */

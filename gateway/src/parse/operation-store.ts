@@ -1,7 +1,7 @@
-// What the full lane has admitted, for one generation: valid documents and their operations. The fast lane knows no others.
-import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+// Stage 2 of 5: parse. The validated documents and operations of one generation. The fast path takes only operations in this store.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import { type AdmittedOperation, identifyOperation } from "./validated-operation.ts";
+import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
+import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
 export interface OperationStore {
   /** Whether an operation of this document is stored. */
@@ -15,8 +15,8 @@ export interface OperationStore {
   /** Drops all documents. */
   clear(): void;
   size(): MapSize;
-  /** By how often they were found or admitted, the most used first. */
-  listMostUsed(operationsMax: number): readonly UsedOperation[];
+  /** By how often they were found or added, the most used first. */
+  listMostUsed(operationsMax: number): readonly RankedOperation[];
 }
 
 interface RankedOperation extends Pick<NamedOperation, "source" | "operationName"> {

@@ -1,7 +1,7 @@
-// Stage 3 of 5: plan. The query plans of one supergraph, cached as JSON: a tenth of what they take as objects, and they are rarely read
-// again, because compiled operations are cached too.
+// The cache of query plans of one supergraph generation. Plans are stored as JSON, which takes a tenth of the memory of objects. They are rarely
+// read again, because compiled plans are cached too.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../observations.ts";
 import { type SupergraphPlanner, planKey } from "./planner/supergraph-planner.ts";
 
 export interface PlanCache {

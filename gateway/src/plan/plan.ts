@@ -24,22 +24,22 @@ export interface PlanOptions {
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
   /** Lists the combinations of override labels that requests for the operation can have. */
-  readonly listCombinations: (admitted: AdmittedOperation) => readonly OverrideCombination[];
+  readonly listCombinations: (admitted: ValidatedOperation) => readonly OverrideCombination[];
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
 export interface PlanStage {
   /**
    * The compiled plan for a request of this trace; synchronous if it is cached.
-   * @throws Refusal OPERATION_NOT_RESOLVABLE, or as the planner pool does.
+   * @throws Rejection OPERATION_NOT_RESOLVABLE, or as the planner pool does.
    */
-  plan(admitted: AdmittedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  plan(admitted: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan for a request of this trace, as a JSON value. */
-  explain(admitted: AdmittedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  explain(admitted: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the operation for each combination of override labels before clients request it. */
-  prepare(admitted: AdmittedOperation, variables: Variables): Promise<void>;
+  prepare(admitted: ValidatedOperation, variables: Variables): Promise<void>;
   /** The values of condition variables for which the operation has variants. */
-  conditionsOf(admitted: AdmittedOperation): readonly Variables[];
+  conditionsOf(admitted: ValidatedOperation): readonly Variables[];
 }
 
 /** The most variants of one operation. The oldest is evicted. */
@@ -69,10 +69,10 @@ interface Retention {
 }
 
 export function createPlanStage(o: PlanOptions): PlanStage {
-  const variantsByOperation = new WeakMap<AdmittedOperation, Variants>();
+  const variantsByOperation = new WeakMap<ValidatedOperation, Variants>();
 
   async function compileVariant(
-    admitted: AdmittedOperation,
+    admitted: ValidatedOperation,
     conditions: Variables,
     combination: OverrideCombination,
     retention: Retention,
@@ -83,7 +83,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return compiled;
   }
 
-  async function queryPlanFor(admitted: AdmittedOperation, conditions: Variables, { labels }: OverrideCombination) {
+  async function queryPlanFor(admitted: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
     const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
@@ -91,7 +91,7 @@ export function createPlanStage(o: PlanOptions): PlanStage {
     return { client, plan };
   }
 
-  function variantsOf(admitted: AdmittedOperation): Variants {
+  function variantsOf(admitted: ValidatedOperation): Variants {
     const variants = variantsByOperation.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
     variantsByOperation.set(admitted, variants);
     return variants;

@@ -131,7 +131,7 @@ function readLocalPath(path: ResponsePath | undefined, representations: Represen
 }
 
 /** The planner renames a field that collides with another (`name__alias_0`), and renames it back in the data. */
-function originalKey<Step extends string | number>(step: Step): Step | string {
+function originalKey<PlanStep extends string | number>(step: PlanStep): PlanStep | string {
   return typeof step === "string" ? step.replace(/__alias_\d+$/, "") : step;
 }
 

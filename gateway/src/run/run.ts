@@ -88,10 +88,10 @@ async function send(request: CompiledRequest, run: Run, o: RunOptions): Promise<
     run.fetch({ service, isMutation, mayRepeat, body: bodyOf(request, text, sets, run) });
   const text = request.text();
   const first = await fetchBy(text);
-  const answer = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutAddedKeys()) : first;
-  run.isShared &&= o.sharing?.isShared(answer) === true;
-  report(answer, service, run, o);
-  fetches.forEach((fetch, i) => take(answer, { fetch, representations: sets[i] }, run, o));
+  const result = stopKeyChecks(first, text, service, o) ? await fetchBy(request.textWithoutAddedKeys()) : first;
+  run.isShared &&= o.sharing?.isShared(result) === true;
+  report(result, service, run, o);
+  fetches.forEach((fetch, i) => acceptResponse(result, { fetch, representations: sets[i] }, run, o));
 }
 
 /** Stops adding the keys at which the subgraph reported errors. @returns whether there are any: the fetch is then sent again without keys. */

@@ -1,12 +1,8 @@
 // Stage 4 of 5: run. The HTTP client of one subgraph, over all its replicas.
 import type { AbortSignalLike } from "@tributary/kit/http/abort-source";
+import type { TracedRequest } from "@tributary/kit/upstream/attempt-span";
 import { createBufferedTransport, openPool } from "@tributary/kit/upstream/undici-transport";
-import {
-  createUpstream,
-  type TracedRequest,
-  type UpstreamFailure,
-  type UpstreamResult,
-} from "@tributary/kit/upstream/upstream";
+import { createUpstream, type UpstreamFailure, type UpstreamResult } from "@tributary/kit/upstream/upstream";
 import type { GatewayObserver } from "../observations.ts";
 import type { AbortReason } from "./deadline.ts";
 import type { WriteCount } from "./write-counts.ts";

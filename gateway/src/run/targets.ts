@@ -1,10 +1,10 @@
-// Stage 4 of 5: fetch it. The objects that a fetch is about, found from the root through what is joined so far.
+// Stage 4 of 5: run. Finds the objects that a fetch is for, from the root through the data that is joined so far.
 import type { FieldAccess, Joins, ObjectLayout, ResponsePosition } from "../plan/compile/compiled-plan.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An object at the end of a path, and its layout there. */
-export type Visit = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
+/** Gets an object at the end of a path, and its layout there. */
+export type VisitTarget = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
 export interface Tree {
   readonly root: Json;
@@ -23,7 +23,14 @@ export function visitTargets({ root, position, joins }: Tree, paths: Paths, visi
 }
 
 /** @param listDepth how deep lists may be nested here. */
-function walk(value: unknown, at: ResponsePosition, listDepth: number, way: Way, joins: Joins, visit: Visit): void {
+function walk(
+  value: unknown,
+  at: ResponsePosition,
+  listDepth: number,
+  tree: PathTree,
+  joins: Joins,
+  visit: VisitTarget,
+): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     if (listDepth === 0) return;
@@ -50,10 +57,10 @@ interface PathTree {
   stepsFrom(layout: ObjectLayout): readonly PathStep[];
 }
 
-interface Turn {
+interface PathStep {
   readonly access: FieldAccess;
   readonly position: ResponsePosition;
-  readonly way: Way;
+  readonly below: PathTree;
 }
 
 const pathTrees = new WeakMap<Paths, PathTree>();
@@ -114,14 +121,14 @@ export function locateTargets(tree: Tree, paths: Paths): readonly LocatedObject[
   return paths.flatMap((path) => locateTargetsAt(tree, path));
 }
 
-function findPlacesAt({ root, position, joins }: Tree, path: readonly string[]): readonly Placed[] {
-  const places: Placed[] = [];
+function locateTargetsAt({ root, position, joins }: Tree, path: readonly string[]): readonly LocatedObject[] {
+  const located: LocatedObject[] = [];
   const walk = (
     value: unknown,
     at: ResponsePosition,
     listDepth: number,
     depth: number,
-    steps: Placed["path"],
+    steps: LocatedObject["path"],
   ): void => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {

@@ -1,24 +1,24 @@
 // Everything that is derived from one supergraph is a generation. A request uses one generation from start to end; a new supergraph becomes a
 // new generation while requests on the old one finish.
 import { createHash } from "node:crypto";
-import type { Admission } from "./apollo-validation.ts";
-import type { Operations } from "../parse/operation-store.ts";
-import type { Engine } from "../supergraph-stages.ts";
 import type { MapSize } from "@tributary/kit/collections/bounded-map";
-import type { Observe } from "../telemetry/observation-log.ts";
+import type { GatewayObserver } from "../observations.ts";
+import type { OperationStore } from "../parse/operation-store.ts";
+import type { SupergraphStages } from "../supergraph-stages.ts";
+import type { ApolloValidation } from "./apollo-validation.ts";
 
 /** Immutable, except for its caches. */
 export interface Generation {
   /** The API schema as SDL. */
   readonly apiSdl: string;
   readonly subgraphs: readonly string[];
-  readonly engine: Engine;
-  readonly admission: Admission;
-  /** What the admission has let in. */
-  readonly operations: Operations;
-  /** How full the plans are that are kept. */
+  readonly stages: SupergraphStages;
+  readonly validation: ApolloValidation;
+  /** Validated operations. */
+  readonly operations: OperationStore;
+  /** The size of the plan cache. */
   sizeOfPlans(): MapSize;
-  /** What clients ask for most, the most asked first. */
+  /** The most used operation first. */
   listMostUsed(operationsMax: number): readonly UsedOperation[];
   /**
    * Validates, plans and compiles operations of another generation, one after the other, until the signal is aborted. Operations that are

@@ -1,7 +1,6 @@
-import type { KeptSize } from "@tributary/kit/collections/bounded-map";
+import type { MapSize } from "@tributary/kit/collections/bounded-map";
 import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/metric-declarations";
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
-import type { MapSize } from "@tributary/kit/collections/bounded-map";
 
 /** The caches: valid documents, query plans, introspection responses, texts of persisted queries. */
 const cacheNames = ["documents", "plans", "introspection", "persisted-queries"] as const satisfies Expected<

@@ -6,13 +6,7 @@ import type { Span } from "../telemetry/tracing/trace.ts";
 import { type AddressBook, createAddressBook, type Lookup, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
-import {
-  createDeadline,
-  type RequestDeadline,
-  type EndListener,
-  type EndReason,
-  waitWithin,
-} from "./deadline.ts";
+import { createDeadline, type RequestDeadline, type EndListener, type EndReason, waitWithin } from "./deadline.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import type { AttemptOutcome, AttemptRole } from "./replica-health.ts";
 import {

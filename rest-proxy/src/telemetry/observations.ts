@@ -58,17 +58,14 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "unreadable")
       return log.debug(observation, "a connection did not speak HTTP as it should");
     if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
-    if (observation.kind === "replica-leaving")
-      return log.info(observation, "draining replica ejected");
+    if (observation.kind === "replica-leaving") return log.info(observation, "draining replica ejected");
     if (observation.kind === "replica-back") return log.info(observation, "replica restored");
-    if (observation.kind === "replica-gone")
-      return log.info(observation, "ejected replica removed");
+    if (observation.kind === "replica-gone") return log.info(observation, "ejected replica removed");
     if (observation.kind === "retried") return log.debug(observation, "request retried");
     if (observation.kind === "retry-refused")
       return log.debug(observation, "request not retried: the retry budget is used up");
     const { cause, ...fields } = observation;
-    if (observation.kind === "replica-ejected")
-      return log.warn({ ...fields, err: cause }, "replica ejected");
+    if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");
     return log.error({ ...fields, err: cause }, "a request failed by our own fault");
   };
 }

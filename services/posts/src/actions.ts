@@ -140,7 +140,11 @@ function createListActions(store: PostStore) {
      * The versions of the posts that `listPosts` returns.
      * @throws AppError UNAUTHENTICATED if an anonymous client requests other posts than published ones.
      */
-    async listPostVersions(identity: Identity, filters: PostFilters, request: PageRequest): Promise<ListPage<RowVersion>> {
+    async listPostVersions(
+      identity: Identity,
+      filters: PostFilters,
+      request: PageRequest,
+    ): Promise<ListPage<RowVersion>> {
       return store.listPostVersions(restrictToVisible(identity, filters), request);
     },
 

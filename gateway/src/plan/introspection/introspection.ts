@@ -1,10 +1,8 @@
 // The values of introspection fields: from the cache, or executed over the API schema.
 import { getVariableValues, type GraphQLSchema, type SelectionSetNode } from "graphql";
-import { createBoundedMap, type KeptSize } from "@tributary/kit/collections/bounded-map";
-import { Refusal } from "../../errors/codes.ts";
-import type { AdmittedOperation } from "../../parse/validated-operation.ts";
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
-import type { CompiledPlan } from "../compile/compiled-plan.ts";
+import { Rejection } from "../../errors/rejections.ts";
+import type { ValidatedOperation } from "../../parse/validated-operation.ts";
 import {
   type IntrospectionEntry,
   type IntrospectionSelection,
@@ -25,11 +23,11 @@ export interface Introspection {
    * The values of an operation's introspection fields, by the aliases of `IntrospectionFields`. Undefined if the operation has none; synchronous
    * for a cached or small response.
    * @param variables as provided and validated.
-   * @throws Refusal INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending.
+   * @throws Rejection INTROSPECTION_TOO_LARGE; SERVICE_UNAVAILABLE if too many large responses are pending.
    */
   read(
     plan: IntrospectedPlan,
-    operation: AdmittedOperation,
+    operation: ValidatedOperation,
     variables: Json,
   ): IntrospectionValues | Promise<IntrospectionValues> | undefined;
   size(): MapSize;
@@ -138,9 +136,9 @@ function createHalfTimeQueue(): <Result>(task: () => Promise<Result>) => Promise
   };
 }
 
-function rejectForNow(): Refusal {
+function rejectForNow(): Rejection {
   const message = "Too many large introspection responses are pending. Retry after 1 s.";
-  return new Refusal("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
+  return new Rejection("SERVICE_UNAVAILABLE", message, { "Retry-After": "1" });
 }
 
 function lengthOf(values: IntrospectionValues): number {

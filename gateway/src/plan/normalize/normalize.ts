@@ -29,7 +29,7 @@ export interface NormalizedOperation {
 /**
  * Takes time in proportion to the selections with all fragments spread, a number that stage 2 (parse) limits.
  * @param coerced the values of the variables, defaults included. Only those of `conditionVariables` are read.
- * @throws Refusal BAD_USER_INPUT if a condition is null.
+ * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
 export function normalize(
   document: DocumentNode,

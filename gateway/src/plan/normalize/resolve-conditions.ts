@@ -16,7 +16,7 @@ import { Rejection } from "../../errors/rejections.ts";
 /**
  * Returns the operation without conditions and named fragments.
  * @param coerced the values of the variables, defaults included.
- * @throws Refusal BAD_USER_INPUT if a condition is null.
+ * @throws Rejection BAD_USER_INPUT if a condition is null.
  */
 export function resolveConditions(
   document: DocumentNode,
@@ -141,7 +141,7 @@ function readCondition(directive: DirectiveNode, coerced: Readonly<Record<string
   if (typeof value === "boolean") return value;
   if (condition?.kind === Kind.BOOLEAN) return condition.value;
   // A variable of type `Boolean = true` is allowed where Boolean! is expected, but the client may send null.
-  throw new Refusal("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
+  throw new Rejection("BAD_USER_INPUT", `The condition of @${directive.name.value} must not be null.`);
 }
 
 export function selectionSetOf(selections: readonly SelectionNode[]): SelectionSetNode {
