@@ -51,7 +51,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     findComments: (ids: readonly string[]) => store.findComments(ids),
 
     /** @throws AppError NOT_FOUND, GONE. */
-    async getLiving(id: string, deletedAs: DeletedAs): Promise<LivingComment> {
+    async getComment(id: string, deletedAs: DeletedAs): Promise<LivingComment> {
       const [comment] = await store.findComments([id]);
       if (comment === undefined) throw toMissingError();
       if (!isLiving(comment)) throw toAbsentError(deletedAs);
@@ -59,10 +59,10 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     },
 
     /**
-     * Only the state of the comment that `getLiving` returns.
+     * Only the state of the comment that `getComment` returns.
      * @throws AppError NOT_FOUND, GONE.
      */
-    async getLivingState(id: string, deletedAs: DeletedAs): Promise<CommentState> {
+    async getCommentState(id: string, deletedAs: DeletedAs): Promise<CommentState> {
       const state = await lookUpState(id);
       if (state === undefined) throw toMissingError();
       if (state.deletedAt !== null) throw toAbsentError(deletedAs);

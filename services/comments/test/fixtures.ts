@@ -10,7 +10,7 @@ export async function startComments(clock: () => number = Date.now): Promise<Tes
   const migrations = new URL("../migrations", import.meta.url);
   const service = await startTestService(inject("postgresUrl"), migrations, (parts) => createApp({ ...parts, clock }));
   await service.database.database.rows(
-    "cast",
+    "seed",
     `insert into comments (post_id, author_id, body, edited_at, deleted_at) values
       (1, 2, 'A lovely engine.', null, null),
       (1, 3, 'Show me the code.', null, null),

@@ -108,7 +108,7 @@ export function createOrderActions(store: OrderStore) {
     ): Promise<Order> {
       requireScope(identity, "orders:write", "orders:write:all");
       return requireFound(
-        await store.moveOrder(id, "CANCELLED", (order) => {
+        await store.changeStatus(id, "CANCELLED", (order) => {
           requireMayCancel(identity, order);
           requireVersion(precondition, order.rowVersion);
           input();
@@ -121,7 +121,7 @@ export function createOrderActions(store: OrderStore) {
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, INVALID_STATE. */
     async advanceOrder(identity: Identity, id: string, to: OrderStatus): Promise<Order> {
       requireScope(identity, "orders:write:all");
-      return requireFound(await store.moveOrder(id, to, (order) => requireAdvance(order.status, to)), "order");
+      return requireFound(await store.changeStatus(id, to, (order) => requireAdvance(order.status, to)), "order");
     },
   };
 }

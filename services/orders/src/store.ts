@@ -25,7 +25,7 @@ import { type PricedOrder, priceOrder } from "./pricing.ts";
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
 /** A placed order. If `replayed`, an earlier request placed it, and this is the stored result of that request. */
-interface Placed extends PlacedOrder {
+interface PlacementResult extends PlacedOrder {
   readonly replayed: boolean;
 }
 
@@ -171,7 +171,7 @@ function createOrderWrites(database: Database) {
      * placed an order in the last 24 hours, returns the stored result instead.
      * @throws AppError BAD_USER_INPUT, OUT_OF_STOCK, IDEMPOTENCY_KEY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED; the transaction is rolled back.
      */
-    placeOrder(customerId: string, { lines, idempotencyKey: key }: NewOrder): Promise<Placed> {
+    placeOrder(customerId: string, { lines, idempotencyKey: key }: NewOrder): Promise<PlacementResult> {
       return database.transaction(async (transaction) => {
         if (key === undefined) return { ...(await insertOrder(transaction, customerId, lines)), replayed: false };
         await lockKey(transaction, customerId, key);
@@ -189,7 +189,7 @@ function createOrderWrites(database: Database) {
      * @param check receives the locked order, and throws to reject the change.
      * @returns undefined if no order has this id.
      */
-    async moveOrder(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
+    async changeStatus(id: string, to: OrderStatus, check: (order: Order) => void): Promise<Order | undefined> {
       if (!isOrderId(id)) return undefined;
       return database.transaction(async (transaction) => {
         const lock = `select ${orderColumns} from orders o where o.id = $1 for no key update`;
@@ -198,8 +198,8 @@ function createOrderWrites(database: Database) {
         check(order);
         if (to === "CANCELLED") await restoreStock(transaction, id);
         const text = `update orders o set status = $2 where o.id = $1 returning ${orderColumns}`;
-        const [moved] = await transaction.rows<Order>("move-order", text, [id, to]);
-        return moved;
+        const [changed] = await transaction.rows<Order>("move-order", text, [id, to]);
+        return changed;
       });
     },
   };

@@ -128,7 +128,7 @@ test("reads of versions select only the version columns", async () => {
 test("placing, replaying and cancelling never scan a whole table", async () => {
   recorded = [];
   const { order } = await store.placeOrder("7", { lines, idempotencyKey: "plan" });
-  await store.moveOrder(order.id, "CANCELLED", () => {});
+  await store.changeStatus(order.id, "CANCELLED", () => {});
   expect(recorded.map(({ name }) => name)).toEqual([
     "lock-key",
     "find-record",

@@ -110,7 +110,7 @@ test("concurrent orders and cancellations, with products in any sequence, never 
     const lines = (n % 2 === 0 ? skus : skus.toReversed()).map((sku) => ({ sku, quantity: 1 }));
     for (let round = 0; round < 3; round++) {
       const { order } = await store.placeOrder(String(n + 1), { lines, idempotencyKey: `${n}-${round}` });
-      await store.moveOrder(order.id, "CANCELLED", () => {});
+      await store.changeStatus(order.id, "CANCELLED", () => {});
     }
   };
   orders.database.takeStatements();

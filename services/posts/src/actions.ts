@@ -89,8 +89,8 @@ export function createPostActions(store: PostStore) {
 
   async function transition(identity: Identity, id: string, step: StatusTransition): Promise<Post> {
     await requireWritable(identity, id);
-    const moved = await store.changeStatus(id, step);
-    if (moved !== undefined) return moved;
+    const post = await store.changeStatus(id, step);
+    if (post !== undefined) return post;
     throw toStatusError(step.from);
   }
 

@@ -33,7 +33,7 @@ export interface Post extends BriefPost {
 }
 
 /** A post as loaded: with its text only if a requested field needs it. */
-export type ReadPost = BriefPost | Post;
+export type LoadedPost = BriefPost | Post;
 
 export interface Content {
   readonly format: ContentFormat;
@@ -152,13 +152,13 @@ export const readPostChanges = (input: unknown): PostChanges => readShape(postCh
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export const readPostFilters = (input: unknown): PostFilters => readShape(filters, input);
 
-export function contentOf(post: ReadPost): Content | null {
+export function contentOf(post: LoadedPost): Content | null {
   const text = textOf(post);
   return text === null ? null : { format: post.format, text };
 }
 
 /** @throws Error if the post was loaded without its text: a bug, which must not look like a post without a text. */
-export function textOf(post: ReadPost): string | null {
+export function textOf(post: LoadedPost): string | null {
   if ("text" in post) return post.text;
   throw new Error(`The text of the post ${post.id} was not loaded.`);
 }

@@ -139,8 +139,8 @@ function createChanges(database: Database) {
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
       const wheres = ["id = $1", "($2::bigint[] is null or row_version = any($2))", "row_version <> all($3::bigint[])"];
       const { published, status, ...contents } = changes;
-      const given = Object.entries(contents).filter(([, value]) => value !== undefined);
-      const sets = given.map(
+      const changedFields = Object.entries(contents).filter(([, value]) => value !== undefined);
+      const sets = changedFields.map(
         ([field, value]) => `${columnOf[field as keyof typeof columnOf]} = $${values.push(value)}`,
       );
       if (published === true) sets.push(`status = 'PUBLISHED', ${setPublishedAt}`);

@@ -17,7 +17,7 @@ export const usual = ["users:write", "posts:write", "comments:write", "orders:re
 export async function startPosts(): Promise<TestService> {
   const service = await startTestService(inject("postgresUrl"), new URL("../migrations", import.meta.url), createApp);
   await service.database.database.rows(
-    "cast",
+    "seed",
     `insert into posts (author_id, title, body, body_format, status, published_at) values
       (1, 'Notes on the Engine', 'It *weaves* algebra.', 'MARKDOWN', 'PUBLISHED', '2026-01-31T09:30:00Z'),
       (1, 'A draft on numbers', 'Not yet.', 'PLAIN', 'DRAFT', null),

@@ -62,12 +62,14 @@ export function createUserStore(database: Database) {
     ): Promise<User | "email-taken" | undefined> {
       if (!isRowId(id)) return undefined;
       const values: unknown[] = [id, only && onlyRowIds(only), onlyRowIds(not)];
-      const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-      const sets = given.map(([field, value]) => assignments[field as keyof UserChanges](`$${values.push(value)}`));
+      const changedFields = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const sets = changedFields.map(([field, value]) =>
+        assignments[field as keyof UserChanges](`$${values.push(value)}`),
+      );
       const text = `update users set ${sets.length > 0 ? sets.join(", ") : "name = name"}
         where id = $1 and deactivated_at is null and ($2::bigint[] is null or row_version = any($2))
           and row_version <> all($3::bigint[]) returning ${columns}`;
-      const name = ["update-user", ...given.map(([field]) => field)].join("-");
+      const name = ["update-user", ...changedFields.map(([field]) => field)].join("-");
       return firstRow(() => database.rows<User>(name, text, values));
     },
 

@@ -6,7 +6,7 @@ import { createApp } from "../src/app.ts";
 export async function startUsers(): Promise<TestService> {
   const service = await startTestService(inject("postgresUrl"), new URL("../migrations", import.meta.url), createApp);
   await service.database.database.rows(
-    "cast",
+    "seed",
     `insert into users (name, email, avatar_url, role, prefs) values
       ('Ada Lovelace', 'ada@example.org', 'https://example.org/ada.png', 'AUTHOR', '{"locale":"en-GB","theme":"DARK"}'),
       ('Grace Hopper', 'grace@example.org', null, 'EDITOR', null),

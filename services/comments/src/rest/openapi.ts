@@ -26,16 +26,16 @@ interface VersionSchemas {
   readonly deletedAs: "NOT_FOUND" | "GONE";
 }
 
-const givenText = withTextLimits(commentBody, { min: 1, max: 5_000 });
-const text = shownText(5_000, "Well said.");
-const givenPostId = z
+const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
+const textOutput = shownText(5_000, "Well said.");
+const postIdInput = z
   .string()
   .min(1)
   .max(18)
   .regex(/^[1-9][0-9]{0,17}$/)
   .meta({ description: "The post to comment on. The service does not check that the post exists.", examples: ["1"] });
 
-const shown = {
+const commonFields = {
   id: opaqueId("The comment's id.", "1"),
   postId: opaqueId("The post that the comment is about.", "1"),
   authorId: opaqueId("The user who wrote it.", "1"),
@@ -44,19 +44,19 @@ const shown = {
 };
 
 const schemasV1: VersionSchemas = {
-  comment: z.strictObject({ ...shown, text: text }).meta({ id: "Comment" }),
+  comment: z.strictObject({ ...commonFields, text: textOutput }).meta({ id: "Comment" }),
   list: bareList,
-  newComment: z.strictObject({ postId: givenPostId, text: givenText }).meta({ id: "NewComment" }),
-  change: z.strictObject({ text: givenText }).meta({ id: "CommentChange" }),
+  newComment: z.strictObject({ postId: postIdInput, text: textInput }).meta({ id: "NewComment" }),
+  change: z.strictObject({ text: textInput }).meta({ id: "CommentChange" }),
   textField: "text",
   deletedAs: "NOT_FOUND",
 };
 
 const schemasV2: VersionSchemas = {
-  comment: z.strictObject({ ...shown, body: text }).meta({ id: "Comment" }),
+  comment: z.strictObject({ ...commonFields, body: textOutput }).meta({ id: "Comment" }),
   list: pageOf,
-  newComment: z.strictObject({ postId: givenPostId, body: givenText }).meta({ id: "NewComment" }),
-  change: z.strictObject({ body: givenText }).meta({ id: "CommentChange" }),
+  newComment: z.strictObject({ postId: postIdInput, body: textInput }).meta({ id: "NewComment" }),
+  change: z.strictObject({ body: textInput }).meta({ id: "CommentChange" }),
   textField: "body",
   deletedAs: "GONE",
 };

@@ -52,8 +52,8 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async getComment(request) {
       return respondToRead(request, {
-        readVersion: async () => show(await actions.getLivingState(idOf(request), deletedAs)),
-        load: async () => answer(await actions.getLiving(idOf(request), deletedAs)),
+        readVersion: async () => show(await actions.getCommentState(idOf(request), deletedAs)),
+        load: async () => answer(await actions.getComment(idOf(request), deletedAs)),
       });
     },
     async addComment({ identity, body }) {

@@ -30,13 +30,13 @@ export function createLoaders(actions: OrderActions, identity: Identity) {
     ordersOfUser,
 
     /** Clears the loaders after an order changed its status. */
-    moved(changed: Order): Order {
+    clearAfter(changed: Order): Order {
       clear();
       return changed;
     },
 
     /** Clears the loaders and primes them with the order's lines and products as stored, so that a replay shows the first result. */
-    placed(placed: PlacedOrder): Order {
+    primeWith(placed: PlacedOrder): Order {
       clear();
       lines.prime(placed.order.id, placed.lines);
       for (const row of placed.products) product.prime(row.sku, row);

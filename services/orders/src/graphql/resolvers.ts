@@ -47,13 +47,13 @@ export const resolvers: Resolvers = {
   },
   Mutation: {
     placeOrder: async (_, { input }, { identity, actions, loaders }) => ({
-      order: loaders.placed(await actions.placeOrder(identity, () => readNewOrder(input))),
+      order: loaders.primeWith(await actions.placeOrder(identity, () => readNewOrder(input))),
     }),
     cancelOrder: async (_, { input: { id } }, { identity, actions, loaders }) => ({
-      order: loaders.moved(await actions.cancelOrder(identity, id)),
+      order: loaders.clearAfter(await actions.cancelOrder(identity, id)),
     }),
     advanceOrder: async (_, { input: { id, to } }, { identity, actions, loaders }) => ({
-      order: loaders.moved(await actions.advanceOrder(identity, id, to)),
+      order: loaders.clearAfter(await actions.advanceOrder(identity, id, to)),
     }),
   },
 };

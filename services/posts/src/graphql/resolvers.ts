@@ -4,7 +4,7 @@ import type { ListPage } from "@tributary/kit/lists/keyset";
 import { selectsField } from "@tributary/kit/graphql/selected-fields";
 import type { GraphQLResolveInfo } from "graphql";
 import { renderHtml } from "../html.ts";
-import { contentOf, readNewPost, readPostChanges, readPostFilters, type ReadPost, textOf } from "../model.ts";
+import { contentOf, readNewPost, readPostChanges, readPostFilters, type LoadedPost, textOf } from "../model.ts";
 import type { Resolvers } from "./schema-types.ts";
 
 export const resolvers: Resolvers = {
@@ -15,7 +15,7 @@ export const resolvers: Resolvers = {
       const list = nameList("posts", { ...filters });
       const request = readConnectionRequest({ first, after }, cursors, list);
       const listPosts = extentOf(info) === "whole" ? actions.listPosts : actions.listBriefPosts;
-      const page: ListPage<ReadPost> = await listPosts(identity, filters, request);
+      const page: ListPage<LoadedPost> = await listPosts(identity, filters, request);
       return toConnection(page, cursors, list, (post) => post.id);
     },
   },
@@ -40,7 +40,7 @@ export const resolvers: Resolvers = {
       // A different name than for Query.posts: its cursors may also lead backwards, which this list does not support.
       const list = nameList("User.posts", { id, status: filters.status });
       const request = readConnectionRequest({ first, after }, cursors, list);
-      const page: ListPage<ReadPost> = await loaders[extentOf(info)].slice.load(
+      const page: ListPage<LoadedPost> = await loaders[extentOf(info)].slice.load(
         actions.sliceOf(identity, id, filters, request),
       );
       return toConnection(page, cursors, list, (post) => post.id);

@@ -2,7 +2,7 @@
 /* oxlint-disable */
 import type { Maybe, InputMaybe, RequireFields, ResolverTypeWrapper, ReferenceResolver, GraphQLRecursivePick, Resolver } from '@tributary/kit/graphql/resolver-types';
 import type { GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { ReadPost as ReadPostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
+import type { LoadedPost as LoadedPostModel, Content as ContentModel, Author as AuthorModel } from '../model.ts';
 import type { Context } from './context.ts';
 /** All built-in and custom scalars, mapped to their actual values */
 export type Scalars = {
@@ -227,7 +227,7 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  Post: ResolverTypeWrapper<ReadPostModel>;
+  Post: ResolverTypeWrapper<LoadedPostModel>;
   PostStatus: PostStatus;
   PostContent: ResolverTypeWrapper<ContentModel>;
   ContentFormat: ContentFormat;
@@ -255,7 +255,7 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
   Mutation: Record<PropertyKey, never>;
-  Post: ReadPostModel;
+  Post: LoadedPostModel;
   PostContent: ContentModel;
   PostConnection: Omit<PostConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['PostEdge']>, nodes: ReadonlyArray<ResolversParentTypes['Post']> };
   PostEdge: Omit<PostEdge, 'node'> & { node: ResolversParentTypes['Post'] };

@@ -28,14 +28,14 @@ interface VersionSchemas {
   readonly renamedExample: object;
 }
 
-const givenTitle = withTextLimits(title, { min: 1, max: 200 });
-const givenText = withTextLimits(body, { min: 0, max: 60_000 }).meta({
+const titleInput = withTextLimits(title, { min: 1, max: 200 });
+const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
 /** Posts from before the limit of 60,000 characters are longer. */
-const shownBody = shownText(100_000, "It begins with a loom.");
+const textOutput = shownText(100_000, "It begins with a loom.");
 
-const shown = {
+const commonFields = {
   id: opaqueId("The post's id.", "1"),
   title: shownText(200, "On the Analytical Engine"),
   createdAt: timestamp("When the post was created."),
@@ -45,8 +45,8 @@ const shown = {
 
 const postV1 = z
   .strictObject({
-    ...shown,
-    body: shownBody.nullable(),
+    ...commonFields,
+    body: textOutput.nullable(),
     published: z.boolean(),
     authorId: opaqueId("The user who wrote it.", "2"),
   })
@@ -54,10 +54,10 @@ const postV1 = z
 
 const postV2 = z
   .strictObject({
-    ...shown,
+    ...commonFields,
     status: postStatus,
     content: z
-      .strictObject({ format: contentFormat, text: shownBody })
+      .strictObject({ format: contentFormat, text: textOutput })
       .nullable()
       .meta({ description: "Null while the post has no text." }),
     author: z.strictObject({
@@ -84,11 +84,11 @@ const schemasV1: VersionSchemas = {
   version: 1,
   post: postV1,
   list: bareList,
-  newPost: z.strictObject({ title: givenTitle, body: givenText.nullish() }).meta({ id: "NewPost" }),
+  newPost: z.strictObject({ title: titleInput, body: textInput.nullish() }).meta({ id: "NewPost" }),
   changes: z
     .strictObject({
-      title: givenTitle.optional(),
-      body: givenText.nullish(),
+      title: titleInput.optional(),
+      body: textInput.nullish(),
       published: z.boolean().optional(),
     })
     .meta({ id: "PostChanges" }),
@@ -121,14 +121,14 @@ const schemasV2: VersionSchemas = {
   list: pageOf,
   newPost: z
     .strictObject({
-      title: givenTitle,
-      content: z.strictObject({ format: contentFormat, text: givenText }).nullish(),
+      title: titleInput,
+      content: z.strictObject({ format: contentFormat, text: textInput }).nullish(),
     })
     .meta({ id: "NewPost" }),
   changes: z
     .strictObject({
-      title: givenTitle.optional(),
-      content: z.strictObject({ format: contentFormat.optional(), text: givenText.optional() }).nullish(),
+      title: titleInput.optional(),
+      content: z.strictObject({ format: contentFormat.optional(), text: textInput.optional() }).nullish(),
       status: postStatus.optional(),
     })
     .meta({ id: "PostChanges" }),

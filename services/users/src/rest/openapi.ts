@@ -29,20 +29,20 @@ interface VersionSchemas {
   readonly theme: object;
 }
 
-const givenName = withTextLimits(name, { min: 1, max: 80 });
+const nameInput = withTextLimits(name, { min: 1, max: 80 });
 const search = withTextLimits(z.string(), { min: 1, max: 80 }).meta({
   description: "Each word matches the beginning of a word of the name.",
 });
 
 /** Stricter than the service: only host names with a dot, so that every string that matches is a valid URL. */
-const givenUrl = z
+const urlInput = z
   .string()
   .max(2_048)
   .regex(
     /^https?:\/\/[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\.[a-z]{2,24}(?:\/[A-Za-z0-9._~!$&'()*+,;=:@?/-]*)?$/,
   )
   .meta({ format: "uri", examples: ["https://avatars.example.org/ada.png"] });
-const shownUrl = z
+const urlOutput = z
   .string()
   .max(2_048)
   .regex(/^https?:\/\//)
@@ -54,7 +54,7 @@ const emailText = z
   .max(254)
   .meta({ format: undefined, examples: ["ada.lovelace@example.org"] });
 
-const givenPrefs = z
+const preferencesInput = z
   .strictObject({
     locale: z
       .string()
@@ -75,7 +75,7 @@ const givenPrefs = z
     newsletter: z.boolean().nullish(),
   })
   .meta({ id: "PreferencesInput" });
-const shownPrefs = z
+const preferencesOutput = z
   .strictObject({
     locale: shownText(35, "en-GB").nullish(),
     timeZone: shownText(64, "Europe/London").nullish(),
@@ -84,7 +84,7 @@ const shownPrefs = z
   })
   .meta({ id: "Preferences" });
 
-const shown = {
+const commonFields = {
   id: opaqueId("The user's id.", "1"),
   name: shownText(80, "Ada Lovelace"),
   createdAt: timestamp("When the account was created."),
@@ -93,12 +93,12 @@ const shown = {
 
 const userV1 = z
   .strictObject({
-    ...shown,
+    ...commonFields,
     email: emailText
       .nullable()
       .meta({ description: "Null if the user has none, and for callers who may not read it." }),
-    avatarUrl: shownUrl.nullable(),
-    prefs: shownPrefs
+    avatarUrl: urlOutput.nullable(),
+    prefs: preferencesOutput
       .nullable()
       .meta({ description: "Null if the user has none, and for callers who may not read them." }),
   })
@@ -106,16 +106,16 @@ const userV1 = z
 
 const userV2 = z
   .strictObject({
-    ...shown,
-    avatar: z.strictObject({ url: shownUrl }).nullable(),
+    ...commonFields,
+    avatar: z.strictObject({ url: urlOutput }).nullable(),
     private: z
-      .strictObject({ email: emailText.nullable(), prefs: shownPrefs.nullable() })
+      .strictObject({ email: emailText.nullable(), prefs: preferencesOutput.nullable() })
       .optional()
       .meta({ description: "Absent for callers who may not read it." }),
   })
   .meta({ id: "User" });
 
-const privateInput = z.strictObject({ email: emailText.nullish(), prefs: givenPrefs.nullish() });
+const privateInput = z.strictObject({ email: emailText.nullish(), prefs: preferencesInput.nullish() });
 
 const ada = { id: "1", name: "Ada Lovelace", createdAt: "2024-10-31T19:57:26.131Z", role: "AUTHOR" };
 const admin = { id: "4", name: "Margaret Hamilton", createdAt: "2024-11-03T21:32:11.804Z", role: "ADMIN" };
@@ -127,20 +127,20 @@ const schemasV1: VersionSchemas = {
   list: bareList,
   newUser: z
     .strictObject({
-      name: givenName,
+      name: nameInput,
       email: emailText.nullish(),
-      avatarUrl: givenUrl.nullish(),
+      avatarUrl: urlInput.nullish(),
       role: role.nullish(),
-      prefs: givenPrefs.nullish(),
+      prefs: preferencesInput.nullish(),
     })
     .meta({ id: "NewUser" }),
   changes: z
     .strictObject({
-      name: givenName.optional(),
+      name: nameInput.optional(),
       email: emailText.nullish(),
-      avatarUrl: givenUrl.nullish(),
+      avatarUrl: urlInput.nullish(),
       role: role.optional(),
-      prefs: givenPrefs.nullish(),
+      prefs: preferencesInput.nullish(),
     })
     .meta({ id: "UserChanges" }),
   hiddenFields: "`email` and `prefs` are null",
@@ -166,16 +166,16 @@ const schemasV2: VersionSchemas = {
   list: pageOf,
   newUser: z
     .strictObject({
-      name: givenName,
-      avatar: z.strictObject({ url: givenUrl }).nullish(),
+      name: nameInput,
+      avatar: z.strictObject({ url: urlInput }).nullish(),
       role: role.nullish(),
       private: privateInput.nullish(),
     })
     .meta({ id: "NewUser" }),
   changes: z
     .strictObject({
-      name: givenName.optional(),
-      avatar: z.strictObject({ url: givenUrl.optional() }).nullish(),
+      name: nameInput.optional(),
+      avatar: z.strictObject({ url: urlInput.optional() }).nullish(),
       role: role.optional(),
       private: privateInput.nullish(),
     })
