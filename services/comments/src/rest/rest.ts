@@ -52,21 +52,21 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
     async getComment(request) {
       return respondToRead(request, {
-        readVersion: async () => show(await actions.getCommentState(idOf(request), deletedAs)),
-        load: async () => answer(await actions.getComment(idOf(request), deletedAs)),
+        readVersion: async () => toMetadata(await actions.getCommentState(idOf(request), deletedAs)),
+        load: async () => toResponse(await actions.getComment(idOf(request), deletedAs)),
       });
     },
     async addComment({ identity, body }) {
       const comment = await actions.addComment(identity, () => version.readNewComment(body));
       const headers = { Location: `/v${projection.version}/comments/${comment.id}` };
-      return { ...answer(comment), status: 201, headers, invalidates: groupsOf(comment) };
+      return { ...toResponse(comment), status: 201, headers, invalidates: groupsOf(comment) };
     },
     async editComment(request) {
       const precondition = () => readPrecondition(request.header);
       const input = () => version.readCommentChange(request.body);
       const options = { precondition, deletedAs };
       const comment = await actions.editComment(request.identity, idOf(request), input, options);
-      return { ...answer(comment), invalidates: groupsOf(comment) };
+      return { ...toResponse(comment), invalidates: groupsOf(comment) };
     },
     async deleteComment(request) {
       // A client may delete a comment without reading it first, so the conditions are optional.
@@ -78,11 +78,11 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
   };
 
-  function answer(comment: LivingComment): RestResponse {
-    return { status: 200, body: version.toJson(comment), representation: show(comment) };
+  function toResponse(comment: LivingComment): RestResponse {
+    return { status: 200, body: version.toJson(comment), representation: toMetadata(comment) };
   }
 
-  function show(comment: CommentState): RepresentationMetadata {
+  function toMetadata(comment: CommentState): RepresentationMetadata {
     return {
       etag: writeEtag(comment.rowVersion, projection, "public"),
       lastModified: lastModifiedOf(comment),

@@ -46,7 +46,7 @@ function createOrderHandlers(
       const location = { Location: `/v${version.orders.version}/orders/${order.id}` };
       const headers = replayed ? { ...location, "Idempotency-Replayed": "true" } : location;
       // A replay invalidates again: the first response may have been lost.
-      return { ...answer(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
+      return { ...toResponse(order, lines), status: 201, headers, invalidates: groupsOfStock(lines) };
     },
     async listOrders(request) {
       return list(request, actions.requireReader(request.identity));
@@ -57,10 +57,10 @@ function createOrderHandlers(
     async getOrder(request) {
       const id = request.params["id"] ?? "";
       return respondToRead(request, {
-        readVersion: async () => show(await actions.getOrderState(request.identity, id)),
+        readVersion: async () => toMetadata(await actions.getOrderState(request.identity, id)),
         load: async () => {
           const order = await actions.getOrder(request.identity, id);
-          return answer(order, await actions.findLines([order.id]));
+          return toResponse(order, await actions.findLines([order.id]));
         },
       });
     },
@@ -70,16 +70,16 @@ function createOrderHandlers(
       const input = () => requireEmptyBody(body);
       const order = await actions.cancelOrder(identity, params["id"] ?? "", { precondition, input });
       const lines = await actions.findLines([order.id]);
-      return { ...answer(order, lines), invalidates: groupsOfStock(lines) };
+      return { ...toResponse(order, lines), invalidates: groupsOfStock(lines) };
     },
   };
 
-  function answer(order: Order, lines: readonly OrderLine[]): RestResponse {
-    return { status: 200, body: version.toOrder(order, lines), representation: show(order) };
+  function toResponse(order: Order, lines: readonly OrderLine[]): RestResponse {
+    return { status: 200, body: version.toOrder(order, lines), representation: toMetadata(order) };
   }
 
   /** One view, because a caller who may read an order sees all of it. No cache groups, because shared caches do not store it. */
-  function show({ rowVersion }: Pick<Order, "rowVersion">): RepresentationMetadata {
+  function toMetadata({ rowVersion }: Pick<Order, "rowVersion">): RepresentationMetadata {
     return { etag: writeEtag(rowVersion, version.orders, "whole"), audience: "caller", groups: [] };
   }
 
@@ -130,16 +130,16 @@ function createProductHandlers(
     async getProduct(request) {
       const sku = request.params["sku"] ?? "";
       return respondToRead(request, {
-        readVersion: async () => show(sku, await actions.getProductVersion(sku)),
+        readVersion: async () => toMetadata(sku, await actions.getProductVersion(sku)),
         load: async () => {
           const product = await actions.getProduct(sku);
-          return { status: 200, body: toProduct(product), representation: show(sku, product.rowVersion) };
+          return { status: 200, body: toProduct(product), representation: toMetadata(sku, product.rowVersion) };
         },
       });
     },
   };
 
-  function show(sku: string, rowVersion: string): RepresentationMetadata {
+  function toMetadata(sku: string, rowVersion: string): RepresentationMetadata {
     return { etag: writeEtag(rowVersion, products, "public"), audience: "everyone", groups: groupsOfProduct(sku) };
   }
 }

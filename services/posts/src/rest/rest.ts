@@ -46,30 +46,30 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getPost(request) {
       const { identity } = request;
       return respondToRead(request, {
-        readVersion: async () => show(requireFound(await actions.findPostState(identity, idOf(request)))),
-        load: async () => answer(requireFound(await actions.findPost(identity, idOf(request)))),
+        readVersion: async () => toMetadata(requireFound(await actions.findPostState(identity, idOf(request)))),
+        load: async () => toResponse(requireFound(await actions.findPost(identity, idOf(request)))),
       });
     },
     async createPost({ identity, body }) {
       const post = await actions.createPost(identity, () => version.readNewPost(body));
       const headers = { Location: `/v${version.projection.version}/posts/${post.id}` };
       // No invalidation: no cached response contains a draft.
-      return { ...answer(post), status: 201, headers };
+      return { ...toResponse(post), status: 201, headers };
     },
     async updatePost(request) {
       const input = () => version.readPostChanges(request.body);
       const precondition = () => readPrecondition(request.header);
       const post = await actions.updatePost(request.identity, idOf(request), input, precondition);
-      return { ...answer(post), invalidates: [groupOf(post), ...listGroups(), ...listGroups(post.authorId)] };
+      return { ...toResponse(post), invalidates: [groupOf(post), ...listGroups(), ...listGroups(post.authorId)] };
     },
   };
 
-  function answer(post: Post): RestResponse {
-    return { status: 200, body: version.toJson(post), representation: show(post) };
+  function toResponse(post: Post): RestResponse {
+    return { status: 200, body: version.toJson(post), representation: toMetadata(post) };
   }
 
   /** Responses with published posts are the same for every caller; all others are for this caller alone. */
-  function show(post: PostState): RepresentationMetadata {
+  function toMetadata(post: PostState): RepresentationMetadata {
     const isPublic = post.status === "PUBLISHED";
     return {
       etag: writeEtag(post.rowVersion, version.projection, isPublic ? "public" : "private"),

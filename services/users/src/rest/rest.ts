@@ -53,30 +53,30 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     async getUser(request) {
       const { identity } = request;
       return respondToRead(request, {
-        readVersion: async () => show(identity, await actions.getActiveState(idOf(request), deactivatedAs)),
-        load: async () => answer(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
+        readVersion: async () => toMetadata(identity, await actions.getActiveState(idOf(request), deactivatedAs)),
+        load: async () => toResponse(identity, await actions.getActiveUser(idOf(request), deactivatedAs)),
       });
     },
     async createUser({ identity, body }) {
       const options = { emailPointer };
       const user = await actions.createUser(identity, () => version.readNewUser(body), options);
       const headers = { Location: `/v${projection.version}/users/${user.id}` };
-      return { ...answer(identity, user), status: 201, headers, invalidates: ["users"] };
+      return { ...toResponse(identity, user), status: 201, headers, invalidates: ["users"] };
     },
     async updateUser(request) {
       const { identity, header, body } = request;
       const options: ChangeOptions = { precondition: () => readPrecondition(header), deactivatedAs, emailPointer };
       const user = await actions.updateUser(identity, idOf(request), () => version.readUserChanges(body), options);
-      return { ...answer(identity, user), invalidates: ["users", groupOf(user)] };
+      return { ...toResponse(identity, user), invalidates: ["users", groupOf(user)] };
     },
   };
 
-  function answer(identity: Identity, user: User): RestResponse {
+  function toResponse(identity: Identity, user: User): RestResponse {
     const body = version.toJson(user, actions.mayReadPrivate(identity, user));
-    return { status: 200, body, representation: show(identity, user) };
+    return { status: 200, body, representation: toMetadata(identity, user) };
   }
 
-  function show(identity: Identity, user: UserState): RepresentationMetadata {
+  function toMetadata(identity: Identity, user: UserState): RepresentationMetadata {
     const view = actions.mayReadPrivate(identity, user) ? "private" : "public";
     const etag = writeEtag(user.rowVersion, projection, view);
     return { etag, audience: audienceOf(identity), groups: [groupOf(user)] };
