@@ -27,9 +27,9 @@ const withoutLabels: readonly OverrideCombination[] = [noLabels];
  */
 export function createOverrideCombinations({ apiSchema, overrideLabels, enabledLabels }: OverrideOptions) {
   const enabled = new Set(enabledLabels);
-  return (admitted: ValidatedOperation): readonly OverrideCombination[] => {
+  return (validated: ValidatedOperation): readonly OverrideCombination[] => {
     if (overrideLabels.size === 0) return withoutLabels;
-    const labels = [...findLabels(admitted, apiSchema, overrideLabels)].toSorted();
+    const labels = [...findLabels(validated, apiSchema, overrideLabels)].toSorted();
     const shares = labels.map((label) => ({ label, percent: readPercent(label) ?? (enabled.has(label) ? 100 : 0) }));
     const bounds = new Set([...shares.map(({ percent }) => percent).filter((percent) => percent > 0), 100]);
     return [...bounds]

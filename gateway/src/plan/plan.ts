@@ -24,7 +24,7 @@ export interface PlanOptions {
   readonly plan: (operationText: string, enabledLabels: readonly string[]) => Promise<string>;
   readonly compile: Compile;
   /** Lists the combinations of override labels that requests for the operation can have. */
-  readonly listCombinations: (admitted: ValidatedOperation) => readonly OverrideCombination[];
+  readonly listCombinations: (validated: ValidatedOperation) => readonly OverrideCombination[];
   readonly onCompiled: (plan: CompiledPlan) => void;
 }
 
@@ -33,13 +33,13 @@ export interface PlanStage {
    * The compiled plan for a request of this trace; synchronous if it is cached.
    * @throws Rejection OPERATION_NOT_RESOLVABLE, or as the planner pool does.
    */
-  plan(admitted: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
+  plan(validated: ValidatedOperation, variables: Variables, traceId: string): CompiledPlan | Promise<CompiledPlan>;
   /** The query plan for a request of this trace, as a JSON value. */
-  explain(admitted: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
+  explain(validated: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles the operation for each combination of override labels before clients request it. */
-  prepare(admitted: ValidatedOperation, variables: Variables): Promise<void>;
+  prepare(validated: ValidatedOperation, variables: Variables): Promise<void>;
   /** The values of condition variables for which the operation has variants. */
-  conditionsOf(admitted: ValidatedOperation): readonly Variables[];
+  conditionsOf(validated: ValidatedOperation): readonly Variables[];
 }
 
 /** The most variants of one operation. The oldest is evicted. */
@@ -72,64 +72,64 @@ export function createPlanStage(o: PlanOptions): PlanStage {
   const variantsByOperation = new WeakMap<ValidatedOperation, Variants>();
 
   async function compileVariant(
-    admitted: ValidatedOperation,
+    validated: ValidatedOperation,
     conditions: Variables,
     combination: OverrideCombination,
     retention: Retention,
   ): Promise<CompiledPlan> {
-    const { client, plan } = await queryPlanFor(admitted, conditions, combination);
+    const { client, plan } = await queryPlanFor(validated, conditions, combination);
     const compiled = o.compile(client, plan, retention.add);
     o.onCompiled(compiled);
     return compiled;
   }
 
-  async function queryPlanFor(admitted: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
-    const { client, planned } = normalize(admitted.document, admitted.operation, conditions, o.aliasPrefix);
+  async function queryPlanFor(validated: ValidatedOperation, conditions: Variables, { labels }: OverrideCombination) {
+    const { client, planned } = normalize(validated.document, validated.operation, conditions, o.aliasPrefix);
     if (!planned) return { client, plan: { kind: "QueryPlan" } satisfies QueryPlan };
     const plan = JSON.parse(await o.plan(print(planned), labels)) as QueryPlan;
     if (!plan.node) throw new Rejection("OPERATION_NOT_RESOLVABLE");
     return { client, plan };
   }
 
-  function variantsOf(admitted: ValidatedOperation): Variants {
-    const variants = variantsByOperation.get(admitted) ?? createVariants(admitted, o.listCombinations(admitted));
-    variantsByOperation.set(admitted, variants);
+  function variantsOf(validated: ValidatedOperation): Variants {
+    const variants = variantsByOperation.get(validated) ?? createVariants(validated, o.listCombinations(validated));
+    variantsByOperation.set(validated, variants);
     return variants;
   }
 
   function planVariant(
-    admitted: ValidatedOperation,
+    validated: ValidatedOperation,
     variables: Variables,
     { conditionNames, byKey }: Variants,
     combination: OverrideCombination,
   ): Variant["plan"] {
-    const conditions = readConditions(admitted.operation, conditionNames, variables);
+    const conditions = readConditions(validated.operation, conditionNames, variables);
     const conditionValues = conditionNames.map((name) => String(conditions[name])).join();
     const key = combination.labels.length === 0 ? conditionValues : `${conditionValues} ${combination.labels.join()}`;
     const cached = byKey.get(key);
     if (cached) return cached.plan;
-    const retention = createRetention(admitted);
-    const plan = compileVariant(admitted, conditions, combination, retention);
+    const retention = createRetention(validated);
+    const plan = compileVariant(validated, conditions, combination, retention);
     store(byKey, key, { conditions, conditionValues, plan, retention }, plan);
     return plan;
   }
 
   return {
-    plan(admitted, variables, traceId) {
-      const variants = variantsOf(admitted);
-      return planVariant(admitted, variables, variants, chooseCombination(variants.combinations, traceId));
+    plan(validated, variables, traceId) {
+      const variants = variantsOf(validated);
+      return planVariant(validated, variables, variants, chooseCombination(variants.combinations, traceId));
     },
-    async explain(admitted, variables, traceId) {
-      const { conditionNames, combinations } = variantsOf(admitted);
-      const conditions = readConditions(admitted.operation, conditionNames, variables);
-      return (await queryPlanFor(admitted, conditions, chooseCombination(combinations, traceId))).plan;
+    async explain(validated, variables, traceId) {
+      const { conditionNames, combinations } = variantsOf(validated);
+      const conditions = readConditions(validated.operation, conditionNames, variables);
+      return (await queryPlanFor(validated, conditions, chooseCombination(combinations, traceId))).plan;
     },
-    async prepare(admitted, variables) {
-      const variants = variantsOf(admitted);
-      for (const combination of variants.combinations) await planVariant(admitted, variables, variants, combination);
+    async prepare(validated, variables) {
+      const variants = variantsOf(validated);
+      for (const combination of variants.combinations) await planVariant(validated, variables, variants, combination);
     },
-    conditionsOf(admitted) {
-      const variants = [...(variantsByOperation.get(admitted)?.byKey.values() ?? [])];
+    conditionsOf(validated) {
+      const variants = [...(variantsByOperation.get(validated)?.byKey.values() ?? [])];
       return [...new Map(variants.map((variant) => [variant.conditionValues, variant.conditions])).values()];
     },
   };
@@ -151,19 +151,19 @@ function store(byKey: Variants["byKey"], key: string, variant: Variant, plan: Pr
   );
 }
 
-function createRetention(admitted: ValidatedOperation): Retention {
+function createRetention(validated: ValidatedOperation): Retention {
   let retainedBytes = 0;
   let isReleased = false;
   return {
     add(bytes) {
       if (isReleased) return;
       retainedBytes += bytes;
-      admitted.retain(bytes);
+      validated.retain(bytes);
     },
     release() {
       if (isReleased) return;
       isReleased = true;
-      admitted.retain(-retainedBytes);
+      validated.retain(-retainedBytes);
     },
   };
 }

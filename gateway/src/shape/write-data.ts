@@ -77,7 +77,7 @@ function createWriter(joins: Joins, out: JsonBytes): Writer {
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
   // Fields that one fetch has brought mostly stand together: what it joined is looked up once for them. Below 0: the object itself.
-  let slot = -1;
+  let joinIndex = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
   for (let i = 0; i < fields.length; i++) {
@@ -90,9 +90,9 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
     }
     let value: unknown;
     if (access?.plainKey !== undefined) {
-      if (access.joinIndex !== slot) {
-        slot = access.joinIndex;
-        holder = slot < 0 ? object : joins[slot]?.find(object);
+      if (access.joinIndex !== joinIndex) {
+        joinIndex = access.joinIndex;
+        holder = joinIndex < 0 ? object : joins[joinIndex]?.find(object);
       }
       value = holder?.[access.plainKey];
       // As a rule it is a leaf and right, and nobody asks for its path.

@@ -52,7 +52,7 @@ test.each([
   expect(JSON.parse(await readLater(source))).toEqual(JSON.parse(expected(source)));
 });
 
-test("variables are coerced, and one response serves all documents that ask for the same", () => {
+test("variables are coerced, and documents with equal selections share a cached response", () => {
   const { read, introspection } = setUp();
   const text = read(
     "query ($n: String!, $d: Boolean = true) { __type(name: $n) { fields(includeDeprecated: $d) { name } } }",
@@ -75,7 +75,7 @@ test("the responses to the query of tools are written once per supergraph, and n
   expect(introspection.size().entries).toBe(entries);
 });
 
-test("a large response is written in another thread, once for all that ask for it at once", async () => {
+test("a large response is written by a worker, once for concurrent requests", async () => {
   const { readLater, threadKeys, introspection } = setUp();
   const texts = await Promise.all([readLater(`{ ${large} }`), readLater(`query Again { ${large} }`)]);
   expect(threadKeys).toHaveLength(1);
@@ -86,7 +86,7 @@ test("a large response is written in another thread, once for all that ask for i
   expect(introspection.size().bytes).toBeGreaterThan(texts[0].length);
 });
 
-test("a response that is longer than the limit is refused, and nothing of it is cached", async () => {
+test("a response that is longer than the limit is rejected and not cached", async () => {
   const { readLater, introspection } = setUp({ bytesMax: 1_000 });
   const twenty = Array.from({ length: 20 }, (_, i) => `a${i}: ${large}`);
   await expect(readLater(`{ ${twenty.join(" ")} }`)).rejects.toMatchObject({ code: "INTROSPECTION_TOO_LARGE" });
@@ -108,7 +108,7 @@ test("the cache is bounded in bytes, keys included", () => {
   expect(evicted()).toBe(100 - introspection.size().entries);
 });
 
-test("when too many large responses are pending, the next one is refused for now", async () => {
+test("when too many large responses are pending, the next one is rejected until one is complete", async () => {
   const { readLater, release } = setUp({ isHeld: true });
   const pending = Array.from({ length: 32 }, (_, i) =>
     readLater(`{ a${i}: ${large} b: __type(name: "T${i}") { name } }`),
@@ -133,7 +133,7 @@ function mentionsLastType(text: string): boolean {
   return text.includes("T799");
 }
 
-test("after a large response, the next one is delayed by as long as it took, so that threads have time for other work", async () => {
+test("after a large response, the next one is delayed by as long as it took", async () => {
   const { readLater, threadTimes } = setUp({ threadMs: 30 });
   await Promise.all(["a", "b"].map((alias) => readLater(`{ ${large} __type(name: "T1") { ${alias}: name } }`)));
   const [first, second] = threadTimes;
@@ -144,9 +144,9 @@ test("after a large response, the next one is delayed by as long as it took, so 
 interface SetUp {
   readonly bytesMax?: number;
   readonly standard?: ReturnType<typeof writeStandardIntrospection>;
-  /** Threads answer after `release`. */
+  /** If true, workers complete their tasks only after `release`. */
   readonly isHeld?: boolean;
-  /** How long a thread takes besides. */
+  /** Additional time of each task. */
   readonly threadMs?: number;
 }
 
@@ -184,7 +184,7 @@ function setUp({
     const client = resolveConditions(document, operation, variables);
     const fields = findIntrospectionFields(client, responseNameOf);
     const plan = { introspection: fields?.selectionSet } as CompiledPlan;
-    const admitted: ValidatedOperation = {
+    const validated: ValidatedOperation = {
       source,
       document,
       operation,
@@ -194,7 +194,7 @@ function setUp({
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];
     const join = (values: Readonly<Record<string, Uint8Array>>) =>
       `{${names.map((name) => `"${name}":${toText(values[fields?.findAlias([name]) ?? ""])}`).join(",")}}`;
-    return { values: introspection.read(plan, admitted, variables), join };
+    return { values: introspection.read(plan, validated, variables), join };
   }
 
   function read(source: string, variables = {}): string {
