@@ -19,8 +19,8 @@ export function toRetryReason(result: TransportResult<ResponseBody>): RetryReaso
 }
 
 /**
- * What a result says about the replica. A timeout counts too: a frozen replica accepts connections and never responds. Under more load than all
- * replicas can serve this does no harm: a replica is ejected only while another is healthy, and a smaller one recovers meanwhile.
+ * What a result means for the replica's health. A timeout counts too: a frozen replica accepts connections and never responds. Under overload
+ * this does no harm: a replica is ejected only while another is healthy, and a smaller one recovers meanwhile.
  * @param elapsedMs since the attempt started.
  */
 export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: number): AttemptOutcome {

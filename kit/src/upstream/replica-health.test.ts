@@ -122,7 +122,7 @@ test("draining replicas are reported as such, and restored when they keep connec
   expect(seen).toEqual(["draining 1000", "restored"]);
 });
 
-test("of a replica that never kept a connection, Connection: close says nothing", () => {
+test("a replica that never kept a connection is not draining", () => {
   const { health, run } = setUp();
   run("draining", "draining", "draining");
   expect(health.state).toBe("healthy");

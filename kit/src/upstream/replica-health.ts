@@ -130,7 +130,7 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     },
     endAttempt(role, outcome, cause) {
       keepsConnections ||= outcome === "success";
-      // Of a replica that never keeps a connection open, `Connection: close` says nothing.
+      // A replica that never keeps a connection open is not draining.
       const known = outcome === "draining" && !keepsConnections ? "success" : outcome;
       const event = toEvent(role, known);
       if (event) handle(event, cause);

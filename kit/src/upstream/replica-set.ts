@@ -98,7 +98,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
     chooseNext(tried, reason) {
       const untried = leastLoadedOfTwo(without(candidates, tried), o.random);
       if (untried || reason === "status") return untried;
-      // A broken connection says little about the next one to the same replica; a refused one says that it does not listen.
+      // After a broken connection the next one to the same replica may work; after a refused one it does not listen.
       return leastLoadedOfTwo(reason === "reset" ? candidates : without(replicas, tried), o.random);
     },
     hasHealthyAlternative(tried) {

@@ -68,7 +68,7 @@ export interface UpstreamResponse<Body extends ResponseBody> extends TransportRe
 /** A body that is not yet received. The caller must watch the deadline, and call `finish` once. */
 export interface PendingBody {
   readonly deadline: RequestDeadline;
-  /** @param outcome what the body says about the replica. */
+  /** @param outcome what the body means for the replica's health. */
   finish(outcome: AttemptOutcome, cause?: unknown): void;
 }
 

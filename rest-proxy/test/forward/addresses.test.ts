@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { open, outcomeOf, read, holdResponse, startReplica, stream, transports } from "./replicas.ts";
+import { holdResponse, open, outcomeOf, read, startReplica, stream, transports } from "./replicas.ts";
 
 // Only Linux routes all of 127.0.0.0/8 to the machine itself.
 test.runIf(process.platform === "linux").each(transports)(

@@ -7,12 +7,12 @@ import { describe, expect, test } from "vitest";
 import type { OriginFetch } from "../../src/cache/cache-request.ts";
 import type { ServiceRequest } from "../../src/forward/client.ts";
 import {
-  respondOk,
+  holdResponse,
   open,
   outcomeOf,
   read,
   reset,
-  holdResponse,
+  respondOk,
   startReplica,
   startTwo,
   textOf,

@@ -1,15 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { startUnreachable } from "@tributary/kit/testing/unreachable-port";
+import { idleMsMax } from "@tributary/kit/upstream/undici-transport";
 import { describe, expect, test } from "vitest";
+import type { ServiceRequest } from "../../src/forward/client.ts";
 import {
-  respondOk,
   isNot,
   open,
   outcomeOf,
   read,
   type ReplicaServer,
   reset,
+  respondOk,
   respondUnavailable,
   startMute,
+  startReplica,
   startTwo,
   stream,
   transports,
@@ -113,6 +117,32 @@ describe.each(transports)("%s", (transport) => {
     expect(outcomes.filter(isNot("200 ok"))).toEqual([]);
     expect(seen.map(({ kind }) => kind)).toEqual(["retried", "replica-ejected", "retried"]);
     expect([silent.requests, other.requests]).toEqual([2, 4]);
+  });
+
+  test("no request fails while replicas are drained and restarted one after the other, half of them writes", async () => {
+    const replicas = await startTwo();
+    const { client, seen } = open(urlsOf(replicas));
+    const end = new AbortController();
+    const outcomes = new Set<string>();
+    const send = async (request: ServiceRequest) => {
+      while (!end.signal.aborted) {
+        outcomes.add(await outcomeOf(client[transport](request)));
+        await sleep(5);
+      }
+    };
+    const traffic = [read, read, write, write].map(send);
+    for (const replica of replicas) {
+      await sleep(100);
+      replica.respond = (response) => void response.setHeader("Connection", "close").end("ok");
+      await sleep(idleMsMax + 100);
+      await replica.kill();
+      await sleep(300);
+      await startReplica(respondOk, { port: replica.port });
+      await expect.poll(() => seen.at(-1)?.kind, { timeout: 5_000 }).toBe("replica-back");
+    }
+    end.abort();
+    await Promise.all(traffic);
+    expect(outcomes).toEqual(new Set(["200 ok"]));
   });
 
   test("after the connect timeout even a write goes elsewhere", async () => {
