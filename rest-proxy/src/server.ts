@@ -31,10 +31,10 @@ export function createRestProxy(o: RestProxyOptions): RestProxy {
     },
     usage: () => stages.usage.read(),
     async close() {
-      stopTelling();
-      // The cache's background requests would delay the end of the clients'.
-      await cache.close();
-      await parts.proxy.close();
+      stopReports();
+      // The cache first: its background requests would keep the services' connections open.
+      await stages.cache.close();
+      await stages.services.close();
     },
   };
 }

@@ -35,7 +35,7 @@ test.each([
   expect(running.written().match(/"msg":"answered"/g)).toHaveLength(statuses.length);
   const traced = collector.received().filter((text) => text.includes(service));
   expect(traced.join()).toContain("db.query.summary");
-  expect(metrics).toContain('tributary_service_requests_total{door="rest"');
+  expect(metrics).toContain('tributary_service_requests_total{endpoint="rest"');
 
   for (const secret of [mark, token, token.split(".")[2] ?? ""]) {
     expect(running.written()).not.toContain(secret);

@@ -109,12 +109,12 @@ test("each request is counted by its route, whatever its path, and has a line wi
   await askGraphql(users, "{ user(id: 1) { nope } }");
   await ended(4);
   const metrics = await telemetry.users.writeMetrics();
-  expect(countOf(metrics, 'door="rest",route="/v2/users/:id",method="GET",status="404"')).toBe(1);
-  expect(countOf(metrics, 'door="rest",route="other",method="GET",status="404"')).toBe(1);
-  expect(countOf(metrics, 'door="graphql",route="other",method="POST",status="400"')).toBe(1);
+  expect(countOf(metrics, 'endpoint="rest",route="/v2/users/:id",method="GET",status="404"')).toBe(1);
+  expect(countOf(metrics, 'endpoint="rest",route="other",method="GET",status="404"')).toBe(1);
+  expect(countOf(metrics, 'endpoint="graphql",route="other",method="POST",status="400"')).toBe(1);
   expect(metrics).toMatch(/tributary_service_graphql_errors_total\{code="GRAPHQL_VALIDATION_FAILED"\} 1/);
   expect(metrics).toMatch(/statement_duration_seconds_count\{statement="find-users",outcome="ok"\} \d/);
-  const known = { requestId: "r-1", trace_id: traceId, door: "rest", route: "/v2/users/:id", status: 404 };
+  const known = { requestId: "r-1", trace_id: traceId, endpoint: "rest", route: "/v2/users/:id", status: 404 };
   expect(linesOf("r-1")).toContainEqual(expect.objectContaining(known));
 });
 

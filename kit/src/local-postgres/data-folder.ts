@@ -8,17 +8,17 @@ import { type Account, isEnterable } from "./account.ts";
 import { rootsFolder } from "./binaries.ts";
 import { endLeftover } from "./leftover.ts";
 
-/** The major version of the programs; a data folder of another one cannot be opened by them. */
+/** The major version of the installed programs. They cannot open a data folder of another version. */
 export const postgresMajor = "18";
 const initdbTimeoutMs = 120_000;
 const run = promisify(execFile);
 
-/** What a child of ours is told of the world: its messages in English, its clock in UTC, nothing of our secrets. */
+/** The environment of PostgreSQL's processes: messages in English, UTC, and no secrets of the parent process. */
 export const bareEnvironment = { LC_ALL: "C", TZ: "UTC" };
 
 /**
- * The real folder of the cluster. It is `directory`, except for root under a folder that the account may not enter:
- * then the data lies under /var/lib/tributary, and `directory` is a link to it.
+ * The real folder of the cluster. It is `directory`, unless root runs in a folder that the account may not enter: then the data is in
+ * /var/lib/tributary, and `directory` is a link to it.
  */
 export async function placeDataFolder(
   directory: string,
@@ -26,34 +26,35 @@ export async function placeDataFolder(
   log: (line: string) => void,
 ): Promise<string> {
   mkdirSync(dirname(directory), { recursive: true, mode: 0o755 });
-  if (isLink(directory) && !existsSync(directory)) rmSync(directory); // Its target was removed by somebody.
+  if (isLink(directory) && !existsSync(directory)) rmSync(directory); // A dangling link.
   if (existsSync(directory)) return realpathSync(directory);
   const parent = realpathSync(dirname(directory));
-  const place = join(parent, basename(directory));
-  if (account === undefined || isEnterable(parent, account)) return place;
-  const name = createHash("sha256").update(place).digest("hex").slice(0, 16);
-  const elsewhere = join(rootsFolder, "clusters", name);
-  await removeForgotten(elsewhere, log);
-  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
-  chownSync(elsewhere, account.uid, account.gid);
-  symlinkSync(elsewhere, place);
-  return elsewhere;
+  const path = join(parent, basename(directory));
+  if (account === undefined || isEnterable(parent, account)) return path;
+  const name = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const target = join(rootsFolder, "clusters", name);
+  await removeUnlinked(target, log);
+  mkdirSync(target, { recursive: true, mode: 0o755 });
+  chownSync(target, account.uid, account.gid);
+  symlinkSync(target, path);
+  return target;
 }
 
-// Whoever removed the link (rm -rf .data) meant the data.
-async function removeForgotten(folder: string, log: (line: string) => void): Promise<void> {
+// The link was removed (rm -rf .data), so the data is removed too.
+async function removeUnlinked(folder: string, log: (line: string) => void): Promise<void> {
   if (!existsSync(folder)) return;
   await endLeftover(folder, log);
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Makes an empty cluster unless there is one. Killed half way it leaves nothing that looks like a cluster. */
+/** Creates an empty cluster if there is none. If the process is killed meanwhile, no folder looks like a cluster. */
 export async function ensureCluster(folder: string, initdb: string, account: Account | undefined): Promise<void> {
   const version = readVersion(folder);
   if (version === postgresMajor) return;
-  if (version !== undefined) throw new Error(`${folder} belongs to PostgreSQL ${version}, we run ${postgresMajor}.`);
+  if (version !== undefined)
+    throw new Error(`${folder} belongs to PostgreSQL ${version}, but ${postgresMajor} is installed.`);
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new Error(`${folder} is no PostgreSQL data folder, and not empty.`);
+    throw new Error(`${folder} is neither empty nor a PostgreSQL data folder.`);
   removePartial(folder);
   const partial = `${folder}.new`;
   const passwordFile = `${partial}-password`;
@@ -71,7 +72,7 @@ export function readSuperuserPassword(folder: string): string {
   return readFileSync(passwordFileOf(folder), "utf8").trim();
 }
 
-/** Removes the cluster's files wherever they lie. Its server must have been stopped. */
+/** Removes the cluster's files, also behind a link. Its server must be stopped. */
 export function removeDataFolder(directory: string): void {
   if (isLink(directory) && existsSync(directory)) rmSync(realpathSync(directory), { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });

@@ -1,21 +1,21 @@
 import pg from "pg";
 
-// Any number, the same for everybody: creating roles and databases goes one after another in a cluster.
+// An arbitrary number, equal in all processes: roles and databases of a cluster are created one at a time.
 const lockKey = 7_233_104_018;
 const identifierBytesMax = 63;
 
-export interface DatabaseOptions {
+export interface LocalDatabaseOptions {
   readonly name: string;
-  /** Owns the database; made when missing. */
+  /** The owner of the database. Created if missing. */
   readonly role: string;
   readonly password: string;
 }
 
 /**
- * Makes sure that the database is there, owned by the role, and closed to every other role. May run any number of
- * times, also at once from several processes. Returns the URL with which the role opens it.
+ * Creates the database if it is missing, with the role as its owner and without access for other roles. Idempotent, and safe to run
+ * concurrently from several processes. Returns the URL for the role.
  */
-export async function ensureDatabase(superuserUrl: string, options: DatabaseOptions): Promise<string> {
+export async function ensureDatabase(superuserUrl: string, options: LocalDatabaseOptions): Promise<string> {
   const name = quoteIdentifier(options.name);
   const role = quoteIdentifier(options.role);
   const client = new pg.Client({ connectionString: superuserUrl });
@@ -31,12 +31,12 @@ export async function ensureDatabase(superuserUrl: string, options: DatabaseOpti
     await client.query(`alter database ${name} owner to ${role}`);
     await client.query(`revoke all on database ${name} from public`);
   } finally {
-    await client.end(); // It gives the lock back, too.
+    await client.end(); // Also releases the lock.
   }
   return urlOf(superuserUrl, options);
 }
 
-function urlOf(superuserUrl: string, { name, role, password }: DatabaseOptions): string {
+function urlOf(superuserUrl: string, { name, role, password }: LocalDatabaseOptions): string {
   const url = new URL(superuserUrl);
   url.username = encodeURIComponent(role);
   url.password = encodeURIComponent(password);
@@ -44,10 +44,10 @@ function urlOf(superuserUrl: string, { name, role, password }: DatabaseOptions):
   return url.href;
 }
 
-// PostgreSQL cuts a longer name silently, and then two names mean one database.
+// PostgreSQL silently truncates a longer name, so that two names could mean one database.
 function quoteIdentifier(name: string): string {
   const bytes = Buffer.byteLength(name);
   if (bytes === 0 || bytes > identifierBytesMax || name.includes("\0"))
-    throw new Error(`"${name}" is no name for a role or a database: it has 1 to ${identifierBytesMax} bytes.`);
+    throw new Error(`"${name}" is not a valid role or database name: names have 1 to ${identifierBytesMax} bytes.`);
   return pg.escapeIdentifier(name);
 }

@@ -10,44 +10,45 @@ const immediateStopMs = 3_000;
 const killedMs = 2_000;
 
 /**
- * Clears the way for a new server on this data folder. A server that outlived its supervisor (`kill -9`) is stopped; one
- * whose supervisor lives is left alone, and this throws; a postmaster.pid that names a process of somebody else goes.
+ * Prepares this data folder for a new server. Stops a server whose supervisor has ended (`kill -9`), and removes a postmaster.pid whose pid
+ * now belongs to another program.
+ * @throws Error if the supervisor of a running server still runs.
  */
 export async function endLeftover(folder: string, log: (line: string) => void): Promise<void> {
   const pid = readPostmasterPid(folder);
   const leftover = pid === undefined ? undefined : identifyProcess(pid);
   if (leftover === undefined) return; // PostgreSQL itself removes a stale postmaster.pid.
   if (!servesFolder(leftover.pid, folder)) {
-    // The pid was given to another program since: PostgreSQL would refuse to start because of it.
+    // The pid now belongs to another program, and PostgreSQL would refuse to start because of it.
     rmSync(join(folder, "postmaster.pid"), { force: true });
     return;
   }
   const owner = readSupervisor(folder);
   if (owner && isRunning(owner)) throw new Error(`${folder} is in use: process ${owner.pid} runs PostgreSQL on it.`);
-  log(`stopping a PostgreSQL (pid ${leftover.pid}) whose supervisor is gone`);
+  log(`stopping a PostgreSQL (pid ${leftover.pid}) whose supervisor has ended`);
   await endPostmaster(leftover);
 }
 
-/** Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. Resolves when it is gone. */
+/** Fast shutdown (SIGINT); after 5 s immediate (SIGQUIT), after 3 s more SIGKILL. Resolves when it has ended. */
 export async function endPostmaster(postmaster: ProcessIdentity): Promise<void> {
-  const ways = [
+  const steps = [
     ["SIGINT", fastStopMs],
     ["SIGQUIT", immediateStopMs],
     ["SIGKILL", killedMs],
   ] as const;
-  for (const [signal, waitMs] of ways) {
+  for (const [signal, waitMs] of steps) {
     signalProcess(postmaster.pid, signal);
-    if (await isGoneWithin(postmaster, waitMs)) return;
+    if (await endsWithin(postmaster, waitMs)) return;
   }
-  throw new Error(`PostgreSQL (pid ${postmaster.pid}) does not end.`);
+  throw new Error(`PostgreSQL (pid ${postmaster.pid}) did not stop.`);
 }
 
-/** Notes in the data folder that this process answers for its server. */
+/** Records in the data folder that this process supervises its server. */
 export function writeSupervisor(folder: string): void {
   writeFileSync(join(folder, "supervisor.json"), JSON.stringify(identifyProcess(process.pid)));
 }
 
-/** Whether somebody answered for this data folder once, and lives no more. */
+/** Whether the supervisor of this data folder has ended. */
 export function isAbandoned(folder: string): boolean {
   const supervisor = readSupervisor(folder);
   return supervisor !== undefined && !isRunning(supervisor);
@@ -70,7 +71,7 @@ function readPostmasterPid(folder: string): number | undefined {
   }
 }
 
-// A postmaster changes into its data folder: on Linux that is proof. Elsewhere its command line has to do.
+// A postmaster's working directory is its data folder, which Linux shows. Elsewhere its command line is checked.
 function servesFolder(pid: number, folder: string): boolean {
   try {
     if (process.platform === "linux") return readlinkSync(`/proc/${pid}/cwd`) === folder;
@@ -84,7 +85,7 @@ function servesFolder(pid: number, folder: string): boolean {
   }
 }
 
-async function isGoneWithin(postmaster: ProcessIdentity, waitMs: number): Promise<boolean> {
+async function endsWithin(postmaster: ProcessIdentity, waitMs: number): Promise<boolean> {
   const deadline = performance.now() + waitMs;
   while (isRunning(postmaster)) {
     if (performance.now() > deadline) return false;
@@ -97,6 +98,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended meanwhile.
+    // It has already ended.
   }
 }

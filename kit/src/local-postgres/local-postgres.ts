@@ -6,25 +6,25 @@ import { chooseAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { ensureCluster, placeDataFolder, readSuperuserPassword, removeDataFolder } from "./data-folder.ts";
 import { endLeftover, endPostmaster, isAbandoned, writeSupervisor } from "./leftover.ts";
-import { type Server, type ServerOptions, spawnServer, waitUntilReady } from "./server.ts";
+import { type PostgresServer, type PostgresServerOptions, spawnServer, waitUntilReady } from "./server.ts";
 import { identifyProcess } from "../process/process-identity.ts";
 
 export { ensureDatabase } from "./database.ts";
 
-// After kill -9 the server's children may hold its shared memory for a moment, and a new one refuses to start; and a
-// port that was free may be taken by the time it listens. What does not pass by itself is not tried again.
-const passing = /shared memory|lock file|could not bind|could not create any TCP/;
+// Temporary failures, which are retried: after kill -9 the server's children hold its shared memory for a moment, and a free
+// port may be in use by the time the server listens.
+const temporaryFailure = /shared memory|lock file|could not bind|could not create any TCP/;
 const startAttemptsMax = 6;
 const retryDelayMs = 250;
 
 export interface LocalPostgresOptions {
-  /** The data folder; made when missing. */
+  /** The data folder. Created if missing. */
   readonly directory: string;
-  /** 1 to 65535 on 127.0.0.1; 0 picks a free one below 32768. */
+  /** 1 to 65535 on 127.0.0.1; 0 chooses a free one below 32768. */
   readonly port: number;
-  /** Settings of the server over its defaults, as of postgresql.conf. */
+  /** Server settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Gets every line the server says. */
+  /** Called for every log line of the server. */
   log(line: string): void;
 }
 
@@ -32,16 +32,16 @@ export interface LocalPostgres {
   readonly port: number;
   readonly pid: number;
   readonly superuserUrl: string;
-  /** Resolves when the server process is gone, whether asked to or not. */
+  /** Resolves when the server process has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Fast shutdown: sessions end, data is written; after 5 s immediate. Resolves when the process is gone. */
+  /** Fast shutdown: sessions end, data is written; after 5 s an immediate shutdown. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL 18 for development and tests, from the programs that npm installed, on a data folder of its own.
- * A server that a killed supervisor left behind on this folder is stopped first. Throws when the folder is in use, when
- * the port is taken, when the server does not start.
+ * Starts PostgreSQL 18 for development and tests, from the programs that npm installed. A server that a killed supervisor left
+ * running on the data folder is stopped first.
+ * @throws Error if the folder or the port is in use, or if the server does not start.
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = resolve(options.directory);
@@ -54,13 +54,13 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const password = readSuperuserPassword(folder);
   for (let attempt = 1; ; attempt++) {
     const port = options.port === 0 ? await pickFreePort() : options.port;
-    if (!(await isPortFree(port))) throw new Error(`Port ${port} of 127.0.0.1 is taken: PostgreSQL cannot listen.`);
+    if (!(await isPortFree(port))) throw new Error(`Port ${port} of 127.0.0.1 is in use: PostgreSQL cannot listen.`);
     const superuserUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     try {
       const { log } = options;
       return await startOnce({ postgres: binaries.postgres, folder, port, settings, account, log }, superuserUrl);
     } catch (error) {
-      if (attempt === startAttemptsMax || !passing.test(String(error))) throw error;
+      if (attempt === startAttemptsMax || !temporaryFailure.test(String(error))) throw error;
       options.log(`starting again, attempt ${attempt + 1} of ${startAttemptsMax}`);
       await sleep(retryDelayMs);
     }
@@ -68,25 +68,25 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 }
 
 /**
- * Stops the server that a killed supervisor left running on this folder, if there is one, so that its port is free.
- * Throws when its supervisor lives.
+ * Stops the server that a killed supervisor left running on this folder, if any, so that its port is free.
+ * @throws Error if the supervisor still runs.
  */
 export async function endLocalPostgresLeftover(directory: string, log: (line: string) => void): Promise<void> {
   const path = resolve(directory);
   if (existsSync(path)) await endLeftover(realpathSync(path), log);
 }
 
-/** Whether this is the data folder of a supervisor that lives no more, with or without a server still running on it. */
+/** Whether the supervisor of this data folder has ended; its server may still run. */
 export function isAbandonedPostgres(directory: string): boolean {
   return isAbandoned(resolve(directory));
 }
 
-/** Removes a cluster with everything in it. Its server must have been stopped. */
+/** Removes a cluster with all its databases. Its server must be stopped. */
 export function removeLocalPostgres(directory: string): void {
   removeDataFolder(resolve(directory));
 }
 
-async function startOnce(options: ServerOptions, superuserUrl: string): Promise<LocalPostgres> {
+async function startOnce(options: PostgresServerOptions, superuserUrl: string): Promise<LocalPostgres> {
   writeSupervisor(options.folder);
   const server = spawnServer(options);
   const exited = new Promise<void>((done) => {
@@ -103,7 +103,7 @@ async function startOnce(options: ServerOptions, superuserUrl: string): Promise<
   return { port: options.port, pid, superuserUrl, exited, stop: () => stopServer(server, exited) };
 }
 
-async function stopServer(server: Server, exited: Promise<void>): Promise<void> {
+async function stopServer(server: PostgresServer, exited: Promise<void>): Promise<void> {
   const pid = server.child.pid;
   const postmaster = pid === undefined || server.child.exitCode !== null ? undefined : identifyProcess(pid);
   if (postmaster) await endPostmaster(postmaster);

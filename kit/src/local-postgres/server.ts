@@ -6,11 +6,11 @@ import type { Account } from "./account.ts";
 import { bareEnvironment } from "./data-folder.ts";
 
 const pollMs = 15;
-/** Recovery after a crash replays the log written since the last checkpoint; that may take a while on a big database. */
+/** Recovery after a crash replays the log since the last checkpoint, which takes long for a big database. */
 const readyTimeoutMs = 60_000;
-const keptLinesMax = 20;
+const lastLinesMax = 20;
 
-export interface ServerOptions {
+export interface PostgresServerOptions {
   readonly postgres: string;
   readonly folder: string;
   readonly port: number;
@@ -19,17 +19,14 @@ export interface ServerOptions {
   log(line: string): void;
 }
 
-export interface Server {
+export interface PostgresServer {
   readonly child: ChildProcess;
-  /** What it said last, for an error message. */
+  /** The last log lines, for an error message. */
   readonly lastLines: readonly string[];
 }
 
-/**
- * Starts the server process. It is detached: a process group of its own, so that Ctrl-C in a terminal reaches only us,
- * and we stop it when nobody needs it any more.
- */
-export function spawnServer(options: ServerOptions): Server {
+/** Starts the server process. It is detached, in a separate process group, so that Ctrl-C in a terminal does not stop it before its clients. */
+export function spawnServer(options: PostgresServerOptions): PostgresServer {
   const child = spawn(options.postgres, ["-D", options.folder, ...settingArguments(options)], {
     ...options.account,
     cwd: "/",
@@ -40,27 +37,26 @@ export function spawnServer(options: ServerOptions): Server {
   const lastLines: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
     lastLines.push(line);
-    if (lastLines.length > keptLinesMax) lastLines.shift();
+    if (lastLines.length > lastLinesMax) lastLines.shift();
     options.log(line);
   });
   return { child, lastLines };
 }
 
-/** Resolves when the server takes statements. Throws when it ends before, or needs more than 60 s. */
-export async function waitUntilReady(server: Server, url: string): Promise<void> {
+/** Resolves when the server executes statements. @throws Error if it ends before, or needs more than 60 s. */
+export async function waitUntilReady(server: PostgresServer, url: string): Promise<void> {
   const { child, lastLines } = server;
   let isEnded = child.exitCode !== null;
   child.once("exit", () => (isEnded = true)).once("error", () => (isEnded = true));
   for (const deadline = performance.now() + readyTimeoutMs; performance.now() < deadline; await sleep(pollMs)) {
     if (isEnded) throw new Error(`PostgreSQL ended before it was ready:\n${lastLines.join("\n")}`);
-    if (await isAnswering(url)) return;
+    if (await isResponsive(url)) return;
   }
   throw new Error(`PostgreSQL was not ready after ${readyTimeoutMs} ms:\n${lastLines.join("\n")}`);
 }
 
-// Answering means: a statement passes. With the first one we shut the two databases that nobody owns: every role may
-// open them by default.
-async function isAnswering(url: string): Promise<boolean> {
+// The first statement also revokes access to the two default databases, which every role could open otherwise.
+async function isResponsive(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});
   try {
@@ -79,7 +75,7 @@ function isWrongPassword(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "28P01";
 }
 
-function settingArguments({ port, settings }: ServerOptions): string[] {
+function settingArguments({ port, settings }: PostgresServerOptions): string[] {
   const all = {
     listen_addresses: "127.0.0.1",
     port: String(port),

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../errors/app-error.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 
-/** Parameters by name; each schema says in its metadata what it is for. */
+/** Parameters by name. The metadata of each schema contains its description. */
 export type Fields = Readonly<Record<string, z.ZodType>>;
 
 /** Headers that answers say beyond those that every answer has. */
@@ -15,43 +15,43 @@ export interface DocumentedLink {
   readonly description: string;
 }
 
-/** What the operation answers when it succeeds; the 304 of a read is known without being said. */
+/** The successful response of an operation. The 304 of a read is added automatically. */
 export interface DocumentedAnswer {
   readonly status: 200 | 201 | 204;
   readonly description: string;
-  /** Of a body that is sent; left out, there is none. */
+  /** Of the body; undefined for a response without body. */
   readonly schema?: z.ZodType;
   readonly headers?: readonly HeaderName[];
   readonly links?: Readonly<Record<string, DocumentedLink>>;
 }
 
-/** Who may call: anybody, with a token or without, or whoever has one of these scopes. */
+/** The allowed callers: everyone, with or without a token, or tokens with one of these scopes. */
 export type Callers = "everyone" | readonly string[];
 
-/** The cast whom examples and tests know. */
+/** The demo users of examples and tests. */
 export type CastMember = "ada" | "grace" | "linus";
 
-/** A request that can be sent as it stands, and its answer. It is shown in the document, and run as a test. */
+/** A request and its response, shown in the document and run as a test. */
 export interface Example {
-  /** A name in camel case; one request and its answer share it. */
+  /** In camel case; the name of the request example and of the response example. */
   readonly name: string;
   readonly summary: string;
   readonly as?: CastMember;
-  /** Those that are needed beyond the cast's usual ones. */
+  /** Required scopes besides those that the demo user has. */
   readonly scopes?: readonly string[];
   /** Path and query without the version, such as `/users/1`. */
   readonly path: string;
-  /** An operation whose example makes the thing that this is about: `path` stands for its `Location`, and what follows it there. */
+  /** An operation whose example creates the resource of this example: `path` is appended to its `Location`. */
   readonly follows?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly status: number;
   readonly answer?: unknown;
-  /** Names of properties whose values are others each time, anywhere in the answer. */
+  /** Names of properties, at any depth of the response, whose values differ from run to run. */
   readonly varies?: readonly string[];
 }
 
-/** What a team says about one of its routes in one version; method, path and caching are in the route's declaration. */
+/** The documentation of one route in one version. Method, path and caching come from the route's declaration. */
 export interface OperationDocument {
   /** Markdown (CommonMark). */
   readonly description: string;
@@ -59,17 +59,17 @@ export interface OperationDocument {
   readonly path?: Fields;
   readonly query?: Fields;
   readonly body?: z.ZodType;
-  /** A change is refused without it (428), or honours it where it is sent. */
+  /** Whether a change requires `If-Match` (428 without it), or evaluates it if it is sent. */
   readonly ifMatch?: "required" | "optional";
   readonly answer: DocumentedAnswer;
-  /** Refusals of its own, beyond those that every operation knows. */
+  /** Error codes besides those of every operation. */
   readonly problems?: readonly ErrorCode[];
   readonly examples: readonly Example[];
 }
 
-/** What a service says of its routes: each version that a route is served in has its document, or composition fails. */
+/** The documentation of a service's routes. Composition fails if a version of a route has none. */
 export interface ServiceDocuments<R extends readonly RouteDeclaration[] = readonly RouteDeclaration[]> {
-  /** The chapter in which its operations stand. */
+  /** The OpenAPI tag of its operations. */
   readonly tag: { readonly name: string; readonly description: string };
   readonly operations: Readonly<Record<R[number]["id"], Readonly<Record<number, OperationDocument>>>>;
 }

@@ -1,123 +1,123 @@
 import type { ErrorCode } from "../errors/app-error.ts";
 
-/** What a problem means, and what its reader can do: the text of its page and of the documents. */
+/** The explanation of a problem type, for its page and the OpenAPI documents. */
 export interface Explanation {
-  /** A sentence. */
+  /** One sentence. */
   readonly means: string;
-  /** What to do about it; a sentence or two. */
+  /** What the client can do; one or two sentences. */
   readonly remedy: string;
 }
 
-/** Every code of `statusOf`; a code without an explanation does not compile. */
+/** By code of `statusOf`. A missing one is a type error. */
 export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
   MALFORMED_REQUEST: {
-    means: "The request cannot be read: its syntax, its path, its query, a header or its JSON is not as it has to be.",
-    remedy:
-      "Read `detail`, and `errors` where it is about query parameters; correct the request, and send it again. The same request gets the same answer.",
+    means: "The request is malformed: its syntax, its path, its query, a header or its JSON is invalid.",
+    remedy: "Read `detail`, and `errors` for query parameters. Correct the request before you send it again.",
   },
   UNKNOWN_PARAMETER: {
-    means: "The query has a parameter that this path does not know. `errors` names each of them.",
-    remedy: "Leave the parameter out, or spell it as the document does.",
+    means: "The query has a parameter that this path does not accept. `errors` names each of them.",
+    remedy: "Remove the parameter, or correct its name.",
   },
   INVALID_CURSOR: {
-    means: "The cursor is not one of ours, or was made for another list or for other filters.",
-    remedy: "Begin again without `cursor`, and keep the filters the same from page to page.",
+    means: "The cursor is invalid, or belongs to another list or to other filters.",
+    remedy: "Start again without `cursor`, and use the same filters for all pages.",
   },
   UNAUTHENTICATED: {
     means:
-      "This needs a token and none came, or the one that came does not hold: it is expired, or not from an issuer that is trusted here.",
-    remedy: "Send `Authorization: Bearer <token>` with a token that is valid.",
+      "The request requires a token and has none, or its token is invalid: expired, or not from the trusted issuer.",
+    remedy: "Send `Authorization: Bearer <token>` with a valid token.",
   },
   FORBIDDEN: {
-    means: "Whoever the token stands for may not do this.",
-    remedy: "Use a token with one of the scopes that the operation names, of somebody to whom the thing belongs.",
+    means: "The token does not permit this operation.",
+    remedy: "Use a token of the resource's owner, with one of the scopes that the operation lists.",
   },
   NOT_FOUND: {
-    means: "There is nothing at this path, or nothing that this caller may see. The two are not told apart.",
-    remedy: "Check the path and the id. Private things need their owner's token.",
+    means:
+      "There is no resource at this path, or the caller may not read it. The response does not distinguish the two.",
+    remedy: "Check the path and the id. A private resource requires its owner's token.",
   },
   METHOD_NOT_ALLOWED: {
-    means: "The path is there, and does not take this method.",
+    means: "The path exists, but does not support this method.",
     remedy: "Use one of the methods in `Allow`.",
   },
   NOT_ACCEPTABLE: {
-    means: "No range of `Accept` admits what can be sent from this path. `choices` lists what can.",
-    remedy: "Accept `application/json`, or one of the choices.",
+    means: "`Accept` matches none of the available media types. `choices` lists them.",
+    remedy: "Accept `application/json` or one of the choices.",
   },
   REQUEST_TIMEOUT: {
-    means: "The request did not come to its end in time.",
-    remedy: "Send it again, faster.",
+    means: "The request was not complete in time.",
+    remedy: "Send the complete request without pauses.",
   },
   CONFLICT: {
-    means: "It contradicts what is already there, such as a name that is taken.",
-    remedy: "Read `errors`, and change what they point at.",
+    means: "The request conflicts with the current state, such as a name that is already in use.",
+    remedy: "Change the values that `errors` points to.",
   },
   OUT_OF_STOCK: {
-    means: "There is less of it than was asked for. Nothing was taken.",
-    remedy: "Read `errors`: each points at what there is too little of. Ask for less, or for something else.",
+    means: "The stock is lower than the requested quantity. Nothing was reserved.",
+    remedy: "`errors` points to each such product. Request a smaller quantity or another product.",
   },
   INVALID_STATE: {
-    means: "The thing is in a state from which this is not possible, for it has moved on.",
-    remedy: "Read it again, and do what its state allows.",
+    means: "The current state of the resource does not permit this change.",
+    remedy: "Read the resource again to see its current state.",
   },
   IDEMPOTENCY_KEY_IN_FLIGHT: {
-    means: "A request with the same `Idempotency-Key` is still under way.",
-    remedy: "Wait a moment, and send the same request again: it gets the first one's answer.",
+    means: "A request with the same `Idempotency-Key` is still in progress.",
+    remedy: "Wait, then send the same request again: it gets the response of the first one.",
   },
   GONE: {
-    means: "It was here and is no more: a thing that was deleted, or a version of the interface after its sunset.",
-    remedy: "Forget the thing; for a version, use the one that `Link` names as its successor.",
+    means: "The resource was deleted, or the API version is past its sunset date.",
+    remedy: "Remove references to a deleted resource. For a version, use the successor that `Link` names.",
   },
   PRECONDITION_FAILED: {
-    means: "The thing has changed since the ETag of `If-Match` was read, or is not what a condition asks for.",
-    remedy: "Read it again, look at what has changed, and send the change with the new ETag.",
+    means: "The resource has changed since its ETag was read, or does not meet another condition of the request.",
+    remedy: "Read the resource again, apply the change to its new state, and send it with the new ETag.",
   },
   PAYLOAD_TOO_LARGE: {
     means: "The body is longer than 65,536 bytes.",
-    remedy: "Send less at once.",
+    remedy: "Send a smaller body.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    means: "The body is of a media type, a charset or a content encoding that this operation does not take.",
+    means: "The body is of a media type, a charset or a content encoding that this operation does not support.",
     remedy:
       "Send UTF-8: `application/json` with `POST`, `application/merge-patch+json` with `PATCH`; no `Content-Encoding`.",
   },
   BAD_USER_INPUT: {
-    means: "The body can be read, and has values that are not acceptable. `errors` lists every problem at once.",
+    means: "The body is well-formed but has invalid values. `errors` lists all of them.",
     remedy:
-      "Each entry of `errors` has a JSON Pointer to the place and says what is wrong. Correct all, and send it again.",
+      "Each entry of `errors` has a JSON Pointer to the value and a description. Correct all of them before you send the request again.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     means: "The `Idempotency-Key` was used in the last 24 hours for another request.",
-    remedy: "Use a new key for each new request, and the same key only to send the same one again.",
+    remedy: "Use a new key for each new request, and the same key only for retries.",
   },
   PRECONDITION_REQUIRED: {
-    means: "A change has to say what it was made from, so that nobody's work is lost.",
-    remedy: "Read the thing, and send its `ETag` in `If-Match`.",
+    means: "A change must name the version that it is based on, so that concurrent changes are not lost.",
+    remedy: "Read the resource, and send its `ETag` in `If-Match`.",
   },
   TOO_MANY_REQUESTS: {
-    means: "More requests came than are answered for one caller.",
-    remedy: "Wait as long as `Retry-After` says.",
+    means: "The caller exceeded its rate limit.",
+    remedy: "Wait for the seconds in `Retry-After`.",
   },
   HEADERS_TOO_LARGE: {
-    means: "The request's line and headers are longer than 16 KiB together.",
+    means: "The request line and the headers together exceed 16 KiB.",
     remedy: "Send fewer or shorter headers, or a shorter query.",
   },
   INTERNAL_SERVER_ERROR: {
-    means: "Something went wrong on our side. Nothing more is said of it here.",
-    remedy: "Tell us the `requestId`: our log has the rest under it.",
+    means: "An internal error. The response contains no details.",
+    remedy: "Report the `requestId` to the operators: the log contains the details under it.",
   },
   BAD_GATEWAY: {
-    means: "The service behind this path does not answer.",
+    means: "The service behind this path does not respond.",
     remedy:
-      "Try again after the seconds in `Retry-After`. A write whose answer got lost is safe to repeat with an `Idempotency-Key`.",
+      "Try again after the seconds in `Retry-After`. A write whose response was lost can be repeated safely with an `Idempotency-Key`.",
   },
   SERVICE_UNAVAILABLE: {
-    means: "Too much is under way at once, or the service is starting or stopping.",
+    means: "Too many requests are in progress, or the service is starting or stopping.",
     remedy: "Try again after the seconds in `Retry-After`.",
   },
   GATEWAY_TIMEOUT: {
-    means: "The service behind this path took too long. Whether a write was made is not known.",
-    remedy: "Read again, or repeat a request that is safe to repeat.",
+    means: "The service behind this path took too long. It is unknown whether a write was made.",
+    remedy: "Repeat a read. Repeat a write only with an `Idempotency-Key`, or read its result first.",
   },
 };
 

@@ -4,11 +4,11 @@ import { z } from "zod";
 /** A part of a document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** JSON Schemas from the schemas that validate; what has a name (`meta({ id })`) stands once, in `named`. */
+/** Writes zod schemas as JSON Schemas. Schemas with a name (`meta({ id })`) are referenced, and collected in `named`. */
 export interface SchemaBook {
   /**
-   * @param io whether it is read by us (`input`) or sent (`output`).
-   * @throws Error for a schema that JSON cannot say, and for two different ones of one name.
+   * @param io `input` for requests, `output` for responses.
+   * @throws Error for a schema without a JSON equivalent, and for two different schemas with one name.
    */
   write(schema: z.ZodType, io: "input" | "output"): Json;
   named(): Json;
@@ -17,26 +17,26 @@ export interface SchemaBook {
 export function createSchemaBook(): SchemaBook {
   const named = new Map<string, unknown>();
 
-  function keep(name: string, schema: unknown): void {
-    const standing = named.get(name);
-    if (standing !== undefined && !isDeepStrictEqual(standing, schema)) {
-      throw new Error(`Two different schemas are called ${name}.`);
+  function add(name: string, schema: unknown): void {
+    const existing = named.get(name);
+    if (existing !== undefined && !isDeepStrictEqual(existing, schema)) {
+      throw new Error(`Two different schemas have the name ${name}.`);
     }
     named.set(name, schema);
   }
 
   return {
     write(schema, io) {
-      // Inside of another one: a schema at the top loses its name.
-      const around = z.toJSONSchema(z.strictObject({ it: schema }), { io, target: "draft-2020-12" });
-      for (const [name, definition] of Object.entries(around.$defs ?? {})) keep(name, toComponents(definition));
-      return toComponents(around.properties?.["it"]) as Json;
+      // Wrapped in another schema: a schema at the top level would lose its name.
+      const wrapper = z.toJSONSchema(z.strictObject({ it: schema }), { io, target: "draft-2020-12" });
+      for (const [name, definition] of Object.entries(wrapper.$defs ?? {})) add(name, toComponents(definition));
+      return toComponents(wrapper.properties?.["it"]) as Json;
     },
     named: () => Object.fromEntries([...named].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-/** Where OpenAPI keeps what JSON Schema has in `$defs`. */
+/** Replaces references to `$defs` (JSON Schema) by those to `components/schemas` (OpenAPI). */
 function toComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toComponents);
   if (typeof value !== "object" || value === null) return value;

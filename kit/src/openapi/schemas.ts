@@ -1,28 +1,28 @@
 import { z } from "zod";
 
-/** What `text` of the validation tool refuses, inside of a pattern's brackets. */
-const refused = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
+/** The characters that `text` in errors/validate.ts rejects, for a character class. */
+const rejectedCharacters = String.raw`\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F`;
 
 /**
- * Says of a schema made by `text` what its refinements keep to themselves. Spaces at the ends are cut off before they count, which a
- * schema cannot say: what fits it is taken, and a few texts more are, with spaces around them.
+ * Adds the limits of a `text` schema, which are refinements, to its JSON Schema. Spaces at the ends are trimmed first, which a JSON Schema
+ * cannot express: the service also accepts some texts with surrounding spaces that do not match it.
  */
 export function withTextLimits<S extends z.ZodType>(
   schema: S,
   { min, max }: { readonly min: number; readonly max: number },
 ): S {
-  const some = `[^${refused}]*`;
-  // U+FEFF is a space to JavaScript, and not to every other reader of patterns.
-  const pattern = min === 0 ? `^${some}$` : String.raw`^${some}[^${refused}\s\uFEFF]${some}$`;
+  const anyText = `[^${rejectedCharacters}]*`;
+  // `\s` includes U+FEFF in JavaScript, but not in all other regular expression engines.
+  const pattern = min === 0 ? `^${anyText}$` : String.raw`^${anyText}[^${rejectedCharacters}\s\uFEFF]${anyText}$`;
   return schema.meta({ minLength: min, maxLength: max, pattern });
 }
 
-/** Text in an answer, of at most so many characters (code points). */
+/** Text in a response, of at most so many characters (code points). */
 export function shownText(max: number, example: string) {
-  return z.string().meta({ maxLength: max, pattern: `^[^${refused}]*$`, examples: [example] });
+  return z.string().meta({ maxLength: max, pattern: `^[^${rejectedCharacters}]*$`, examples: [example] });
 }
 
-/** An id as clients see it: a text that means nothing to them. */
+/** An id in a response: opaque for clients. */
 export function opaqueId(description: string, example: string) {
   return z
     .string()
@@ -32,7 +32,7 @@ export function opaqueId(description: string, example: string) {
     .meta({ description, examples: [example] });
 }
 
-/** An id that a list is asked for: whatever is sent is taken, and nothing is found under what can be no id. */
+/** An id in a list's filter: any text is accepted, and one that cannot be an id matches nothing. */
 export function anyId(description: string, example: string) {
   return z
     .string()
@@ -40,7 +40,7 @@ export function anyId(description: string, example: string) {
     .meta({ pattern: String.raw`^[^\u0000]*$`, description, examples: [example] });
 }
 
-/** Such an id in a path, where it is not empty, and short; what has a meaning of its own there is 404. */
+/** An id in a path: not empty and short. Characters with a meaning in URLs lead to 404. */
 export function anyIdInPath(description: string, example: string) {
   return z
     .string()
@@ -69,33 +69,33 @@ const cursorText = z
   .max(512)
   .regex(/^[A-Za-z0-9_-]+$/);
 
-/** `limit` and `cursor`, as every list reads them. */
+/** `limit` and `cursor` of every list. */
 export const pageFields = {
-  limit: wholeNumber(1, 100).default(20).meta({ description: "How many items at most." }),
+  limit: wholeNumber(1, 100).default(20).meta({ description: "The maximum number of items." }),
   cursor: cursorText.meta({
     description:
-      "Where the page begins: from `Link`, or from the answer's `page`. It holds for the list that it came from, with the same filters and order; any other is 400.",
+      "The start of the page, from `Link` or from `page` in the response. A cursor is valid only for the list that it came from, with the same filters and order; any other use is a 400.",
   }),
 };
 
-/** `sort` of a list that can be turned round. */
+/** `sort` of a list that supports both orders. */
 export const sortField = {
-  sort: z.enum(["newest", "oldest"]).default("newest").meta({ description: "Which items come first." }),
+  sort: z.enum(["newest", "oldest"]).default("newest").meta({ description: "The order of the items." }),
 };
 
-/** A list from version 2 on: the items, and the cursors of the pages beside it. */
+/** A list from version 2 on: the items, and the cursors of the adjacent pages. */
 export function pageOf(items: z.ZodType) {
-  const neighbour = cursorText.nullable();
+  const adjacentCursor = cursorText.nullable();
   return z.strictObject({
     data: z.array(items).max(100),
     page: z.strictObject({
-      next: neighbour.meta({ description: "The `cursor` of the page after this one; null when there is none." }),
-      prev: neighbour.meta({ description: "The `cursor` of the page before this one; null when there is none." }),
+      next: adjacentCursor.meta({ description: "The `cursor` of the next page; null if there is none." }),
+      prev: adjacentCursor.meta({ description: "The `cursor` of the previous page; null if there is none." }),
     }),
   });
 }
 
-/** A list in version 1: the items alone. */
+/** A list in version 1: only the items. */
 export function bareList(items: z.ZodType) {
   return z.array(items).max(100);
 }

@@ -1,56 +1,57 @@
 import pg from "pg";
 
-/** No connection could be had. It ends without a change to the service. */
+/** No connection is available at the moment. */
 export class NoConnection extends Error {
   override readonly name = "NoConnection";
 }
 
 export interface ConnectingOptions {
-  /** Whether anybody waits for a connection still. */
+  /** Whether any request waits for a connection. */
   isWanted(): boolean;
-  /** Told of each client that was refused, and of each that was not let ask during a rest. */
+  /** Called for each connection that the server refuses, and for each attempt that the pause prevents. */
   onRefusal(error: Error): void;
 }
 
-/** After a refusal the server is left in peace for so long, and by chance up to twice: many processes do not come back as one. */
-const restMsMin = 100;
+/** The pause after a refused connection: this long, plus up to as much at random, so that many processes do not retry at once. */
+const pauseMsMin = 100;
 
 /**
- * The clients of one `pg.Pool`. At a refusal that goes on to the next in its queue at once, so that a server which refuses would be asked
- * once for each who waits, or has waited: here it is asked no more until the rest is over, and never when nobody waits.
+ * The clients of one `pg.Pool`. After a refused connection the pool immediately connects for the next request in its queue, so that a server
+ * which refuses connections would get one attempt per waiting request. These clients make no attempt until the pause is over, nor when no
+ * request waits.
  */
 export function createConnecting({ isWanted, onRefusal }: ConnectingOptions) {
   const connecting = new Set<pg.Client>();
   let refusal: Error | undefined;
-  let restUntilMs = -Infinity;
+  let pauseEndsMs = -Infinity;
 
-  const isResting = () => performance.now() < restUntilMs;
+  const isPaused = () => performance.now() < pauseEndsMs;
 
-  function rest(error: Error): void {
+  function pause(error: Error): void {
     refusal = error;
-    restUntilMs = performance.now() + restMsMin * (1 + Math.random());
+    pauseEndsMs = performance.now() + pauseMsMin * (1 + Math.random());
   }
 
   class Client extends pg.Client {
     override connect(): Promise<pg.Client>;
-    override connect(told: (error: Error | null) => void): void;
-    override connect(told?: (error: Error | null) => void) {
-      if (!told) return super.connect();
+    override connect(callback: (error: Error | null) => void): void;
+    override connect(callback?: (error: Error | null) => void) {
+      if (!callback) return super.connect();
       connecting.add(this);
       const end = (error: Error | null) => {
-        if (error && isResting()) onRefusal(error);
+        if (error && isPaused()) onRefusal(error);
         connecting.delete(this);
-        told(error);
+        callback(error);
       };
-      if (isResting() || !isWanted()) {
-        // Not in this tick: `end` makes the pool go on to the next, and many may be in its queue.
+      if (isPaused() || !isWanted()) {
+        // In a later turn of the event loop: `end` makes the pool connect for the next request, and its queue may be long.
         return setImmediate(end, new NoConnection("PostgreSQL refuses connections", { cause: refusal }));
       }
       return super.connect((error: Error | null) => {
-        if (error) rest(error);
+        if (error) pause(error);
         end(error);
       });
     }
   }
-  return { Client, connecting, isResting };
+  return { Client, connecting, isPaused };
 }

@@ -6,60 +6,57 @@ export interface PoolOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectionsMax: number;
-  /** After this PostgreSQL ends a statement. */
+  /** PostgreSQL cancels a statement after this time. */
   readonly statementTimeoutMs: number;
-  /** After this PostgreSQL gives up waiting for a lock. */
+  /** PostgreSQL stops waiting for a lock after this time. */
   readonly lockTimeoutMs: number;
-  /** How long a request waits for a free connection. A connection that takes longer is not given up: it is for who comes next. */
+  /** How long a request waits for a free connection. A connection attempt that takes longer continues, for later requests. */
   readonly acquireTimeoutMs: number;
-  /** Told of each connection that breaks, idle or in use. */
+  /** Called for each connection that breaks, idle or in use. */
   readonly onError?: (error: Error) => void;
 }
 
-/**
- * A connection may take longer to come than anybody waits for it: on a machine without time to spare it would never come otherwise. Longer
- * than this it is not slow but lost.
- */
+/** A connection attempt may take longer than requests wait for it; on an overloaded machine it would otherwise never succeed. After this it fails. */
 const connectTimeoutMsMin = 10_000;
-/** Whoever comes when so many wait for each connection there may be would not be served in time. */
+/** With more waiting requests per connection, a new one would not be served in time. */
 const waitingPerConnectionMax = 200;
 
-/** `pg.Pool`, whose waits are our own: who stops waiting for a connection does not undo it. */
+/** A `pg.Pool` in which a request that stops waiting does not abort the connection attempt. */
 export function createPool(o: PoolOptions) {
   const waiting = new InFlightList<(reason: Error) => void>();
-  const refuseAll = (reason: Error) => waiting.items().forEach((refuse) => refuse(reason));
-  const { Client, connecting, isResting } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
+  const rejectAll = (reason: Error) => waiting.items().forEach((reject) => reject(reason));
+  const { Client, connecting, isPaused } = createConnecting({ isWanted: () => waiting.size > 0, onRefusal });
   const pool = new pg.Pool({ ...readSettings(o), max: o.connectionsMax, Client });
   const waitingMax = o.connectionsMax * waitingPerConnectionMax;
   const broken = new WeakSet<pg.Client>();
   let ended: Promise<void> | undefined;
-  // In use a connection has no listener of the pool's, and a dying server would end the process.
-  pool.on("connect", (client) => void client.on("error", (error) => tell(client, error)));
+  // The pool does not listen for errors of connections in use, and an unhandled `error` event would end the process.
+  pool.on("connect", (client) => void client.on("error", (error) => reportBroken(client, error)));
   pool.on("error", () => {});
 
   /**
-   * Where connections stand, whoever waits gets one of those: the pool begins no other while there are `max`, which it looks up each time.
-   * Where none does, there is nothing to wait for.
+   * If there are open connections, `max` is lowered to their number, so that waiting requests use those and the pool opens no others. If there
+   * are none, all waiting requests fail.
    */
   function onRefusal(error: Error): void {
-    const standing = pool.totalCount - connecting.size;
-    if (standing === 0) refuseAll(error);
-    else pool.options.max = standing;
+    const openCount = pool.totalCount - connecting.size;
+    if (openCount === 0) rejectAll(error);
+    else pool.options.max = openCount;
   }
 
-  /** @throws NoConnection after `acquireTimeoutMs`, and at once when there are too many; the server's refusal as it is. */
+  /** @throws NoConnection after `acquireTimeoutMs`, and immediately if too many requests wait; the server's error if it refuses connections. */
   async function acquire(): Promise<pg.PoolClient> {
     if (pool.ending) throw new NoConnection("The pool is closed");
-    // The pool's own count, in which those who gave up are until their turn comes: it is the queue that has to have an end.
-    if (pool.waitingCount >= waitingMax) throw new NoConnection(`${waitingMax} wait for a connection already`);
-    if (!isResting()) pool.options.max = o.connectionsMax;
-    const { promise: refused, reject } = Promise.withResolvers<never>();
+    // The pool's count includes requests that stopped waiting but are still in its queue, which must be bounded.
+    if (pool.waitingCount >= waitingMax) throw new NoConnection(`${waitingMax} requests already wait for a connection`);
+    if (!isPaused()) pool.options.max = o.connectionsMax;
+    const { promise: rejected, reject } = Promise.withResolvers<never>();
     const giveUp = () => reject(new NoConnection(`No connection was free for ${o.acquireTimeoutMs} ms`));
     const timer = setTimeout(giveUp, o.acquireTimeoutMs);
     const entry = waiting.add(reject);
     const connected = pool.connect();
     try {
-      return await Promise.race([connected, refused]);
+      return await Promise.race([connected, rejected]);
     } catch (error) {
       void connected.then((late) => late.release()).catch(() => {});
       throw error;
@@ -69,26 +66,26 @@ export function createPool(o: PoolOptions) {
     }
   }
 
-  /** Gives a connection back; one that is `lost` is closed. */
+  /** Returns a connection to the pool; a `lost` one is closed. */
   function release(client: pg.PoolClient, lost?: Error): void {
-    if (lost) tell(client, lost);
+    if (lost) reportBroken(client, lost);
     client.release(lost !== undefined);
   }
 
-  function tell(client: pg.Client, error: Error): void {
+  function reportBroken(client: pg.Client, error: Error): void {
     if (!broken.has(client)) o.onError?.(error);
     broken.add(client);
   }
 
-  /** What is in use may be used to its end; nobody gets another. Resolves when all of them were given back. */
+  /** Rejects waiting and later requests; connections in use remain. Resolves when all connections are released. */
   function close(): Promise<void> {
     ended ??= pool.end();
-    refuseAll(new NoConnection("The pool is closed"));
+    rejectAll(new NoConnection("The pool is closed"));
     for (const client of connecting) client.connection.stream.destroy();
     return ended;
   }
 
-  /** Those that stand, those of them that nobody uses, and who waits. */
+  /** Open connections, the idle ones among them, and waiting requests. */
   const readState = () => ({
     total: pool.totalCount - connecting.size,
     idle: pool.idleCount,
@@ -105,7 +102,7 @@ function readSettings(o: PoolOptions): pg.ClientConfig {
     statement_timeout: o.statementTimeoutMs,
     lock_timeout: o.lockTimeoutMs,
     idle_in_transaction_session_timeout: o.statementTimeoutMs * 2,
-    // A server that is gone without a word does not hold a request for longer than a statement may take.
+    // A server that has silently disappeared must not block a request for longer than a statement may take.
     query_timeout: o.statementTimeoutMs + 1_000,
     keepAlive: true,
   };

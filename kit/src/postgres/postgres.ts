@@ -4,15 +4,15 @@ import { AppError } from "../errors/app-error.ts";
 import { NoConnection } from "./connecting.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
-/** What a store needs: named statements with values, rows out. A statement's name is its prepared name and its name in telemetry. */
+/** Runs named SQL statements. The name is that of the prepared statement and its name in telemetry. */
 export interface Queryable {
   rows<Row>(name: string, text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
 export interface Database extends Queryable {
-  /** Runs the work in one transaction; a deadlock is tried again, at most twice. What `work` does besides SQL must bear that. */
+  /** Runs the work in one transaction. After a deadlock it is retried, at most twice, so side effects of `work` besides SQL must be idempotent. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** True when the database answers. */
+  /** Whether the database responds. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface PooledDatabase extends Database {
   readPool(): PoolState;
 }
 
-/** Connections that stand, and who waits for one, at this moment. */
+/** Open and idle connections, and waiting requests. */
 export interface PoolState {
   readonly total: number;
   readonly idle: number;
@@ -29,11 +29,11 @@ export interface PoolState {
 }
 
 export interface DatabaseOptions extends PoolOptions {
-  /** Told of every statement sent, by name. */
+  /** Called for every statement, with its name. */
   readonly onStatement?: (name: string) => void;
   /**
-   * Surrounds every statement sent, with the wait for a connection. Of a transaction also `acquire`, that wait by itself, `begin`, and
-   * `commit` or `rollback`.
+   * Wraps every statement, including the wait for a connection. For a transaction also `acquire` (only that wait), `begin`, and `commit` or
+   * `rollback`.
    */
   readonly aroundStatement?: <T>(name: string, run: () => Promise<T>) => Promise<T>;
 }
@@ -41,8 +41,8 @@ export interface DatabaseOptions extends PoolOptions {
 const deadlocksMax = 2;
 
 /**
- * A pool of connections with a bound on every wait. What the database cannot do now is an AppError SERVICE_UNAVAILABLE;
- * any other failure is a bug and stays as it is.
+ * A pool of connections with a bound on every wait. Temporary failures of the database become AppError SERVICE_UNAVAILABLE; any other
+ * failure is a bug and is rethrown unchanged.
  */
 export function createDatabase(o: DatabaseOptions): PooledDatabase {
   const pool = createPool(o);
@@ -81,8 +81,8 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
       await around("commit", () => client.query("commit"));
       return result;
     } catch (error) {
-      // The connection goes back to the pool only when it is known to be out of the transaction. One that has broken or fallen silent
-      // is not asked again: the caller would wait as long as for the statement before.
+      // The connection returns to the pool only if the transaction has certainly ended. A lost one gets no rollback: the caller would
+      // wait for it as long as for the statement before.
       if (isConnectionLost(error)) lost = error;
       else await around("rollback", () => client.query("rollback")).catch((reason: Error) => (lost = reason));
       throw error;
@@ -92,8 +92,8 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
   }
 
   return {
-    rows: (name, text, values) => translated(() => on().rows(name, text, values)),
-    transaction: (work) => translated(() => retryingDeadlocks(() => runTransaction(work))),
+    rows: (name, text, values) => translateErrors(() => on().rows(name, text, values)),
+    transaction: (work) => translateErrors(() => retryDeadlocks(() => runTransaction(work))),
     isReachable: () =>
       use((client) => client.query("select 1")).then(
         () => true,
@@ -104,14 +104,14 @@ export function createDatabase(o: DatabaseOptions): PooledDatabase {
   };
 }
 
-/** Whether an error is PostgreSQL's refusal of a value that is there already, under that constraint. */
+/** Whether the error is a violation of this constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.constraint === constraint;
 }
 
 /**
- * Refuses a database that may forget what it acknowledged.
- * @throws ConfigError naming the setting.
+ * Requires settings with which the database cannot lose acknowledged writes.
+ * @throws ConfigError that names the setting.
  */
 export async function requireDurability(database: Queryable): Promise<void> {
   const [settings] = await database.rows<{ fsync: string; synchronous_commit: string }>(
@@ -120,11 +120,11 @@ export async function requireDurability(database: Queryable): Promise<void> {
   );
   for (const [name, value] of Object.entries(settings ?? {})) {
     if (value === "off")
-      throw new ConfigError([`The database has ${name} = off: it would forget writes that were confirmed.`]);
+      throw new ConfigError([`The database has ${name} = off: it could lose acknowledged writes. Set it to on.`]);
   }
 }
 
-async function retryingDeadlocks<T>(run: () => Promise<T>): Promise<T> {
+async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await run();
@@ -134,12 +134,12 @@ async function retryingDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-async function translated<T>(run: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw isPassing(error)
-      ? new AppError("SERVICE_UNAVAILABLE", "The data cannot be reached at the moment. Try again shortly.", {
+    throw isTemporary(error)
+      ? new AppError("SERVICE_UNAVAILABLE", "The database is not reachable at the moment. Try again shortly.", {
           cause: error,
           retryAfterSeconds: 1,
           dependency: "database",
@@ -153,20 +153,20 @@ function isDeadlock(error: unknown): boolean {
 }
 
 /**
- * Classes 08 (but 08P01, a misuse of the protocol), 28 (not let in), 3D (not there), 53, 57, 58, and 25006 (a former primary), 25P03,
- * 40001, 40P01, 55P03 (PostgreSQL, appendix A), and what broke below them. All of them end without a change to the service.
+ * Failures that end without a change to the service: lost connections, and the PostgreSQL error classes (manual, appendix A) 08 without 08P01
+ * (a protocol violation), 28 (authorization), 3D (no such database), 53, 57, 58, and 25006 (a former primary), 25P03, 40001, 40P01, 55P03.
  */
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return isBroken(error);
   return /^(08(?!P01)|28|3D|53|57|58)|^(25006|25P03|40001|40P01|55P03)$/.test(error.code ?? "");
 }
 
-/** Whether the connection is of no more use after this: it failed, or PostgreSQL has ended the session (57P, 25P03, 08). */
+/** Whether the connection cannot be used any longer: it failed, or PostgreSQL has ended the session (57P, 25P03, 08). */
 function isConnectionLost(error: unknown): error is Error {
   return error instanceof pg.DatabaseError ? /^(08|57P|25P03)/.test(error.code ?? "") : isBroken(error);
 }
 
-/** Whether it was the connection that failed, not a statement. */
+/** Whether the connection failed, not a statement. */
 function isBroken(error: unknown): error is Error {
   if (error instanceof NoConnection) return true;
   if (error instanceof AppError || error instanceof pg.DatabaseError || !(error instanceof Error)) return false;

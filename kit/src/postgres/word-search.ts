@@ -1,9 +1,9 @@
 const wordsMax = 8;
 
 /**
- * A PostgreSQL `tsquery` for texts that have, for each word of the search, a word that begins with it. Words are what stands between
- * spaces, and at most eight count. Each is quoted, so it is always well-formed, and PostgreSQL takes it apart as it took the text:
- * `covid-19`, `node.js` and `3.14` find themselves.
+ * A PostgreSQL `tsquery` that matches texts which contain, for each word of the search, a word that starts with it. Words are separated by
+ * spaces; the first eight are used. Each is quoted, so the query is always well-formed, and PostgreSQL splits it like the text: a search for
+ * `covid-19`, `node.js` or `3.14` finds these words.
  */
 export function toWordPrefixQuery(search: string): string {
   return search
@@ -15,8 +15,8 @@ export function toWordPrefixQuery(search: string): string {
 }
 
 /**
- * The condition that a text column has the words of a `toWordPrefixQuery`, in any capitals. What databases of the "C" locale would fold
- * is ASCII alone, so the folding is named here; an index over the same words has to spell it likewise.
+ * The SQL condition that a text column matches a `toWordPrefixQuery`, ignoring case. The collation is explicit because the "C" locale folds
+ * only ASCII; an index must use the same expression.
  */
 export function matchesWords(column: string, placeholder: string): string {
   const fold = (text: string) => `lower(${text} collate pg_unicode_fast)`;

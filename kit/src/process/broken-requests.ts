@@ -2,11 +2,11 @@ import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { PendingResponses } from "./lifecycle.ts";
 
-/** Writes the rejection to the connection, and closes it. @param code of Node's parser; undefined for CONNECT. */
+/** Writes the rejection to the connection and closes it. @param code of Node's parser; undefined for CONNECT. */
 export type RejectConnection = (socket: Duplex, code: string | undefined) => void;
 
 /**
- * Rejects what never becomes a request: malformed bytes, too large headers, requests that take too long, CONNECT. The rejection is sent after
+ * Rejects input that never becomes a request: malformed bytes, too large headers, requests that take too long, CONNECT. The rejection is sent after
  * the pending responses to the requests before it on the same connection (RFC 9112, 9.3.2). Call it before the server listens.
  */
 export function rejectBrokenRequests(

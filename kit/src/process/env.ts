@@ -9,12 +9,12 @@ export interface VariableDescription {
   readonly required: boolean;
   readonly secret: boolean;
   readonly fallback: string | undefined;
-  /** The range or the choices, in words. */
+  /** The allowed range or choices, as text. */
   readonly range: string | undefined;
   readonly why: string;
 }
 
-interface Common {
+interface VariableOptions {
   /** One line of reason, for the README's table. */
   readonly why: string;
   readonly secret?: boolean;
@@ -22,35 +22,35 @@ interface Common {
 
 export interface EnvironmentReader {
   /** A whole number within [min, max]; the unit is the end of the variable's name. */
-  integer(name: string, o: Common & { fallback?: number; min: number; max: number }): number;
-  /** A whole number within [min, max], or undefined when the variable is not set: what it is about is off then. */
-  optionalInteger(name: string, o: Common & { min: number; max: number }): number | undefined;
+  integer(name: string, o: VariableOptions & { fallback?: number; min: number; max: number }): number;
+  /** A whole number within [min, max]; undefined if the variable is not set. */
+  optionalInteger(name: string, o: VariableOptions & { min: number; max: number }): number | undefined;
   /** A number within [min, max], with or without decimals. */
-  number(name: string, o: Common & { fallback: number; min: number; max: number }): number;
-  string(name: string, o: Common & { fallback?: string }): string;
-  optional(name: string, o: Common): string | undefined;
+  number(name: string, o: VariableOptions & { fallback: number; min: number; max: number }): number;
+  string(name: string, o: VariableOptions & { fallback?: string }): string;
+  optional(name: string, o: VariableOptions): string | undefined;
   /** An http(s) or postgres(ql) address. */
-  url(name: string, o: Common & { fallback?: string }): string;
-  optionalUrl(name: string, o: Common): string | undefined;
-  choice<const C extends string>(name: string, o: Common & { fallback?: C; of: readonly C[] }): C;
+  url(name: string, o: VariableOptions & { fallback?: string }): string;
+  optionalUrl(name: string, o: VariableOptions): string | undefined;
+  choice<const C extends string>(name: string, o: VariableOptions & { fallback?: C; of: readonly C[] }): C;
   /** Values separated by commas, trimmed, empty ones dropped. */
-  list(name: string, o: Common & { fallback?: readonly string[] }): readonly string[];
-  flag(name: string, o: Common & { fallback: boolean }): boolean;
-  /** All variables whose name begins with the prefix and goes on, by name. */
+  list(name: string, o: VariableOptions & { fallback?: readonly string[] }): readonly string[];
+  flag(name: string, o: VariableOptions & { fallback: boolean }): boolean;
+  /** All variables whose name starts with the prefix and is longer, by name. */
   withPrefix(prefix: string): Readonly<Record<string, string>>;
   /** Refuses an old variable name, so that its value is not ignored after an upgrade. */
   renamed(oldName: string, newName: string): void;
   /** Variables that are set and resemble one that is read. Complete once all variables are read. */
   readonly misspeltVariables: readonly MisspeltVariable[];
-  /** Reports what no single variable shows, such as two that exclude each other. */
+  /** Reports a problem of several variables, such as two that exclude each other. */
   problem(text: string): void;
 }
 
-/** The process cannot start as it is configured. `problems` names everything that is wrong, not only the first; `headline` what it concerns. */
+/** The configuration is invalid. `problems` lists all problems; `headline` names their subject. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[], headline = "The configuration cannot be used:") {
+  constructor(problems: readonly string[], headline = "The configuration is invalid:") {
     super(`${headline}\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     this.name = "ConfigError";
     this.problems = problems;
@@ -88,21 +88,21 @@ export function readEnvironment<T>(environment: Environment, read: (env: Environ
   throw new ConfigError([...problems, ...hints]);
 }
 
-/** Environments that want to know what is asked of them; only describeEnvironment puts one in. */
+/** Environments that record which variables are read; only `describeEnvironment` adds one. */
 const recorders = new WeakMap<Environment, Recorder>();
 type Recorder = (description: VariableDescription) => void;
 
-/** The variables that a `readConfig` asks for, in its order: what a README's table is held against. */
+/** Lists the variables that `readConfig` reads, in its order. Tests compare the READMEs' tables with it. */
 export function describeEnvironment(readConfig: (environment: Environment) => unknown): readonly VariableDescription[] {
-  const found: VariableDescription[] = [];
-  const nothingSet: Environment = {};
-  recorders.set(nothingSet, (description) => found.push(description));
+  const descriptions: VariableDescription[] = [];
+  const emptyEnvironment: Environment = {};
+  recorders.set(emptyEnvironment, (description) => descriptions.push(description));
   try {
-    readConfig(nothingSet);
+    readConfig(emptyEnvironment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
   }
-  return found;
+  return descriptions;
 }
 
 type VariableReader = Omit<EnvironmentReader, "withPrefix" | "renamed" | "misspeltVariables">;
@@ -113,7 +113,7 @@ function createReader(environment: Environment, problems: string[], record: Reco
   function read<T>(
     name: string,
     kind: VariableDescription["kind"],
-    o: Common & { fallback?: T; range?: string; placeholder: T; required?: boolean },
+    o: VariableOptions & { fallback?: T; range?: string; placeholder: T; required?: boolean },
     parse: (text: string) => T | undefined,
   ): T {
     const required = o.required ?? o.fallback === undefined;
@@ -177,20 +177,20 @@ function pickWithPrefix(environment: Environment, prefix: string): Readonly<Reco
   return Object.fromEntries(Object.entries(environment).filter(isSet));
 }
 
-interface Range {
+interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
 
-function integerRange({ min, max }: Range): string {
+function integerRange({ min, max }: NumberRange): string {
   return `an integer from ${min} to ${max}`;
 }
 
-function readInteger(text: string, range: Range): number | undefined {
+function readInteger(text: string, range: NumberRange): number | undefined {
   return /^-?\d{1,15}$/.test(text) ? within(Number(text), range) : undefined;
 }
 
-function within(value: number, { min, max }: Range): number | undefined {
+function within(value: number, { min, max }: NumberRange): number | undefined {
   return value >= min && value <= max ? value : undefined;
 }
 

@@ -1,13 +1,13 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-// The system takes the ports of outgoing connections from 32768 upwards (Linux, net.ipv4.ip_local_port_range):
-// one chosen from there can be taken again between our choice and the listening.
+// Linux takes the ports of outgoing connections from 32768 upwards (net.ipv4.ip_local_port_range). A port from that range
+// could be taken between this choice and the call of `listen`.
 const lowestPort = 20_000;
 const highestPort = 32_767;
 const attemptsMax = 100;
 
-/** Whether nobody listens on this port of `host` now (it says nothing about the next millisecond). */
+/** Whether no process listens on this port of `host` at this moment. */
 export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -16,7 +16,7 @@ export function isPortFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   });
 }
 
-/** A port between 20000 and 32767 on which nobody listens. Throws after 100 taken ones. */
+/** Finds a free port between 20000 and 32767. @throws Error after 100 ports in use. */
 export async function pickFreePort(host = "127.0.0.1"): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1);

@@ -23,59 +23,59 @@ export interface ServerOptions {
   readonly name: string;
   readonly handler: RequestListener;
   readonly host: string;
-  /** The variable that says the port: for whoever finds it taken. `PORT` unless given. */
+  /** The variable that configures the port, for the error message. Default `PORT`. */
   readonly portVariable?: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
   isReady(): boolean | Promise<boolean>;
-  /** What runs here, such as its version: readiness says it too. Asked each time. */
+  /** Fields such as the version, which the readiness response contains. Called for each. */
   about?(): Readonly<Record<string, string>>;
   /** Called once, after the last request. */
   close(): Promise<void>;
-  /** How long the process answers as usual after readiness said 503, so that balancers see it. */
+  /** How long the process continues to accept requests after readiness is 503, so that load balancers notice. */
   readonly drainDelayMs: number;
   /** How long responses to complete requests may take after that; requests that are not complete have at most a second. */
   readonly shutdownGraceMs: number;
-  /** Lets a successor listen on the same port before this process stops (SO_REUSEPORT, Linux), and tells a parent process once this one does. */
+  /** Lets a successor listen on the same port before this process stops (SO_REUSEPORT, Linux), and notifies a parent process once this one listens. */
   readonly reusePort?: boolean;
   /** Time for a client to send its headers, and its whole request. Defaults 10 s and 30 s. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   /** Node's option: a request without a body has ended when the handler gets it, and never emits `end`. Saves 6 % of a cache hit. */
   readonly optimizeEmptyRequests?: boolean;
-  /** Receives the server before it listens: for `clientError` and the like. */
+  /** Called with the server before it listens, to add listeners such as `clientError`. */
   prepare?(server: Server, pendingResponses: PendingResponses): void;
 }
 
 /**
- * One HTTP server of ours: `GET /health/live` (200 while the process runs), `GET /health/ready` (200 or 503), everything else to the handler.
- * @throws ConfigError naming the port when it is taken.
+ * Starts an HTTP server: `GET /health/live` (200 while the process runs), `GET /health/ready` (200 or 503), all else to the handler.
+ * @throws ConfigError that names the port, if it is in use.
  */
 export async function startServer(o: ServerOptions): Promise<RunningServer> {
   let draining = false;
   const isReady = async () => !draining && (await o.isReady());
-  const owed = createPendingResponseList();
+  const pendingResponses = createPendingResponseList();
   const { optimizeEmptyRequests = false } = o;
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
-    owed.add(response);
-    if (request.url?.startsWith("/health/")) return void answerHealth(request, response, isReady, o.about);
+    pendingResponses.add(response);
+    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, isReady, o.about);
     o.handler(request, response);
   });
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
   server.requestTimeout = o.requestTimeoutMs ?? 30_000;
   server.keepAliveTimeout = 65_000;
-  o.prepare?.(server, owed.ofConnection);
+  o.prepare?.(server, pendingResponses.ofConnection);
   await listen(server, o);
   if (o.reusePort) process.send?.("listening");
   const { port } = server.address() as AddressInfo;
 
   async function drainOnce(): Promise<void> {
     draining = true;
-    owed.makeLast();
+    pendingResponses.closeConnections();
     o.log.info({ drainDelayMs: o.drainDelayMs, shutdownGraceMs: o.shutdownGraceMs }, "draining");
     await wait(o.drainDelayMs);
-    await closeServer(server, owed, o.shutdownGraceMs);
+    await closeServer(server, pendingResponses, o.shutdownGraceMs);
     await o.close();
     o.log.info("stopped");
   }
@@ -105,7 +105,7 @@ export function stopOnSignals(servers: readonly Stoppable[], log: Log): void {
   process.on("SIGTERM", stop).on("SIGINT", stop);
 }
 
-async function answerHealth(
+async function respondToHealth(
   request: IncomingMessage,
   response: ServerResponse,
   isReady: () => Promise<boolean>,
@@ -158,7 +158,7 @@ function listen(
       const taken = error.code === "EADDRINUSE";
       reject(
         taken
-          ? new ConfigError([`${name}: port ${port} on ${host} is taken. Free it, or set ${portVariable} to another.`])
+          ? new ConfigError([`${name}: port ${port} on ${host} is in use. Free it, or set ${portVariable} to another.`])
           : error,
       );
     });
@@ -167,15 +167,15 @@ function listen(
 }
 
 /**
- * How long a connection may go on without a complete request once no complete request is pending: a request whose bytes are on their way
- * needs a few round trips, and a client that never finishes one must not hold the process for the whole grace.
+ * How long a connection may remain without a complete request once no complete request is pending. A request that is being received needs a
+ * few round trips; a client that never completes one must not delay the process for the whole grace period.
  */
 const incompleteRequestGraceMs = 1_000;
 
 /**
- * Closes the listener first. Responses to complete requests have `graceMs`. Idle connections are closed after them: until then each may be
- * used for one more request, so that none is closed while its client sends one. Connections with half a request, or that never had one,
- * are closed last.
+ * Closes the listener, then waits up to `graceMs` for the responses to complete requests. Idle connections are closed after that: until then
+ * each may send one more request, so that none is closed while its client sends one. Connections with an incomplete request, or without
+ * any, are closed last.
  */
 async function closeServer(server: Server, pending: PendingResponseList, graceMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);

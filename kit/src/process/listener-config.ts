@@ -1,7 +1,7 @@
 import type { EnvironmentReader } from "./env.ts";
 import type { MisspeltVariable } from "./misspelt-variables.ts";
 
-/** How one of our processes listens, logs and stops. Times in milliseconds. */
+/** How a process listens, logs and stops. Times in milliseconds. */
 export interface ListenerConfig {
   readonly port: number;
   readonly host: string;

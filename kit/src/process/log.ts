@@ -2,7 +2,7 @@ import { type LogFn, type Logger, pino } from "pino";
 import { describeError } from "../errors/describe-error.ts";
 import { scrubFields } from "../errors/scrub.ts";
 
-/** What our rooms need of a logger. Fields first, then the sentence. */
+/** The logger's interface: fields first, then the message. */
 export type Log = Pick<ReturnType<typeof pino>, "debug" | "info" | "warn" | "error" | "fatal">;
 
 export interface LogOptions {
@@ -10,11 +10,11 @@ export interface LogOptions {
   readonly name: string;
   /** pino's levels: `fatal error warn info debug trace silent`. */
   readonly level: string;
-  /** What runs here, on every line. */
+  /** The version that runs, on every line. */
   readonly version?: string;
-  /** Fields of the request under way where a line is written, such as `requestId` and `trace_id`. */
+  /** Fields of the current request, such as `requestId` and `trace_id`, added to every line. */
   readonly context?: () => object;
-  /** Told the level of each line of level warn and above. */
+  /** Called with the level of each line of level warn and above. */
   readonly onTrouble?: (level: string) => void;
   readonly destination?: NodeJS.WritableStream;
 }
@@ -22,9 +22,8 @@ export interface LogOptions {
 const warnLevel = 40;
 
 /**
- * JSON lines with ISO times on standard output (or `destination`), there a quarter of a second later at most, and from warn on at once. What
- * could hold a secret is redacted: names that say so, tokens and mail addresses wherever they stand, and of errors everything that is not known
- * to be harmless.
+ * Writes JSON lines with ISO times to standard output (or `destination`), within 250 ms, from level warn on immediately. Fields with secret
+ * names, tokens and email addresses are redacted, and of errors only properties without client data are logged.
  */
 export function createLog({ name, level, version, context, onTrouble, destination }: LogOptions): Log {
   const options = {
@@ -45,20 +44,20 @@ export function createLog({ name, level, version, context, onTrouble, destinatio
   return pino({ ...options, hooks: { logMethod: output.logMethod } }, output.stream);
 }
 
-/** Lines wait for one another, so that a request that is logged does not pay for a system call of its own. */
+/** Lines are buffered, so that not every logged request costs a system call. */
 const bytesMin = 4_096;
 const waitMs = 250;
 
-interface Output {
+interface BufferedOutput {
   readonly stream: ReturnType<typeof pino.destination>;
-  /** In the place of pino's own: writes the line, and sees to it that it does not wait for ever. */
+  /** Replaces pino's method: writes the line and schedules the flush of the buffer. */
   logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void;
 }
 
-let processOutput: Output | undefined;
+let processOutput: BufferedOutput | undefined;
 
-/** Standard output, one for the process. Lines that wait are written as the process ends, in whatever way but by `kill -9`. */
-function openOutput(): Output {
+/** Standard output, one per process. Buffered lines are written when the process exits, unless by SIGKILL. */
+function openOutput(): BufferedOutput {
   if (processOutput) return processOutput;
   const stream = pino.destination({ minLength: bytesMin, sync: true });
   let timer: NodeJS.Timeout | undefined;
@@ -72,7 +71,7 @@ function openOutput(): Output {
     stream,
     logMethod(args, method, level) {
       method.apply(this, args);
-      // The process may be about to die of what it tells.
+      // The process may be about to end because of this problem.
       if (level >= warnLevel) write();
       else timer ??= setTimeout(write, waitMs).unref();
     },

@@ -1,8 +1,8 @@
 import { ConfigError } from "./env.ts";
 
 /**
- * Runs a process's `main`. What keeps it from starting is said on standard error for whoever reads the terminal: a wrong configuration
- * as a list of its problems, anything else with its stack. The exit code is 1 then.
+ * Runs a process's `main`. If it fails to start, prints the reason on standard error and exits with 1: the problems of an invalid
+ * configuration, else the error with its stack.
  */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {

@@ -1,21 +1,21 @@
 import type { Log } from "./log.ts";
 
-/** A variable that the process does not read, and the variable that its name most likely stands for. */
+/** A variable that the process does not read, and the read variable with the most similar name. */
 export interface MisspeltVariable {
   readonly name: string;
   readonly nearest: string;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface KnownNames {
   /** Read by name. */
   readonly names: ReadonlySet<string>;
-  /** Every name that begins with one of them is read, such as `SUBGRAPH_URL_`. */
+  /** All names with one of these prefixes are read, such as `SUBGRAPH_URL_`. */
   readonly prefixes: ReadonlySet<string>;
 }
 
-/** Two edits of a short name lead to another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
+/** Two edits turn a short name into another word: `HOME` and `PATH` are two edits from `HOST` and `PORT`. */
 const shortCharactersMax = 7;
 const editsMax = 2;
 const editsOfShortMax = 1;
@@ -26,7 +26,10 @@ const charactersMax = 100;
  * Variables that are set, that the process does not read, and whose names are at most two edits from one that it reads. Names of
  * Kubernetes' service links are left out: they are made from the names of services.
  */
-export function findMisspeltVariables(environment: Variables, known: KnownNames): readonly MisspeltVariable[] {
+export function findMisspeltVariables(
+  environment: EnvironmentVariables,
+  known: KnownNames,
+): readonly MisspeltVariable[] {
   const prefixes = [...known.prefixes];
   const unknown = Object.keys(environment).filter(
     (name) =>
@@ -39,7 +42,7 @@ export function findMisspeltVariables(environment: Variables, known: KnownNames)
   return unknown.flatMap((name) => findNearest(name, known) ?? []);
 }
 
-/** One line for each, at start: the process runs on without the values. Values are not logged, they may be secrets. */
+/** Logs one line for each at start; the process ignores the values. Values are not logged, since they may be secrets. */
 export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVariable[]): void {
   for (const { name, nearest } of variables)
     log.warn({ variable: name, nearest }, `unknown variable ${name} ignored: did you mean ${nearest}?`);
@@ -50,7 +53,7 @@ export function warnOfMisspeltVariables(log: Log, variables: readonly MisspeltVa
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). The first of them shows that there is
  * such a service, so that `ADMIM_PORT` alone is a spelling mistake.
  */
-function isServiceLink(name: string, environment: Variables): boolean {
+function isServiceLink(name: string, environment: EnvironmentVariables): boolean {
   const [, service] = /^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$/.exec(name) ?? [];
   return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
 }
@@ -58,15 +61,15 @@ function isServiceLink(name: string, environment: Variables): boolean {
 function findNearest(name: string, { names, prefixes }: KnownNames): MisspeltVariable | undefined {
   let nearest: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;
-  const compare = (part: string, read: string, suggestion: string) => {
-    const edits = countEdits(part, read);
-    const max = Math.min(part.length, read.length) <= shortCharactersMax ? editsOfShortMax : editsMax;
+  const compare = (part: string, knownName: string, suggestion: string) => {
+    const edits = countEdits(part, knownName);
+    const max = Math.min(part.length, knownName.length) <= shortCharactersMax ? editsOfShortMax : editsMax;
     if (edits > max || edits >= fewest) return;
     nearest = suggestion;
     fewest = edits;
   };
   for (const one of names) compare(name, one, one);
-  // What follows a prefix is free.
+  // The rest of a name with a prefix is not checked.
   for (const prefix of prefixes) compare(name.slice(0, prefix.length), prefix, `${prefix}…`);
   return nearest === undefined ? undefined : { name, nearest };
 }

@@ -1,26 +1,26 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** One process and no other: process ids are used again, a pid together with its start is not. */
+/** Identifies one process. Process ids are reused; the pair of id and start time is unique. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the system's own words (clock ticks since boot on Linux); only good for comparing. */
+  /** The start time in a system-specific format (clock ticks since boot on Linux), only for comparison. */
   readonly startedAt: string;
 }
 
-/** The identity of a process that runs now; undefined when there is none, or only its unreaped remains (a zombie). */
+/** The identity of a running process; undefined if there is none, or only a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Whether exactly this process still runs. */
+/** Whether this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
 
-// proc_pid_stat(5): "pid (command) state …", the start is field 22. The command may hold blanks and parentheses,
-// therefore we count from the last one.
+// proc_pid_stat(5): "pid (command) state …", the start time is field 22. The command may contain blanks and
+// parentheses, so the fields are counted from the last parenthesis.
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -33,8 +33,10 @@ function startFromProc(pid: number): string | undefined {
 
 function startFromPs(pid: number): string | undefined {
   try {
-    const asked = ["-o", "stat=,lstart=", "-p", String(pid)];
-    const [state = "", ...start] = execFileSync("ps", asked, { encoding: "utf8", timeout: 5_000 }).trim().split(/\s+/);
+    const psArguments = ["-o", "stat=,lstart=", "-p", String(pid)];
+    const [state = "", ...start] = execFileSync("ps", psArguments, { encoding: "utf8", timeout: 5_000 })
+      .trim()
+      .split(/\s+/);
     return state === "" || state.startsWith("Z") ? undefined : start.join(" ");
   } catch {
     return undefined;

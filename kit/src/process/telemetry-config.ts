@@ -9,7 +9,7 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
-/** What a process shows of itself to those who run it. All of it is off unless its variable is set, but for the access log of failures. */
+/** The telemetry of a process. Each part is off unless its variable is set, except the access log of failed requests. */
 export interface TelemetryConfig {
   /** Undefined: no metrics, no listener. 0 takes any free port. */
   readonly adminPort: number | undefined;
@@ -20,15 +20,15 @@ export interface TelemetryConfig {
 }
 
 export interface TracingConfig {
-  /** Where OTLP is taken over HTTP, without `/v1/traces`. Undefined: no tracing. */
+  /** The OTLP/HTTP endpoint, without `/v1/traces`. Undefined: no tracing. */
   readonly endpoint: string | undefined;
   readonly serviceName: string;
   readonly sampler: (typeof samplers)[number];
-  /** Of the requests whose caller has not decided, 0 to 1. */
+  /** The share of traced requests, 0 to 1, among those whose caller has no trace. */
   readonly ratio: number;
 }
 
-/** @param name the process's, as its log lines say it. */
+/** @param name of the process, as in its log lines. */
 export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly name: string }): TelemetryConfig {
   return {
     adminPort: env.optionalInteger("ADMIN_PORT", {
@@ -56,7 +56,7 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
   };
 }
 
-/** OpenTelemetry's own variables; the exporter reads further ones, such as OTEL_EXPORTER_OTLP_HEADERS, by itself. */
+/** OpenTelemetry's standard variables. The exporter also reads others, such as OTEL_EXPORTER_OTLP_HEADERS. */
 function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig {
   return {
     endpoint: env.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", {

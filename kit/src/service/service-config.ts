@@ -2,7 +2,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from "../pr
 import { type ListenerConfig, readListenerConfig } from "../process/listener-config.ts";
 import { readTelemetryConfig, type TelemetryConfig } from "../process/telemetry-config.ts";
 
-/** What each service is told by its environment. Times in milliseconds. */
+/** The configuration of a service. Times in milliseconds. */
 export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
   readonly profile: "development" | "production";
   readonly databaseUrl: string;
@@ -20,7 +20,7 @@ export interface ServiceConfig extends ListenerConfig, TelemetryConfig {
 /** The local issuer of development, on its default port. */
 const localIssuer = "http://127.0.0.1:4020";
 
-/** Where tokens come from. Production names its own provider, and never the local one, which gives tokens to anybody. */
+/** The token issuer. Production must configure its own, never the local issuer, which issues tokens without authentication. */
 export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfig["profile"]) {
   const local = profile === "development" ? { fallback: localIssuer } : {};
   const localKeys = profile === "development" ? { fallback: `${localIssuer}/.well-known/jwks.json` } : {};
@@ -37,7 +37,7 @@ export function readIdentityConfig(env: EnvironmentReader, profile: ServiceConfi
 }
 
 interface ServiceDefaults {
-  /** What the service is called in traces. */
+  /** The service's name in traces. */
   readonly name?: string;
   readonly port: number;
 }
@@ -88,7 +88,7 @@ export function readServiceConfig(
   });
 }
 
-/** A container or host named `issuer`, or port 4020 of this machine, is the local one. */
+/** The local issuer is a host named `issuer`, or port 4020 of this machine. */
 function isLocalIssuer(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url) return false;

@@ -21,15 +21,15 @@ import { createRequestFailures } from "../telemetry/request-failures.ts";
 import { createServiceTelemetry, type ServiceTelemetry } from "../telemetry/service-telemetry.ts";
 import type { ServiceObserver } from "../telemetry/service-observer.ts";
 
-/** What a service's app is made of; tests hand in their own. */
+/** The dependencies of a service's app; tests provide their own. */
 export interface ServiceParts {
-  /** The service's, by which its own failures are counted in the log. */
+  /** The service's name, by which the log counts its failures. */
   readonly name: string;
   readonly database: Database;
   readonly authenticate: Authenticate;
   readonly cursors: Cursors;
   readonly log: Log;
-  /** Without one nothing is counted, traced or put in the access log. */
+  /** Without it requests are neither counted nor traced nor in the access log. */
   readonly observer?: ServiceObserver | undefined;
 }
 
@@ -38,16 +38,16 @@ export interface ServiceApp {
   stop(): Promise<void>;
 }
 
-/** What a service brings to its doors; the rest is the same in every house. */
+/** The parts of the two endpoints that differ by service. */
 export interface ServiceEndpoints<Context extends object, R extends readonly RouteDeclaration[]> {
   /** The service's `schema.graphql`. */
   readonly schema: URL;
   /** Typed by the service's generated types. */
   readonly resolvers: object;
-  /** Everything a GraphQL request needs, made anew for each. */
+  /** Called for each GraphQL request. */
   readonly createContext: (identity: Identity) => Context;
   readonly routes: R;
-  /** By version. A route without a handler, or a handler without a route, does not compile and does not start. */
+  /** By version. A route without a handler, or a handler without a route, is a type error and prevents the start. */
   readonly handlers: Readonly<Record<number, Handlers<R>>>;
 }
 
@@ -75,8 +75,8 @@ export async function createServiceApp<Context extends object, const R extends r
   if (observer) app.use((request, response, next) => observer.observe(request, response, next));
   app.use("/graphql", graphql.router);
   for (const [version, ofVersion] of Object.entries(handlers)) {
-    const door = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
-    app.use(`/rest/v${version}`, createRestEndpoint(door));
+    const options = { version: Number(version), routes, handlers: ofVersion, authenticate, failures, observer };
+    app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
   app.use((request, response) => {
     writeProblem(response, new AppError("NOT_FOUND", "There is nothing at this path."), {
@@ -84,7 +84,7 @@ export async function createServiceApp<Context extends object, const R extends r
       requestId: readRequestId(request.headers["x-request-id"]),
     });
   });
-  // The router's own refusal, a path that is no percent-encoded UTF-8, comes past every handler; Express would answer it with a page.
+  // The router rejects a path that is not percent-encoded UTF-8 before any handler runs; Express would respond with an HTML page.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     rejectRequest(failures, request, response, toPathError(error));
   });
@@ -137,13 +137,13 @@ export interface ServiceProcessOptions {
   /** The folder of the service's migrations. */
   readonly migrations: URL;
   readonly createApp: (parts: ServiceParts) => Promise<ServiceApp>;
-  /** What has to hold before the service listens. */
+  /** Checked before the service listens. @throws ConfigError. */
   readonly check?: (database: Database) => Promise<void>;
-  /** `migrate` applies the migrations and ends; nothing serves. */
+  /** `migrate` applies the migrations and exits without serving. */
   readonly command: string | undefined;
 }
 
-/** A service's process from its parts to its end. */
+/** Runs a service's process until it is stopped by a signal. */
 export async function runService(o: ServiceProcessOptions): Promise<void> {
   if (o.command === "migrate") {
     const log = createLog({ name: o.name, level: o.config.logLevel });
@@ -155,7 +155,7 @@ export async function runService(o: ServiceProcessOptions): Promise<void> {
   warnOfMisspeltVariables(log, o.config.misspeltVariables);
   const server = await serve(o, telemetry);
   stopOnSignals([server], log);
-  // Said last: whoever reads it may send a signal at once.
+  // Logged last: its reader may send a signal immediately.
   log.info({ url: server.url }, "listening");
 }
 
@@ -167,8 +167,8 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   const authenticate = createAuthenticator({
     ...config,
     trace: telemetry.trace,
-    onKeysFetched: telemetry.countKeysAsked,
-    onKeysError: (error) => log.warn({ err: error }, "the token keys could not be renewed: the known ones go on"),
+    onKeysFetched: telemetry.countKeysFetch,
+    onKeysError: (error) => log.warn({ err: error }, "token keys could not be fetched: the known keys remain in use"),
   });
   const cursors = createCursors(config.cursorKeys);
   const app = await o.createApp({ name: o.name, database, authenticate, cursors, log, observer: telemetry.observer });

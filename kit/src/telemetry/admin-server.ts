@@ -6,22 +6,19 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 
 export interface AdminServerOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number;
   /** The metrics in Prometheus' text format. */
   write(): Promise<string>;
   isReady(): boolean | Promise<boolean>;
 }
 
-/**
- * A listener of its own for those who run the process: `GET /metrics`, and the health that the door shows as well. Nothing here asks who
- * calls, so it is never published.
- */
+/** A separate listener for operators: `GET /metrics` and the health endpoints. It has no authentication, so it must never be published. */
 export function startAdminServer({ host, port, write, isReady }: AdminServerOptions): Promise<RunningServer> {
   return startServer({
     name: "metrics",
     portVariable: "ADMIN_PORT",
-    handler: (request, response) => void answer(request, response, write),
+    handler: (request, response) => void serveMetrics(request, response, write),
     host,
     port,
     log: silentLog,
@@ -33,8 +30,8 @@ export function startAdminServer({ host, port, write, isReady }: AdminServerOpti
 }
 
 /**
- * Starts that listener if the configuration has a port for it. Called once, after the process has announced its label values: logs the
- * metrics that have too many of these for a zero each.
+ * Starts the admin listener if its port is configured. Call it after the process has announced its label values: it logs the metrics that
+ * have too many of them for a zero each.
  */
 export async function showMetrics(
   { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,
@@ -43,13 +40,17 @@ export async function showMetrics(
 ): Promise<RunningServer | undefined> {
   if (adminPort === undefined) return undefined;
   const admin = await startAdminServer({ host: adminHost, port: adminPort, write: () => metrics.write(), isReady });
-  log.info({ url: `${admin.url}/metrics` }, "showing metrics");
+  log.info({ url: `${admin.url}/metrics` }, "metrics listening");
   for (const missing of metrics.listMissingZeros())
     log.warn(missing, "label sets of a metric have no zero: rates miss the first event of each");
   return admin;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, write: () => Promise<string>): Promise<void> {
+async function serveMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  write: () => Promise<string>,
+): Promise<void> {
   if (request.url?.split("?", 1)[0] !== "/metrics") return void response.writeHead(404).end();
   if (request.method !== "GET" && request.method !== "HEAD") {
     return void response.writeHead(405, { Allow: "GET, HEAD" }).end();
@@ -62,7 +63,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, write:
     });
     response.end(request.method === "HEAD" ? undefined : text);
   } catch {
-    // A gauge that cannot be read is a bug, and costs the scrape: Prometheus shows the process as down.
+    // A gauge that cannot be read is a bug. The scrape fails, and Prometheus reports the process as down.
     response.writeHead(500).end();
   }
 }

@@ -1,13 +1,13 @@
-/** How many replicas of each service are left out, by what is told of them. */
+/** Counts the ejected replicas of each service from their observations. */
 export interface EjectedReplicas {
   eject(service: string, replica: string): void;
-  /** It is back, or gone for good. */
+  /** The replica is healthy again, or no longer exists. */
   restore(service: string, replica: string): void;
-  /** Of every service that was ever named here. */
+  /** By service, including those whose replicas are all healthy again. */
   counts(): ReadonlyMap<string, number>;
 }
 
-/** Bounded by the services and the replicas that their names have. */
+/** Bounded by the number of services and replicas. */
 export function createEjectedReplicas(): EjectedReplicas {
   const services = new Map<string, Set<string>>();
   const ejectedOf = (service: string) => {

@@ -1,32 +1,32 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Log } from "../process/log.ts";
 
-/** What failures are counted by. All three are for the log, never for a client. */
+/** The properties by which failures are counted. They are for the log, never for clients. */
 export interface Failure {
   /** The subgraph or service. */
   readonly service: string;
   /** Its URL and address; undefined when no replica was chosen. */
   readonly replica: string | undefined;
-  /** One word of a small set, such as a code. */
+  /** A code or another value of a small set. */
   readonly reason: string;
 }
 
 /** Log lines of requests to services that fail, few enough to be read during an outage. */
 export interface FailureLog {
-  /** Logs the first failure with this service, replica and reason whole, and counts the further ones. */
+  /** Logs the first failure with this service, replica and reason in full, and counts further ones. */
   report(failure: Failure, details: object, message: string): void;
-  /** Logs the counts since the last line. Each later failure is logged whole: few requests end after it. */
+  /** Logs the counts since the last line. Each later failure is logged in full, since few requests end after it. */
   close(): void;
 }
 
 const intervalMs = 10_000;
 /** Intervals without a failure after which a group is deleted: rare failures are one outage. */
 const quietIntervalsMax = 3;
-/** Pairs of replica and reason that are logged apart, for each service. Further ones are counted as replica `other`. */
+/** Pairs of replica and reason that are logged separately, per service. Further ones are counted as replica `other`. */
 const groupsMax = 100;
 
 /** Failures with one replica and one reason. */
-interface Group {
+interface FailureGroup {
   readonly failure: Failure;
   /** Since the last line. */
   count: number;
@@ -36,7 +36,7 @@ interface Group {
 
 /** From a service's first failure until it has no group. */
 interface Outage {
-  readonly groups: Map<string, Group>;
+  readonly groups: Map<string, FailureGroup>;
   readonly startedMs: number;
   lastMs: number;
   count: number;
@@ -45,7 +45,7 @@ interface Outage {
 /**
  * Logs the first failure of each replica and reason with its details, such as the stack; then the count of each replica and reason every 10 s,
  * and a line when the service has not failed for 30 s. After 30 s without a failure a replica and reason counts as new, even while others of
- * the service fail. The access log says which requests failed.
+ * the service fail. The access log lists the requests that failed.
  */
 export function createFailureLog(log: Log): FailureLog {
   const outages = new Map<string, Outage>();
@@ -74,7 +74,7 @@ export function createFailureLog(log: Log): FailureLog {
     if (outages.size === 0) stop();
   }
 
-  /** In the context of no request: its log lines would have the id of the request that starts the timer. */
+  /** Without the context of a request: otherwise its log lines would have the id of the request that starts the timer. */
   const tickOutsideRequests = AsyncLocalStorage.bind(tick);
 
   function stop(): void {

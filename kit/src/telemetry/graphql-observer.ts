@@ -2,13 +2,13 @@ import type { ApolloServerPlugin } from "@apollo/server";
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from "graphql";
 import type { ServiceObserver } from "./service-observer.ts";
 
-/** Reports to the observer which operation a GraphQL request has, and which errors its response. */
+/** Reports the operation of each GraphQL request and the errors of its response to the observer. */
 export function createGraphqlObserver(observer: ServiceObserver, schema: GraphQLSchema): ApolloServerPlugin {
   for (const name of ["other", ...listNames(schema)]) observer.announceRoute("graphql", name, ["POST"]);
   return {
     requestDidStart: () =>
       Promise.resolve({
-        // Only now are its fields known to be the schema's: a label's values are bounded by it.
+        // The operation is validated now, so the schema bounds the values of the label.
         didResolveOperation({ operation }) {
           if (operation) observer.nameRoute("graphql", nameOf(operation));
           return Promise.resolve();
@@ -30,7 +30,7 @@ function listNames(schema: GraphQLSchema): readonly string[] {
   });
 }
 
-/** `query things`, by its root field; `query several` when there are more, or a fragment. */
+/** `query things`, by its only root field; `query several` for more fields, or a fragment. */
 function nameOf({ operation, selectionSet }: OperationDefinitionNode): string {
   const [first, ...others] = selectionSet.selections;
   const isOne = others.length === 0 && first?.kind === Kind.FIELD;

@@ -6,8 +6,8 @@ import type { ServiceObserver } from "./service-observer.ts";
 /** Logs the requests that a service fails to serve, of both endpoints. */
 export interface RequestFailures {
   /**
-   * An AppError with a 5xx status, such as an outage of the database: the first of its dependency and code is logged whole, further ones
-   * are counted. Any other 500 is a bug, logged whole each time. Errors below 500 are the client's, and not logged.
+   * An AppError with a 5xx status, such as an outage of the database: the first of its dependency and code is logged in full, further
+   * ones are counted. Any other 500 is a bug, logged in full each time. Errors below 500 are the client's, and not logged.
    */
   report(error: unknown, details?: object): void;
   /** Logs the counts since the last line. */

@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./tracing/trace.ts";
 
-/** What is known of a request under way, for its log lines and for what is counted at its end. */
+/** The data of a request in flight, for its log lines and its metrics. */
 export interface ServiceRequestRecord {
   readonly requestId: string;
-  /** Undefined when the caller told none and the request is not traced here. */
+  /** Undefined if the caller sent none and the request is not traced. */
   readonly traceId: string | undefined;
   readonly span: Span | undefined;
-  door: "graphql" | "rest" | "other";
-  /** From the declarations, never from the URL. */
+  endpoint: "graphql" | "rest" | "other";
+  /** A declared route, never the URL. */
   route: string;
-  /** The code of the service's own failure, whatever the status: a GraphQL response with errors may be a 200. */
+  /** The code of the service's failure; independent of the status, since a GraphQL response with errors may be a 200. */
   failureCode: string | undefined;
 }
 
-/** Finds the request that the running code works for. */
+/** Finds the record of the current request. */
 export interface RequestRecords {
   run<T>(record: ServiceRequestRecord, work: () => T): T;
   current(): ServiceRequestRecord | undefined;
@@ -25,10 +25,7 @@ export function createRequestRecords(): RequestRecords {
   return { run: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
-/**
- * The fields by which log lines of one request are found, here and in other processes; with the names that OpenTelemetry gives them in logs
- * of other formats (Trace Context in non-OTLP Log Formats).
- */
+/** The fields that all log lines of one request have in common, across processes. Names: OpenTelemetry, "Trace Context in non-OTLP Log Formats". */
 export function recordFields(record: Pick<ServiceRequestRecord, "requestId" | "traceId" | "span"> | undefined): object {
   if (record === undefined) return {};
   const { requestId, traceId, span } = record;

@@ -11,15 +11,15 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { createRequestObserver, type FinishedRequest, isAccessLogged, roundMilliseconds } from "./request-observer.ts";
 import type { Span, Trace } from "./tracing/trace.ts";
 
-/** What the doors of a service tell of the requests that they answer. */
+/** Counts, traces and logs the requests of a service's two endpoints. */
 export interface ServiceObserver {
-  /** Answers a request inside its record; counts, traces and logs it at its end. */
-  observe(request: IncomingMessage, response: ServerResponse, answer: () => void): void;
-  /** Says what the request under way asks for, by a name of ours: a declared path, or a field of the schema. */
-  nameRoute(door: ServiceRequestRecord["door"], route: string): void;
-  /** A route that requests may name: see `Metrics.announce`. */
-  announceRoute(door: ServiceRequestRecord["door"], route: string, methods: readonly string[]): void;
-  /** An entry of `errors[]` in the answer to the request under way. */
+  /** Runs `handle` in the context of the request's record; counts, traces and logs the request at its end. */
+  observe(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
+  /** Sets the route of the current request: a declared path, or a root field of the schema. */
+  nameRoute(endpoint: ServiceRequestRecord["endpoint"], route: string): void;
+  /** Announces a route to the metrics, see `Metrics.announce`. */
+  announceRoute(endpoint: ServiceRequestRecord["endpoint"], route: string, methods: readonly string[]): void;
+  /** Counts an entry of `errors[]` in a GraphQL response. */
   countGraphqlError(code: string): void;
   /** The current request fails with this code. */
   failRequest(code: string): void;
@@ -35,9 +35,8 @@ export interface ServiceObserverOptions {
 
 const methodOf = createKnownValues(["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]);
 const codeOf = createKnownValues([...Object.keys(statusOf), "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
-/** Codes that are our fault, and not the caller's. */
-const failures = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
-/** Of a request whose caller left before its answer; nginx' number for it. */
+/** Codes of failures of the service, not of the client. */
+const failureCodes = new Set(["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"]);
 export function createServiceObserver(o: ServiceObserverOptions): ServiceObserver {
   const { metrics, records } = o;
   const errors = metrics.counter("tributary_service_graphql_errors_total");
@@ -51,24 +50,24 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
   });
 
   return {
-    observe(request, response, answer) {
+    observe(request, response, handle) {
       const requestId = readRequestId(request.headers["x-request-id"]);
       // Later readers of the header, such as the problem document, get the same id.
       request.headers["x-request-id"] = requestId;
       const record = observer.begin(request, response, requestId);
-      records.run(record, () => o.trace.run(record.span, answer));
+      records.run(record, () => o.trace.run(record.span, handle));
     },
-    nameRoute(door, route) {
+    nameRoute(endpoint, route) {
       const record = records.current();
-      if (record) Object.assign(record, { door, route });
+      if (record) Object.assign(record, { endpoint, route });
     },
-    announceRoute(door, route, methods) {
-      for (const method of methods) metrics.announce({ door, route, method });
+    announceRoute(endpoint, route, methods) {
+      for (const method of methods) metrics.announce({ endpoint, route, method });
     },
     countGraphqlError(code) {
       errors.add({ code: codeOf(code) });
       const record = records.current();
-      if (record && failures.has(code)) fail(record, code);
+      if (record && failureCodes.has(code)) fail(record, code);
     },
     failRequest(code) {
       const record = records.current();
@@ -88,7 +87,7 @@ function createServiceRecord(
   requestId: string,
 ): ServiceRequestRecord {
   const traceId = span?.traceId ?? readCallerContext(headers["traceparent"])?.traceId;
-  return { requestId, traceId, span, door: "other", route: "other", failureCode: undefined };
+  return { requestId, traceId, span, endpoint: "other", route: "other", failureCode: undefined };
 }
 
 function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
@@ -96,24 +95,24 @@ function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 
   return ({ record, request, status, milliseconds }: FinishedRequest<ServiceRequestRecord>): void => {
-    const { door, route, span, failureCode } = record;
+    const { endpoint, route, span, failureCode } = record;
     const method = methodOf(request.method);
     const hasFailed = failureCode !== undefined || status >= 500;
-    requests.add({ door, route, method, status });
-    durations.observe({ door, route }, milliseconds / 1_000);
+    requests.add({ endpoint, route, method, status });
+    durations.observe({ endpoint, route }, milliseconds / 1_000);
     if (span) endSpan(record, method, status);
     if (!isAccessLogged(accessLog, { span, hasFailed })) return;
-    const about = { door, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
+    const about = { endpoint, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
     log.info({ ...recordFields(record), ...about, milliseconds: roundMilliseconds(milliseconds) }, "answered");
   };
 }
 
-function endSpan({ door, route, span }: ServiceRequestRecord, method: string, status: number): void {
+function endSpan({ endpoint, route, span }: ServiceRequestRecord, method: string, status: number): void {
   if (!span) return;
-  const path = door === "graphql" ? "/graphql" : route;
-  span.rename(door === "graphql" ? route : `${method} ${route}`);
+  const path = endpoint === "graphql" ? "/graphql" : route;
+  span.rename(endpoint === "graphql" ? route : `${method} ${route}`);
   span.set("http.route", path);
-  if (door !== "other") span.set("url.path", path);
+  if (endpoint !== "other") span.set("url.path", path);
   span.set("http.response.status_code", status);
   if (status >= 500) span.fail(String(status));
   span.end();

@@ -10,17 +10,17 @@ import { createTelemetry } from "./telemetry.ts";
 import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import type { Trace } from "./tracing/trace.ts";
 
-/** What a service's process shows of itself, put together from its configuration. */
+/** The telemetry of a service's process. */
 export interface ServiceTelemetry {
   readonly log: Log;
   readonly trace: Trace;
   readonly observer: ServiceObserver;
   readonly aroundStatement: AroundStatement | undefined;
-  /** Shows the pool's connections. */
+  /** Exports the connections of the pool. */
   watch(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
-  /** The issuer was asked for its keys. */
-  countKeysAsked(isGiven: boolean): void;
-  /** The listener for /metrics, if there is to be one. */
+  /** Counts a fetch of the issuer's keys. */
+  countKeysFetch(isOk: boolean): void;
+  /** Starts the listener for /metrics, if it is configured. */
   startAdmin(isReady: () => Promise<boolean>): Promise<RunningServer | undefined>;
 }
 
@@ -35,7 +35,7 @@ export async function createServiceTelemetry(
     config,
     logContext: () => recordFields(records.current()),
   });
-  const keysAsked = metrics.counter("tributary_service_token_keys_asked_total");
+  const keyFetches = metrics.counter("tributary_service_token_keys_asked_total");
   return {
     log,
     trace,
@@ -52,7 +52,7 @@ export async function createServiceTelemetry(
         gauge.set({ state: "used" }, total - idle);
       });
     },
-    countKeysAsked: (isGiven) => keysAsked.add({ result: isGiven ? "given" : "failed" }),
+    countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "given" : "failed" }),
     startAdmin: (isReady) => showMetrics(config, { log, metrics }, isReady),
   };
 }

@@ -8,7 +8,7 @@ import type { TelemetryConfig } from "../process/telemetry-config.ts";
 import { noTrace, type Trace } from "./tracing/trace.ts";
 import { createTracing } from "./tracing/tracing.ts";
 
-/** What a process shows of itself. */
+/** The telemetry of a process. */
 export interface Telemetry<D extends MetricDeclarations> {
   readonly log: Log;
   readonly metrics: Metrics<D>;
@@ -16,26 +16,26 @@ export interface Telemetry<D extends MetricDeclarations> {
 }
 
 export interface TelemetryOptions<D extends MetricDeclarations> {
-  /** The process's, on every log line. */
+  /** The process's name, on every log line. */
   readonly name: string;
-  /** Those of `metricsOf` for this kind of process. */
+  /** From `metricsOf`, for this kind of process. */
   readonly declarations: D;
   readonly config: Pick<TelemetryConfig, "adminPort" | "tracing" | "build"> & { readonly logLevel: string };
-  /** The supergraph that is served now, for `tributary_build_info`; asked at each scrape. */
+  /** The current supergraph, for `tributary_build_info`; called at each scrape. */
   readonly supergraph?: () => string | undefined;
-  /** Fields of the request under way, for log lines that do not bear them by themselves. */
+  /** Fields of the current request, added to every log line. */
   readonly logContext?: () => object;
 }
 
-/** What the configuration asks for, and nothing of the rest: no library is loaded for what is off. */
+/** Creates the configured telemetry. No library is loaded for parts that are off. */
 export async function createTelemetry<D extends MetricDeclarations & typeof processMetrics>(
   o: TelemetryOptions<D>,
 ): Promise<Telemetry<D>> {
   const { adminPort, build, logLevel } = o.config;
   const metrics = adminPort === undefined ? createNoMetrics<D>() : await createPrometheus(o.declarations);
-  // Every process has these; TypeScript does not see it through D.
-  const ofProcess = metrics as unknown as Metrics<typeof processMetrics>;
-  const lines = ofProcess.counter("tributary_log_lines_total");
+  // Every process has these metrics; TypeScript cannot infer it from D.
+  const commonMetrics = metrics as unknown as Metrics<typeof processMetrics>;
+  const lines = commonMetrics.counter("tributary_log_lines_total");
   const log = createLog({
     name: o.name,
     level: logLevel,
@@ -45,7 +45,7 @@ export async function createTelemetry<D extends MetricDeclarations & typeof proc
   });
   const instanceId = randomUUID();
   const trace = await createTrace(o.config, log, instanceId);
-  ofProcess.gauge("tributary_build_info").onScrape((gauge) => {
+  commonMetrics.gauge("tributary_build_info").onScrape((gauge) => {
     gauge.set({ ...build, supergraph: o.supergraph?.() ?? "none", instance_id: instanceId }, 1);
   });
   return { log, metrics, trace };
@@ -63,7 +63,7 @@ async function createTrace(
     serviceName: tracing.serviceName,
     version: build.version,
     instanceId,
-    onLost: (error) => log.warn({ err: error }, "the collector takes no traces: they are lost until it does"),
+    onLost: (error) => log.warn({ err: error }, "traces are lost: the collector does not accept them"),
   });
   return createTracing({ tracing, deliver, stop });
 }

@@ -7,12 +7,12 @@ import { migrate } from "../postgres/migrate.ts";
 export interface TestDatabase {
   readonly url: string;
   readonly database: Database;
-  /** The names of the statements sent since the last call. */
+  /** The names of the statements since the last call. */
   takeStatements(): readonly string[];
   close(): Promise<void>;
 }
 
-/** A fresh, migrated database of its own in the tests' cluster, owned by a role of its own. */
+/** Creates a migrated database in the test run's cluster, owned by a new role. */
 export async function createTestDatabase(
   postgresUrl: string,
   migrations: string,

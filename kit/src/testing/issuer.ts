@@ -6,12 +6,12 @@ export interface TestIssuer {
   readonly issuer: string;
   readonly audience: string;
   readonly jwksUrl: string;
-  /** A token of that user with those scopes, valid for five minutes unless the claims say otherwise. */
+  /** Issues a token, valid for five minutes unless `claims` override it. */
   token(userId: string, scopes?: readonly string[], claims?: Readonly<Record<string, unknown>>): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A real issuer for tests: an ES256 key of its own, its JWKS on a free port. */
+/** A token issuer for tests: a new ES256 key, with its JWKS on a free port. */
 export async function startTestIssuer(): Promise<TestIssuer> {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "test", alg: "ES256", use: "sig" }] });

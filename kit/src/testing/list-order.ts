@@ -1,40 +1,44 @@
 import { walkList } from "./pages.ts";
 import type { TestService } from "./service.ts";
 
-/** What a list shows of its two orders. */
-export interface ListOrder {
+/** The properties of a list with two orders. */
+export interface ListOrderReport {
   readonly hasSeveralPages: boolean;
-  /** From its other end it is the same list, reversed. */
+  /** The other order is the same list, reversed. */
   readonly isReversed: boolean;
-  /** By `prev` it is what it was by `next`, in both orders. */
-  readonly isSameOnTheWayBack: boolean;
-  /** Saying the order that it has anyway changes neither the bytes nor the ETag. */
-  readonly isSameWhenSaid: boolean;
-  readonly hasTagOfItsOwnReversed: boolean;
-  /** The status for its own cursor, and for one of the other order. */
+  /** In both orders the pages by `prev` are the pages by `next`, reversed. */
+  readonly isSameBackward: boolean;
+  /** Naming the default order changes neither the body nor the ETag. */
+  readonly isSameWhenNamed: boolean;
+  readonly hasOtherEtagReversed: boolean;
+  /** The statuses for a cursor of the same order, and for one of the other order. */
   readonly cursors: readonly [number, number];
-  /** The status and the named parameter for an order that it does not have. */
+  /** The status and the named parameter for an unknown order. */
   readonly unknown: readonly [number, string];
   readonly statusWhenRepeated: number;
 }
 
-export const soundListOrder: ListOrder = {
+export const soundListOrderReport: ListOrderReport = {
   hasSeveralPages: true,
   isReversed: true,
-  isSameOnTheWayBack: true,
-  isSameWhenSaid: true,
-  hasTagOfItsOwnReversed: true,
+  isSameBackward: true,
+  isSameWhenNamed: true,
+  hasOtherEtagReversed: true,
   cursors: [200, 400],
   unknown: [400, "sort"],
   statusWhenRepeated: 400,
 };
 
-/** Reads a list of three items at least in both orders. `path` ends where a parameter may follow. */
-export async function readListOrder(service: TestService, path: string, token?: string): Promise<ListOrder> {
+/** Reads a list of at least three items in both orders. `path` ends with `?` or `&`. */
+export async function readListOrderReport(
+  service: TestService,
+  path: string,
+  token?: string,
+): Promise<ListOrderReport> {
   const get = (parameters: string) => service.rest("GET", path + parameters, token === undefined ? {} : { token });
   const newest = await walkList(service, `${path}limit=2`, token);
   const oldest = await walkList(service, `${path}limit=2&sort=oldest`, token);
-  const [first, said] = [await get("limit=1"), await get("limit=1&sort=newest")];
+  const [first, named] = [await get("limit=1"), await get("limit=1&sort=newest")];
   const reversed = await get("limit=1&sort=oldest");
   const cursor = /cursor=([\w-]+)/.exec(first.headers.get("link") ?? "")?.[1];
   const statusOf = async (parameters: string) => (await get(parameters)).status;
@@ -42,9 +46,9 @@ export async function readListOrder(service: TestService, path: string, token?: 
   return {
     hasSeveralPages: newest.onward.length > 2,
     isReversed: isEqual(oldest.onward, newest.onward.toReversed()),
-    isSameOnTheWayBack: isEqual([newest.back, oldest.back], [newest.onward, oldest.onward]),
-    isSameWhenSaid: isEqual([said.text, tagOf(said)], [first.text, tagOf(first)]),
-    hasTagOfItsOwnReversed: tagOf(reversed) !== tagOf(first),
+    isSameBackward: isEqual([newest.back, oldest.back], [newest.onward, oldest.onward]),
+    isSameWhenNamed: isEqual([named.text, tagOf(named)], [first.text, tagOf(first)]),
+    hasOtherEtagReversed: tagOf(reversed) !== tagOf(first),
     cursors: [
       await statusOf(`limit=1&sort=newest&cursor=${cursor}`),
       await statusOf(`limit=1&sort=oldest&cursor=${cursor}`),

@@ -1,12 +1,12 @@
 import type { RestTestAnswer, TestService } from "./service.ts";
 
-/** The ids of a list's pages, from the first to the last by `next`, and from there to the first by `prev`; as they stand in the pages. */
+/** The ids of a list's pages: from the first to the last by `next`, and back by `prev`. */
 export interface Walk {
   readonly onward: readonly string[];
   readonly back: readonly string[];
 }
 
-/** Reads a list from end to end, and back. @throws Error after 100 pages. */
+/** Reads all pages of a list by `next`, then back by `prev`. @throws Error after 100 pages. */
 export async function walkList(service: TestService, path: string, token?: string): Promise<Walk> {
   const get = (page: string) => service.rest("GET", page, token === undefined ? {} : { token });
   const onward = await readPages(get, path, "next");
@@ -16,7 +16,7 @@ export async function walkList(service: TestService, path: string, token?: strin
   return { onward: onward.flatMap(idsOf), back: [...(last ? [last] : []), ...back].toReversed().flatMap(idsOf) };
 }
 
-/** The target of a `Link` (RFC 8288) of that relation. */
+/** The target of the `Link` (RFC 8288) with this relation. */
 function linkOf({ headers }: RestTestAnswer, rel: string): string | undefined {
   const link = (headers.get("link") ?? "").split(", ").find((part) => part.endsWith(`rel="${rel}"`));
   return link?.slice(1, link.indexOf(">"));

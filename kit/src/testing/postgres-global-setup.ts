@@ -11,7 +11,7 @@ import {
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The superuser's URL of the cluster that lives as long as the test run. Make databases with `ensureDatabase`. */
+    /** The superuser's URL of the test run's cluster. Create databases with `ensureDatabase`. */
     postgresUrl: string;
   }
 }
@@ -19,12 +19,12 @@ declare module "vitest" {
 const prefix = "tributary-test-";
 const memoryBytesMin = 512 * 1024 * 1024;
 
-/** vitest's globalSetup: one PostgreSQL for the whole run, in memory where the machine has a file system for that. */
+/** vitest's globalSetup: one PostgreSQL for the test run, in memory if the machine has a tmpfs. */
 export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const base = chooseBase();
   await sweep(base);
   const folder = mkdtempSync(join(base, prefix));
-  chmodSync(folder, 0o755); // As root, PostgreSQL runs as somebody else.
+  chmodSync(folder, 0o755); // If the tests run as root, PostgreSQL runs as another user.
   const directory = join(folder, "postgres");
   const lines: string[] = [];
   const remove = () => {
@@ -48,7 +48,7 @@ export default async function setup(project: Pick<TestProject, "provide">): Prom
   }
 }
 
-/** Ends and removes what test runs left that were killed: nobody else would, and it lies in memory. */
+/** Stops the servers and removes the data of killed test runs, which would otherwise remain in memory. */
 async function sweep(base: string): Promise<void> {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(base, name, "postgres");

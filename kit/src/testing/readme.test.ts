@@ -15,7 +15,7 @@ const port = "| `PORT` | `4002` | an integer from 0 to 65,535 | where to listen 
 const url = "| `DATABASE_URL` | required | | the data |\n";
 const hint = "| `HINT` | none | | a hint |\n";
 
-test("a table that tells the truth has no differences", () => {
+test("a correct table has no differences", () => {
   expect(expectReadmeTable(`${head}${port}${url}${hint}\nText | after it |`, descriptions)).toEqual([]);
 });
 

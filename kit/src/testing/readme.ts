@@ -1,10 +1,10 @@
 import type { VariableDescription } from "../process/env.ts";
 
 /**
- * Holds a README's table of variables (`| Variable | Default | Range | Why |`) against what the configuration asks for.
- * Backticks and thousands separators are free; a required variable says `required`, one that may be missing `none`.
+ * Compares a README's table of variables (`| Variable | Default | Range | Why |`) with the configuration. Backticks and thousands separators
+ * are ignored. The default of a required variable is `required`, of an optional one without default `none`.
  * @param descriptions from `describeEnvironment(readConfig)`.
- * @returns the differences, none when the table tells the truth.
+ * @returns the differences.
  */
 export function expectReadmeTable(readme: string, descriptions: readonly VariableDescription[]): readonly string[] {
   const rows = readRows(readme);
@@ -23,7 +23,7 @@ interface Row {
   readonly why: string;
 }
 
-/** The rows below the heading `| Variable | …`, by name, up to the table's end. */
+/** The rows of the table with the heading `| Variable | …`, by name. */
 function readRows(readme: string): ReadonlyMap<string, Row> {
   const lines = readme.split("\n").map((line) => line.trim());
   const begin = lines.findIndex((line) => /^\| *variable *\|/i.test(line)) + 1;
@@ -38,16 +38,16 @@ function readRows(readme: string): ReadonlyMap<string, Row> {
 }
 
 function differencesOf({ name, required, fallback, range, why }: VariableDescription, row: Row | undefined): string[] {
-  const told = required ? "required" : plain(fallback ?? "none");
-  if (row === undefined) return [`${name} is missing: | ${name} | ${told} | ${range ?? ""} | ${why} |`];
+  const expected = required ? "required" : plain(fallback ?? "none");
+  if (row === undefined) return [`${name} is missing: | ${name} | ${expected} | ${range ?? ""} | ${why} |`];
   return [
-    ...(row.fallback === told ? [] : [`${name}: the default is ${told}, not ${row.fallback}`]),
+    ...(row.fallback === expected ? [] : [`${name}: the default is ${expected}, not ${row.fallback}`]),
     ...(row.range === plain(range ?? "") ? [] : [`${name}: the range is ${range ?? "empty"}, not ${row.range}`]),
     ...(row.why === "" ? [`${name}: there is no reason, such as: ${why}`] : []),
   ];
 }
 
-/** `65,535` and `65535` are one number, and so is what stands in backticks. */
+/** Removes backticks and thousands separators. */
 function plain(cell: string): string {
   return cell
     .replaceAll("`", "")

@@ -10,7 +10,7 @@ import type { TestTelemetry } from "./telemetry.ts";
 
 export interface GraphqlAnswer {
   readonly status: number;
-  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  // oxlint-disable-next-line no-explicit-any -- tests access the properties that they expect
   readonly data: any;
   readonly errors?: readonly {
     readonly message: string;
@@ -26,7 +26,7 @@ export interface RestTestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // oxlint-disable-next-line no-explicit-any -- a test reads the answer's shape by looking at it
+  // oxlint-disable-next-line no-explicit-any -- tests access the properties that they expect
   readonly body: any;
 }
 
@@ -35,19 +35,19 @@ export interface TestService {
   readonly issuer: TestIssuer;
   readonly database: TestDatabase;
   graphql(query: string, variables?: object, token?: string): Promise<GraphqlAnswer>;
-  /** `path` is the public one, such as `/v1/users/1`. */
+  /** @param path the public one, such as `/v1/users/1`. */
   rest(
     method: string,
     path: string,
     o?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<RestTestAnswer>;
-  /** Takes the service off its port at once, as a crash would; `comeUp` puts it back on the same one. */
+  /** Closes the service's port immediately, as a crash would; `comeUp` opens the same port again. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A service on a free port, over a fresh database, with an issuer of its own unless it shares one. `observed` sees what it does. */
+/** Starts a service on a free port with a new database, and with a new issuer unless one is given. `observed` collects its telemetry. */
 export async function startTestService(
   postgresUrl: string,
   migrations: URL,

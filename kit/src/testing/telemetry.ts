@@ -7,18 +7,18 @@ import { createServiceObserver, type ServiceObserver } from "../telemetry/servic
 import { type AroundStatement, createStatementObserver } from "../telemetry/statement-observer.ts";
 import type { SpanCollector } from "./trace.ts";
 
-/** What a service in a test's own process counts, traces and logs. */
+/** The telemetry of a service in the test's process. */
 export interface TestTelemetry {
   readonly log: Log;
   readonly observer: ServiceObserver;
   readonly aroundStatement: AroundStatement;
-  /** The log lines so far, of every level; each request has one. */
+  /** The log lines so far, of every level, with one for each request. */
   lines(): readonly Readonly<Record<string, unknown>>[];
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   writeMetrics(): Promise<string>;
 }
 
-/** @param collector takes the spans; every request is traced unless its caller says otherwise. */
+/** @param collector receives the spans. Every request is sampled unless its `traceparent` decides otherwise. */
 export async function createTestTelemetry(name: string, collector: SpanCollector): Promise<TestTelemetry> {
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({

@@ -2,24 +2,24 @@ import type { SpanRecord } from "../telemetry/tracing/span-record.ts";
 import type { Trace } from "../telemetry/tracing/trace.ts";
 import { createTracing } from "../telemetry/tracing/tracing.ts";
 
-/** A span that has ended, as a test looks at it. */
+/** A finished span, for assertions. */
 export interface RecordedSpan {
   readonly name: string;
   readonly process: string;
   readonly kind: "internal" | "server" | "client";
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined for a root. */
+  /** Undefined for a root span. */
   readonly parentId: string | undefined;
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** What several processes of one test record; those that run in the test's own process share it. */
+/** Collects the spans of several services that run in the test's process. */
 export interface SpanCollector {
-  /** Tracing for one process of this name, with each request sampled unless the caller says otherwise. */
+  /** Creates the tracing of one service. Each request is sampled unless its `traceparent` decides otherwise. */
   createTrace(process: string): Promise<Trace>;
-  /** The spans that have ended, in that order. */
+  /** The finished spans, in the order of their ends. */
   spans(): readonly RecordedSpan[];
   /** The names from the root to each leaf, such as `GET /v1/things > find-things`; sorted. */
   paths(): readonly string[];

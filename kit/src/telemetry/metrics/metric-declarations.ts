@@ -1,11 +1,10 @@
 import { type ErrorCode, statusOf } from "../../errors/app-error.ts";
 
 /**
- * Every metric that our processes export, by the process that does. Dashboards, alerts and their test read it too: a name that is not here
- * is exported by nobody.
+ * Declares every metric, by the kind of process that exports it. The tests of dashboards and alerts read it too.
  *
- * Units are at the end of names: `_seconds`, `_bytes`; what only grows ends in `_total` (https://prometheus.io/docs/practices/naming/). Each
- * label has few values: of our own code, schema, routes or configuration, or `other` for whatever else a caller sends.
+ * Names end in their unit, `_seconds` or `_bytes`, counters in `_total` (https://prometheus.io/docs/practices/naming/). The values of a label
+ * come from the code, the schema, the routes or the configuration, so they are few. Other values that a client sends are counted as `other`.
  */
 export interface MetricDeclaration {
   readonly kind: "counter" | "gauge" | "histogram";
@@ -15,7 +14,7 @@ export interface MetricDeclaration {
   readonly buckets?: readonly number[];
   /**
    * Values of a label that are known before the first event: each is exported as 0 from the start, or as soon as the values of the other
-   * labels are known (`Metrics.announce`, or an event with them). Other values may come.
+   * labels are known (`Metrics.announce`, or an event with them). Other values are possible.
    */
   readonly expected?: Readonly<Record<string, readonly (string | number)[]>>;
 }
@@ -27,65 +26,65 @@ export type Expected<D extends MetricDeclaration, Label extends keyof NonNullabl
   D["expected"]
 >[Label][number];
 
-/** From a cached answer to the longest deadline that a door gives. */
+/** From the time of a cached response to the longest request deadline. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
-/** From a key lookup to STATEMENT_TIMEOUT_MS. */
+/** From the time of a primary key look-up to STATEMENT_TIMEOUT_MS. */
 const statementSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 
 const errorCodes = Object.keys(statusOf) as ErrorCode[];
 /** 500, 502, 503, 504. */
 const serverErrorStatuses = [...new Set<number>(Object.values(statusOf))].filter((status) => status >= 500);
 
-/** Of every process, beside what prom-client tells of process and runtime (`runtimeMetricNames`). */
+/** Exported by every process, in addition to prom-client's metrics of process and runtime (`runtimeMetricNames`). */
 export const processMetrics = {
   tributary_build_info: {
     kind: "gauge",
-    help: "1, with what runs here: version, source revision, and the supergraph that is served (none where there is none), and the service.instance.id of this process's spans.",
+    help: "1, with the version, the source revision, the current supergraph (none if there is none), and the service.instance.id of this process's spans.",
     labels: ["version", "revision", "supergraph", "instance_id"],
   },
   tributary_log_lines_total: {
     kind: "counter",
-    help: "Log lines of level warn and above. An error is a bug of ours.",
+    help: "Log lines of level warn and above. An error is a bug.",
     labels: ["level"],
     expected: { level: ["warn", "error", "fatal"] },
   },
 } as const satisfies MetricDeclarations;
 
-/** Of the four services. `route` is a declared path such as `/v1/things/:id`, or the root field that is asked for; `several`, `other`. */
+/** Exported by the services. `route` is a declared path such as `/v1/things/:id`, the root field of an operation, `several` or `other`. */
 export const serviceMetrics = {
   tributary_service_requests_total: {
     kind: "counter",
-    help: "Requests answered, by door (graphql, rest), route, method and status; 499 when the caller left first.",
-    labels: ["door", "route", "method", "status"],
+    help: "Requests by endpoint (graphql, rest), route, method and status; 499 if the client disconnected first.",
+    labels: ["endpoint", "route", "method", "status"],
     expected: { status: [401, 500, 503] },
   },
   tributary_service_request_duration_seconds: {
     kind: "histogram",
-    help: "From a request's headers to the end of its answer.",
-    labels: ["door", "route"],
+    help: "Time from a request's headers to the end of its response.",
+    labels: ["endpoint", "route"],
     buckets: requestSeconds,
   },
   tributary_service_requests_in_flight: {
     kind: "gauge",
-    help: "Requests under way.",
+    help: "Requests in flight.",
     labels: [],
   },
   tributary_service_graphql_errors_total: {
     kind: "counter",
-    help: "Entries of errors[] in GraphQL answers, by code: their status is 200.",
+    help: "Entries of errors[] in GraphQL responses with status 200, by code.",
     labels: ["code"],
     expected: { code: [...errorCodes, "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"] },
   },
   tributary_service_database_statement_duration_seconds: {
     kind: "histogram",
-    help: "SQL statements by name, with the wait for a connection; outcome is ok, refused (by a constraint: a caller's affair) or failed.",
+    help: "Time of SQL statements by name, with the wait for a connection; outcome is ok, refused (by a constraint: an error of the client) or failed.",
     labels: ["statement", "outcome"],
     expected: { outcome: ["ok", "refused", "failed"] },
     buckets: statementSeconds,
   },
   tributary_service_token_keys_asked_total: {
     kind: "counter",
-    help: "How often the issuer was asked for its keys, by result: given, failed.",
+    help: "Fetches of the token issuer's keys by result: given, failed.",
     labels: ["result"],
     expected: { result: ["given", "failed"] },
   },
@@ -96,17 +95,17 @@ export const serviceMetrics = {
   },
   tributary_service_database_connections_max: {
     kind: "gauge",
-    help: "How many connections the pool may have.",
+    help: "The maximum number of connections of the pool.",
     labels: [],
   },
   tributary_service_database_waiting: {
     kind: "gauge",
-    help: "Statements and transactions that wait for a connection.",
+    help: "Statements and transactions waiting for a connection.",
     labels: [],
   },
 } as const satisfies MetricDeclarations;
 
-/** Of the gateway. `client` is a known name, `other` or `unnamed`; `operation` too, where a name is known after 100 admitted requests. */
+/** Exported by the gateway. `client` is a known name, `other` or `unnamed`; so is `operation`, whose names are known after 100 admitted requests. */
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",
@@ -123,44 +122,44 @@ export const gatewayMetrics = {
   },
   tributary_gateway_operations_total: {
     kind: "counter",
-    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing ran), aborted (the client left first).",
+    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing was executed), aborted (the client disconnected first).",
     labels: ["operation", "outcome"],
     expected: { outcome: ["ok", "partial", "failed", "refused", "aborted"] },
   },
   tributary_gateway_operation_duration_seconds: {
     kind: "histogram",
-    help: "From a request's headers to the end of its answer, by operation.",
+    help: "Time from a request's headers to the end of its response, by operation.",
     labels: ["operation"],
     buckets: requestSeconds,
   },
   tributary_gateway_errors_total: {
     kind: "counter",
-    help: "Entries of errors[] in answers, by their published code.",
+    help: "Entries of errors[] in responses, by public code.",
     labels: ["code"],
   },
   tributary_gateway_refused_total: {
     kind: "counter",
-    help: "Requests refused before anything ran, by code.",
+    help: "Requests rejected before execution, by code.",
     labels: ["code"],
   },
   tributary_gateway_requests_in_flight: {
     kind: "gauge",
-    help: "Requests under way.",
+    help: "Requests in flight.",
     labels: [],
   },
   tributary_gateway_clients_gone_total: {
     kind: "counter",
-    help: "Clients that left before their answer; their fetches were aborted.",
+    help: "Clients that disconnected before their response; their fetches were aborted.",
     labels: [],
   },
   tributary_gateway_answers_cut_total: {
     kind: "counter",
-    help: "Answers cut because the client did not read them in time.",
+    help: "Responses aborted because the client did not read them in time.",
     labels: [],
   },
   tributary_gateway_plans_total: {
     kind: "counter",
-    help: "Query plans by what became of the request for one: hit, miss, built, failed.",
+    help: "Requests for query plans by result: hit, miss, built, failed.",
     labels: ["result"],
     expected: { result: ["hit", "miss", "built", "failed"] },
   },
@@ -172,12 +171,12 @@ export const gatewayMetrics = {
   },
   tributary_gateway_planner_queue_length: {
     kind: "gauge",
-    help: "Operations that wait for a planner, beside those that one is at.",
+    help: "Operations waiting for a planner, without those that are being planned.",
     labels: [],
   },
   tributary_gateway_planner_queue_wait_seconds: {
     kind: "histogram",
-    help: "How long operations waited for a planner; without those that none took.",
+    help: "Time that operations waited for a planner, without those that were rejected.",
     labels: [],
     buckets: requestSeconds,
   },
@@ -188,7 +187,7 @@ export const gatewayMetrics = {
   },
   tributary_gateway_cache_bytes: {
     kind: "gauge",
-    help: "Estimated bytes that the entries of each cache retain: documents with what is compiled for them, plans, introspection, persisted-queries.",
+    help: "Estimated bytes that the entries of each cache retain: documents with their compiled plans, plans, introspection, persisted-queries.",
     labels: ["cache"],
   },
   tributary_gateway_cache_evictions_total: {
@@ -199,12 +198,12 @@ export const gatewayMetrics = {
   },
   tributary_gateway_planners_replaced_total: {
     kind: "counter",
-    help: "Planner threads that died or did not come to an end, and were replaced.",
+    help: "Planner threads that crashed or timed out, and were replaced.",
     labels: [],
   },
   tributary_gateway_subgraph_fetches_total: {
     kind: "counter",
-    help: "Fetches by subgraph and outcome: ok, errors, the code of what failed, or aborted: the client left first.",
+    help: "Fetches by subgraph and outcome: ok, errors, the code of the failure, or aborted (the client disconnected first).",
     labels: ["subgraph", "outcome"],
     expected: {
       outcome: [
@@ -221,79 +220,79 @@ export const gatewayMetrics = {
   },
   tributary_gateway_subgraph_fetch_duration_seconds: {
     kind: "histogram",
-    help: "Fetches from the request to the whole answer, retries included; without those that were aborted because the client left.",
+    help: "Time from a fetch's request to its complete response, with retries; without those aborted because the client disconnected.",
     labels: ["subgraph"],
     buckets: requestSeconds,
   },
   tributary_gateway_subgraph_fetches_in_flight: {
     kind: "gauge",
-    help: "Fetches under way.",
+    help: "Fetches in flight.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_answers_misshapen_total: {
     kind: "counter",
-    help: "Answers that are GraphQL and whose entities are not those that were asked for; an answer that is none at all is a fetch that failed.",
+    help: "GraphQL responses whose entities are not the requested ones. A response that is not GraphQL is a failed fetch.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_fetches_shared_total: {
     kind: "counter",
-    help: "Fetches that took the answer of an equal one under way.",
+    help: "Fetches that shared the response of an equal fetch in flight.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_retries_total: {
     kind: "counter",
-    help: "Fetches tried once more, on another replica where there is one.",
+    help: "Retried fetches, on another replica if there is one.",
     labels: ["subgraph"],
   },
   tributary_gateway_subgraph_retries_refused_total: {
     kind: "counter",
-    help: "Fetches that were not tried once more because the budget of retries was used up.",
+    help: "Fetches that were not retried because the retry budget was exhausted.",
     labels: ["subgraph"],
   },
   tributary_gateway_replica_ejections_total: {
     kind: "counter",
-    help: "Replicas left out for a while because they kept failing.",
+    help: "Ejections of replicas after repeated failures.",
     labels: ["subgraph"],
   },
   tributary_gateway_replicas_ejected: {
     kind: "gauge",
-    help: "Replicas that are left out now.",
+    help: "Replicas that are currently ejected.",
     labels: ["subgraph"],
   },
   tributary_gateway_lookup_failures_total: {
     kind: "counter",
-    help: "Lookups of a subgraph's host name that failed; its last addresses go on.",
+    help: "Failed DNS look-ups of a subgraph's host name; its last addresses remain in use.",
     labels: ["subgraph"],
   },
   tributary_gateway_supergraph_loads_total: {
     kind: "counter",
-    help: "Supergraphs by result: loaded, refused (it cannot be used), unavailable (it cannot be read).",
+    help: "Supergraph loads by result: loaded, refused (invalid), unavailable (cannot be read).",
     labels: ["result"],
     expected: { result: ["loaded", "refused", "unavailable"] },
   },
   tributary_gateway_unknown_subgraph_variables: {
     kind: "gauge",
-    help: "Variables SUBGRAPH_URL_<NAME> and SUBGRAPH_KEY_CHECK_<NAME> that name no subgraph of the served supergraph.",
+    help: "Variables SUBGRAPH_URL_<NAME> and SUBGRAPH_KEY_CHECK_<NAME> that match no subgraph of the current supergraph.",
     labels: [],
   },
   tributary_gateway_supergraph_loaded_timestamp_seconds: {
     kind: "gauge",
-    help: "When the supergraph that is served was loaded, in seconds since 1970.",
+    help: "When the current supergraph was loaded, in seconds since 1970.",
     labels: [],
   },
 } as const satisfies MetricDeclarations;
 
-/** Of the REST proxy. `route` is a path of the route table such as `/things/:id`, or `other`; `client` a known name, `other`, or `unnamed`. */
+/** Exported by the REST proxy. `route` is a path of the route table such as `/things/:id`, or `other`; `client` is a known name, `other` or `unnamed`. */
 export const restMetrics = {
   tributary_rest_requests_total: {
     kind: "counter",
-    help: "Requests answered, by route, version, method and status; 499 when the client left first.",
+    help: "Requests by route, version, method and status; 499 if the client disconnected first.",
     labels: ["route", "version", "method", "status"],
     expected: { status: serverErrorStatuses },
   },
   tributary_rest_request_duration_seconds: {
     kind: "histogram",
-    help: "From a request's headers to the end of its answer.",
+    help: "Time from a request's headers to the end of its response.",
     labels: ["route", "version"],
     buckets: requestSeconds,
   },
@@ -304,29 +303,29 @@ export const restMetrics = {
   },
   tributary_rest_old_version_requests_total: {
     kind: "counter",
-    help: "Requests in versions older than the newest: who has to be told before one goes.",
+    help: "Requests in versions older than the newest: the clients to notify before a version is retired.",
     labels: ["client", "version", "route"],
   },
   tributary_rest_refused_total: {
     kind: "counter",
-    help: "Requests that the proxy refused itself, by code.",
+    help: "Requests that the proxy rejected itself, by code.",
     labels: ["code"],
     expected: { code: errorCodes },
   },
   tributary_rest_requests_in_flight: {
     kind: "gauge",
-    help: "Requests under way.",
+    help: "Requests in flight.",
     labels: [],
   },
   tributary_rest_answers_cut_total: {
     kind: "counter",
-    help: "Answers cut in the middle, by who stopped: service, client.",
+    help: "Responses that were aborted, by the side that stopped: service, client.",
     labels: ["side"],
     expected: { side: ["service", "client"] },
   },
   tributary_rest_service_requests_total: {
     kind: "counter",
-    help: "Requests to services by outcome: ok, 5xx, or the code of what failed.",
+    help: "Requests to services by outcome: ok, 5xx, or the code of the failure.",
     labels: ["service", "outcome"],
     expected: {
       outcome: [
@@ -342,38 +341,38 @@ export const restMetrics = {
   },
   tributary_rest_service_request_duration_seconds: {
     kind: "histogram",
-    help: "Requests to services until the head of their answer, retries included.",
+    help: "Time until the head of a service's response, with retries.",
     labels: ["service"],
     buckets: requestSeconds,
   },
   tributary_rest_service_requests_in_flight: {
     kind: "gauge",
-    help: "Requests to services under way.",
+    help: "Requests to services in flight.",
     labels: ["service"],
   },
   tributary_rest_service_retries_total: {
     kind: "counter",
-    help: "Requests tried once more, on another replica where there is one.",
+    help: "Retried requests, on another replica if there is one.",
     labels: ["service"],
   },
   tributary_rest_service_retries_refused_total: {
     kind: "counter",
-    help: "Requests that were not tried once more because the budget of retries was used up.",
+    help: "Requests that were not retried because the retry budget was exhausted.",
     labels: ["service"],
   },
   tributary_rest_replica_ejections_total: {
     kind: "counter",
-    help: "Replicas left out for a while because they kept failing.",
+    help: "Ejections of replicas after repeated failures.",
     labels: ["service"],
   },
   tributary_rest_replicas_ejected: {
     kind: "gauge",
-    help: "Replicas that are left out now.",
+    help: "Replicas that are currently ejected.",
     labels: ["service"],
   },
   tributary_rest_lookup_failures_total: {
     kind: "counter",
-    help: "Lookups of a service's host name that failed; its last addresses go on.",
+    help: "Failed DNS look-ups of a service's host name; its last addresses remain in use.",
     labels: ["service"],
   },
   tributary_rest_cache_requests_total: {
@@ -395,37 +394,37 @@ export const restMetrics = {
   },
   tributary_rest_cache_bytes: {
     kind: "gauge",
-    help: "What the cache holds, headers and keys too.",
+    help: "Size of the cache, with headers and keys.",
     labels: [],
   },
   tributary_rest_cache_bytes_max: {
     kind: "gauge",
-    help: "What the cache may hold.",
+    help: "Maximum size of the cache.",
     labels: [],
   },
   tributary_rest_cache_entries: {
     kind: "gauge",
-    help: "Answers that the cache holds.",
+    help: "Cached responses.",
     labels: [],
   },
   tributary_rest_cache_invalidated_total: {
     kind: "counter",
-    help: "Stored answers taken back because a write made them untrue.",
+    help: "Cached responses invalidated by a write.",
     labels: [],
   },
   tributary_rest_cache_evicted_bytes_total: {
     kind: "counter",
-    help: "Bytes of stored answers that had to make room.",
+    help: "Bytes of evicted cache entries.",
     labels: [],
   },
   tributary_rest_cache_refresh_failures_total: {
     kind: "counter",
-    help: "Stored answers that could not be renewed in the background; they are used until they are too old.",
+    help: "Failed background revalidations of cached responses, which are used until they are too old.",
     labels: [],
   },
 } as const satisfies MetricDeclarations;
 
-/** What prom-client exports of each process by itself, as far as dashboards and alerts may use it. */
+/** prom-client's own metrics that dashboards and alerts may use. */
 export const runtimeMetricNames = [
   "process_cpu_seconds_total",
   "process_cpu_user_seconds_total",
@@ -446,7 +445,7 @@ export const runtimeMetricNames = [
   "nodejs_active_handles_total",
 ] as const;
 
-/** What each kind of process exports. */
+/** The metrics of each kind of process. */
 export const metricsOf = {
   service: { ...processMetrics, ...serviceMetrics },
   gateway: { ...processMetrics, ...gatewayMetrics },

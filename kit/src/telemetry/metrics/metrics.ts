@@ -64,7 +64,7 @@ export interface Metrics<D extends MetricDeclarations> {
 
 const nothing = () => {};
 
-/** For a process that nobody scrapes. */
+/** For a process without metrics. */
 export function createNoMetrics<D extends MetricDeclarations>(): Metrics<D> {
   const counter = { add: nothing, of: () => ({ add: nothing }) };
   const gauge = { set: nothing, add: nothing, onScrape: nothing };

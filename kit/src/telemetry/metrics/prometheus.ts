@@ -4,18 +4,21 @@ import type { CounterSeries, Gauge as OurGauge, HistogramSeries, Labels, Metrics
 import { completeLabels, createCounters, createHistograms, type SeriesTable } from "./series.ts";
 
 /**
- * Metrics that are counted, and written for Prometheus. prom-client is loaded here and not before: a process that nobody scrapes does
- * without it. A declared metric is exported from the start, so that a query for it finds nothing rather than an unknown name.
+ * Counts metrics and writes them for Prometheus. prom-client is loaded only here, so that a process without metrics does not load it. All
+ * declared metrics are exported from the start.
  */
 export async function createPrometheus<D extends MetricDeclarations>(declarations: D): Promise<Metrics<D>> {
   const client = await import("prom-client");
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
-  const made = new Map(
-    Object.entries(declarations).map(([name, declaration]) => [name, make(client, registry, name, declaration)]),
+  const metricsByName = new Map(
+    Object.entries(declarations).map(([name, declaration]) => [
+      name,
+      createMetric(client, registry, name, declaration),
+    ]),
   );
   const get = (name: keyof D): unknown => {
-    const metric = made.get(String(name));
+    const metric = metricsByName.get(String(name));
     if (metric === undefined) throw new Error(`${String(name)} is not declared`);
     return metric;
   };
@@ -25,23 +28,23 @@ export async function createPrometheus<D extends MetricDeclarations>(declaration
     gauge: (name) => get(name) as AnnouncedGauge,
     histogram: (name) => toHistogram(get(name) as SeriesTable<HistogramSeries>),
     announce(labels) {
-      for (const metric of made.values()) metric.announce(labels);
+      for (const metric of metricsByName.values()) metric.announce(labels);
     },
     listMissingZeros: () =>
-      Array.from(made, ([metric, { countMissingZeros }]) => ({ metric, count: countMissingZeros() })).filter(
+      Array.from(metricsByName, ([metric, { countMissingZeros }]) => ({ metric, count: countMissingZeros() })).filter(
         ({ count }) => count > 0,
       ),
     write: () => registry.metrics(),
   };
 }
 
-function make(client: typeof Client, registry: Client.Registry, name: string, declaration: MetricDeclaration) {
+function createMetric(client: typeof Client, registry: Client.Registry, name: string, declaration: MetricDeclaration) {
   const { kind, help, labels } = declaration;
   if (kind === "gauge") {
     return createGauge(new client.Gauge({ name, help, labelNames: [...labels], registers: [registry] }), declaration);
   }
   const metric = kind === "counter" ? createCounters(name, declaration) : createHistograms(name, declaration);
-  // Its types ask for a metric of its own; its code asks for `name` and `get`.
+  // prom-client's types require its own class, but its code only uses `name` and `get`.
   registry.registerMetric(metric as unknown as Client.Metric);
   return metric;
 }
@@ -61,7 +64,7 @@ interface AnnouncedGauge extends OurGauge<string> {
 
 function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): AnnouncedGauge {
   const announced = new Map<string, Labels<string>>();
-  const ours: AnnouncedGauge = {
+  const announcedGauge: AnnouncedGauge = {
     set: (labels, value) => gauge.set(labels, value),
     add: (labels, by) => gauge.inc(labels, by),
     onScrape(read) {
@@ -70,14 +73,14 @@ function createGauge(gauge: Client.Gauge, declaration: MetricDeclaration): Annou
         collect() {
           gauge.reset();
           for (const labels of announced.values()) gauge.set(labels, 0);
-          read(ours);
+          read(announcedGauge);
         },
       });
     },
-    announce(given) {
-      for (const labels of completeLabels(declaration, given)) announced.set(JSON.stringify(labels), labels);
+    announce(values) {
+      for (const labels of completeLabels(declaration, values)) announced.set(JSON.stringify(labels), labels);
     },
     countMissingZeros: () => 0,
   };
-  return ours;
+  return announcedGauge;
 }

@@ -22,7 +22,7 @@ export interface SeriesTable<Series> extends ScrapedMetric {
   countMissingZeros(): number;
 }
 
-/** prom-client checks and hashes the labels of each addition, which takes a microsecond or more; these take a tenth of one. */
+/** prom-client validates and hashes the labels of each addition, which takes 1 µs or more; this takes 0.1 µs. */
 export function createCounters(name: string, declaration: MetricDeclaration): SeriesTable<CounterSeries> {
   const { help } = declaration;
   const { list, ...table } = createTable(declaration, (labels) => new CountedSeries(labels));
@@ -37,9 +37,9 @@ export function createHistograms(name: string, declaration: MetricDeclaration): 
   return { name, ...table, get: () => Promise.resolve({ name, help, type: "histogram", values: values() }) };
 }
 
-/** Of one metric. Labels have few values by the rule; should one not, what it makes beyond this is counted together, as `other`. */
+/** Series per metric. Labels must have few values; beyond this limit further series are counted together, as `other`. */
 const seriesMax = 2_000;
-/** Series of one metric that exist before their first event. Beyond this none is created early, so that half of `seriesMax` is left for events. */
+/** Series per metric that exist before their first event, so that half of `seriesMax` remains for events. */
 const earlySeriesMax = 1_000;
 
 /** Every set of labels that has the given values, and one of the expected values of each other label; empty if a label has neither. */
@@ -57,7 +57,7 @@ export function completeLabels(
   );
 }
 
-/** What is reached by one label's value after another. A text put together of them would have to be hashed anew at each addition. */
+/** A tree with one level per label. A text key would have to be concatenated and hashed at each addition. */
 interface Branch<Series> {
   readonly byValue: Map<string | number | undefined, Branch<Series>>;
   series: Series | undefined;
@@ -84,7 +84,7 @@ function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labe
   function add(labels: Labels<string>): Series {
     if (list.length >= seriesMax && names.some((name) => labels[name] !== "other")) return of(others);
     const series = insert(labels);
-    // The outcomes that these labels have not had yet: their first event is then an increase.
+    // Create the other expected series of these labels at zero, so that rates see their first event.
     announce(Object.fromEntries(Object.entries(labels).filter(([name]) => expected[name] === undefined)));
     return series;
   }

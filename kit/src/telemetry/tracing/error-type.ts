@@ -1,4 +1,4 @@
-/** A word for a kind of error: its code, such as an SQLSTATE or `ECONNREFUSED`, else its class. Never its message, which may quote what was sent. */
+/** The type of an error: its code, such as an SQLSTATE or `ECONNREFUSED`, else its class. Never its message, which may quote client data. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -1,15 +1,15 @@
 import type { SpanRecord } from "./span-record.ts";
 
-/** What the thread that sends spans is started with. */
+/** The start data of the thread that exports spans. */
 export interface ExportThreadData {
-  /** Of the collector, with its path. */
+  /** The URL of the collector, with its path. */
   readonly url: string;
-  /** What the process is called in traces. */
+  /** The process's name in traces. */
   readonly serviceName: string;
   readonly version: string;
-  /** The process, unless OTEL_RESOURCE_ATTRIBUTES names it otherwise. */
+  /** Identifies the process, unless OTEL_RESOURCE_ATTRIBUTES sets `service.instance.id`. */
   readonly instanceId: string;
-  /** Node's compile cache, which a thread has to be told of. */
+  /** Node's compile cache, which a thread does not inherit. */
   readonly compileCacheFolder: string | undefined;
 }
 
@@ -18,17 +18,17 @@ export interface ExportTask {
   readonly spans: readonly SpanRecord[];
 }
 
-/** What became of the task with this number; 0 is that the thread has loaded what it needs. */
-export interface ExportAnswer {
+/** The result of the task with this number. Number 0 reports that the thread has loaded its modules. */
+export interface ExportResult {
   readonly number: number;
-  /** Undefined: the collector has them. */
+  /** Undefined if the collector has accepted the spans. */
   readonly problem: ExportProblem | undefined;
 }
 
-/** An error's parts that outlive the way from one thread to another. */
+/** The properties of an error that are sent between threads. */
 export interface ExportProblem {
   readonly name: string;
   readonly message: string;
-  /** HTTP's, when the collector has answered, or a system call's. */
+  /** The HTTP status of the collector's response, or the code of a system error. */
   readonly code?: string | number;
 }

@@ -21,7 +21,7 @@ test("of what waits for a collector that says nothing the seventh batch is refus
 test("a thread that ended takes nothing any more", async () => {
   const thread = await start(`${loaded} parentPort.on("message", () => process.exit(3));`);
   await expect(thread.send(noSpans)).rejects.toThrow("code 3");
-  expect(thread.isGone()).toBe(true);
+  expect(thread.hasEnded()).toBe(true);
   await expect(thread.send(noSpans)).rejects.toThrow("gone");
 });
 

@@ -1,86 +1,85 @@
 import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
-import type { ExportAnswer, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
+import type { ExportResult, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
 import type { SpanRecord } from "./span-record.ts";
 
-/** The thread that sends spans, as the main thread sees it. */
+/** The main thread's handle of the thread that exports spans. */
 export interface ExportThread {
-  /** Nothing more comes back from it. */
-  isGone(): boolean;
-  /** Resolves when the collector has them. @throws Error when it does not take them, or the thread ends, or {@link batchesMax} are under way. */
+  hasEnded(): boolean;
+  /** Resolves when the collector has accepted the spans. @throws Error if it does not, if the thread ends, or if {@link batchesMax} are in flight. */
   send(spans: readonly SpanRecord[]): Promise<void>;
-  /** Resolves when it is gone. */
+  /** Terminates the thread. */
   end(): Promise<void>;
 }
 
-interface Waiting {
+interface PendingTask {
   resolve(): void;
   reject(error: Error): void;
 }
 
 export interface ExportThreadOptions extends Omit<ExportThreadData, "compileCacheFolder"> {
-  /** What runs in the thread; ours unless given. */
+  /** The module that runs in the thread. Default export-worker.ts. */
   readonly file?: URL | undefined;
 }
 
-/** A collector that takes its time has so many at most; what comes then is lost. */
+/** Batches in flight to a slow collector; further ones are lost. */
 const batchesMax = 6;
 /** Spans of a few batches and the exporter's code take some 15 MB. */
 const oldHeapMbMax = 64;
 const youngHeapMbMax = 4;
-const ownFile = new URL("./export-worker.ts", import.meta.url);
+const workerFile = new URL("./export-worker.ts", import.meta.url);
 
 /**
- * Starts it, and resolves when it has loaded what it needs. It keeps the process alive only while spans are under way.
+ * Starts the thread, and resolves when it has loaded its modules. It keeps the process alive only while spans are being sent.
  *
- * A thread of its own, because a client of `node:http` beside a server costs the server: V8 has compiled the functions of Node's streams for
- * the server's kinds of objects, throws that away when the client's come by, and compiles them anew, for a hundred functions in a process's
- * first minute. The exporter reads further variables there by itself, such as OTEL_EXPORTER_OTLP_HEADERS.
- * @throws Error when it cannot be loaded.
+ * The exporter runs in a thread because an HTTP client slows down a server in the same isolate: V8 has optimized the functions of Node's
+ * streams for the objects of the server, and deoptimizes some hundred of them in the first minute when it sees those of the client. The
+ * exporter reads further variables in the thread, such as OTEL_EXPORTER_OTLP_HEADERS.
+ * @throws Error if the thread cannot load its modules.
  */
-export async function startExportThread({ file = ownFile, ...data }: ExportThreadOptions): Promise<ExportThread> {
+export async function startExportThread({ file = workerFile, ...data }: ExportThreadOptions): Promise<ExportThread> {
   const worker = new Worker(file, {
     workerData: { ...data, compileCacheFolder: getCompileCacheDir() } satisfies ExportThreadData,
     resourceLimits: { maxOldGenerationSizeMb: oldHeapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
     name: "span-export",
   });
-  const waiting = new Map<number, Waiting>();
-  let last = 0;
-  let gone = false;
+  const pending = new Map<number, PendingTask>();
+  let lastNumber = 0;
+  let hasEnded = false;
 
-  function settle({ number, problem }: ExportAnswer): void {
-    const one = waiting.get(number);
-    waiting.delete(number);
-    if (waiting.size === 0) worker.unref();
-    if (problem) one?.reject(toError(problem));
-    else one?.resolve();
+  function settle({ number, problem }: ExportResult): void {
+    const task = pending.get(number);
+    pending.delete(number);
+    if (pending.size === 0) worker.unref();
+    if (problem) task?.reject(toError(problem));
+    else task?.resolve();
   }
 
-  function lose(error: Error): void {
-    gone = true;
-    for (const one of waiting.values()) one.reject(error);
-    waiting.clear();
+  function failAll(error: Error): void {
+    hasEnded = true;
+    for (const task of pending.values()) task.reject(error);
+    pending.clear();
   }
 
   worker.on("message", settle);
-  worker.on("error", lose);
-  worker.on("exit", (code) => lose(new Error(`The thread that sends spans ended with code ${code}`)));
-  await answerTo(0);
+  worker.on("error", failAll);
+  worker.on("exit", (code) => failAll(new Error(`The thread that sends spans ended with code ${code}`)));
+  await resultOf(0);
 
-  function answerTo(number: number): Promise<void> {
+  function resultOf(number: number): Promise<void> {
     worker.ref();
-    return new Promise((resolve, reject) => void waiting.set(number, { resolve, reject }));
+    return new Promise((resolve, reject) => void pending.set(number, { resolve, reject }));
   }
 
   return {
-    isGone: () => gone,
+    hasEnded: () => hasEnded,
     async send(spans) {
-      if (gone) throw new Error("The thread that sends spans is gone");
-      if (waiting.size >= batchesMax) throw new Error(`${batchesMax} batches of spans are under way already`);
-      last++;
+      if (hasEnded) throw new Error("The thread that sends spans has ended");
+      if (pending.size >= batchesMax) throw new Error(`${batchesMax} batches of spans are already in flight`);
+      lastNumber++;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage({ number: last, spans } satisfies ExportTask);
-      await answerTo(last);
+      worker.postMessage({ number: lastNumber, spans } satisfies ExportTask);
+      await resultOf(lastNumber);
     },
     async end() {
       await worker.terminate();

@@ -1,14 +1,14 @@
-// The entry of the thread that sends spans. Here an exporter may warm up, collect and wait as it likes: nobody's requests are here.
+// The entry of the thread that exports spans. Compilation, garbage collection and waits here do not delay requests.
 import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import type { ExportAnswer, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
+import type { ExportResult, ExportProblem, ExportTask, ExportThreadData } from "./export-messages.ts";
 import { toReadableSpan } from "./readable-span.ts";
 
 const { url, serviceName, version, instanceId, compileCacheFolder } = workerData as ExportThreadData;
 if (compileCacheFolder !== undefined) enableCompileCache(compileCacheFolder);
 
-// Whoever answers requests comes first where both want one core. Linux gives a thread a priority of its own; elsewhere it would be the process's.
+// Lower priority than the main thread, which serves requests. Only on Linux does this affect just one thread.
 if (process.platform === "linux") setPriority(0, 10);
 
 const [{ OTLPTraceExporter }, resources] = await Promise.all([
@@ -16,24 +16,24 @@ const [{ OTLPTraceExporter }, resources] = await Promise.all([
   import("@opentelemetry/resources"),
 ]);
 const exporter = new OTLPTraceExporter({ url });
-const ofProcess = resources.resourceFromAttributes({
+const processResource = resources.resourceFromAttributes({
   "service.name": serviceName,
   "service.version": version,
   "service.instance.id": instanceId,
 });
-// OTEL_RESOURCE_ATTRIBUTES has the last word: it knows the pod.
-const ofEnvironment = resources.detectResources({ detectors: [resources.envDetector] });
-const resource = resources.defaultResource().merge(ofProcess).merge(ofEnvironment);
+// OTEL_RESOURCE_ATTRIBUTES takes precedence: it identifies the pod.
+const environmentResource = resources.detectResources({ detectors: [resources.envDetector] });
+const resource = resources.defaultResource().merge(processResource).merge(environmentResource);
 
 parentPort?.on("message", ({ number, spans }: ExportTask) => {
   const readable = spans.map((span) => toReadableSpan(span, { resource, version }));
   exporter.export(readable, ({ error }) => {
-    answer({ number, problem: error && toProblem(error) });
+    post({ number, problem: error && toProblem(error) });
   });
 });
-answer({ number: 0, problem: undefined });
+post({ number: 0, problem: undefined });
 
-function answer(message: ExportAnswer): void {
+function post(message: ExportResult): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(message);
 }

@@ -8,7 +8,7 @@ const kinds = { internal: 0, server: 1, client: 2 } as const;
 const status = { unset: 0, error: 2 } as const;
 const sampled = 1;
 
-/** A record as OpenTelemetry's exporters take it. */
+/** Converts a record to the input of OpenTelemetry's exporters. */
 export function toReadableSpan(
   { traceId, spanId, parent, name, kind, startMs, endMs, attributes, hasFailed }: SpanRecord,
   { resource, version }: { readonly resource: Resource; readonly version: string },
@@ -35,7 +35,7 @@ export function toReadableSpan(
   };
 }
 
-/** Seconds, and nanoseconds of the next. */
+/** Seconds and nanoseconds. */
 function toHrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];

@@ -2,7 +2,7 @@ import { type CallerContext, isSampled } from "../../http/trace-context.ts";
 import type { TracingConfig } from "../../process/telemetry-config.ts";
 
 /**
- * Whether a request is traced, by OTEL_TRACES_SAMPLER. Asked before anything is made for a span: most requests are not.
+ * Decides whether a request is traced, by OTEL_TRACES_SAMPLER. Called before anything is allocated for a span, since most requests are not.
  * @param random in [0, 1).
  */
 export function createSampling(
@@ -14,11 +14,11 @@ export function createSampling(
   const followsCaller = sampler.startsWith("parentbased_");
   return (caller) => {
     if (caller === undefined) return random() < share;
-    return followsCaller ? isSampled(caller) : placeOf(caller.traceId) < share;
+    return followsCaller ? isSampled(caller) : toFraction(caller.traceId) < share;
   };
 }
 
-/** In [0, 1), the same in each process that meets this trace: the last digits are the random ones (Trace Context, level 2, section 2.2.3). */
-function placeOf(traceId: string): number {
+/** A number in [0, 1) from the trace id's random digits, which are the last ones (Trace Context, level 2, section 2.2.3). All processes of a trace get the same. */
+function toFraction(traceId: string): number {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
 }

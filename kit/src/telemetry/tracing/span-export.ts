@@ -2,18 +2,18 @@ import { type ExportThreadOptions, startExportThread } from "./export-thread.ts"
 import type { Deliver, SpanRecord } from "./span-record.ts";
 
 export interface SpanExportOptions extends Omit<ExportThreadOptions, "url"> {
-  /** As OTEL_EXPORTER_OTLP_ENDPOINT says it: without `/v1/traces`. */
+  /** OTEL_EXPORTER_OTLP_ENDPOINT, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Called when spans begin to be lost, and not again before some have arrived. */
+  /** Called when spans are lost, and not again before a batch has arrived. */
   readonly onLost: (error: Error) => void;
 }
 
 export interface SpanExport {
-  /** Nobody waits for it. */
+  /** Queues a span; does not wait. */
   readonly deliver: Deliver;
-  /** Sends what waits, and resolves when the collector has received it and all earlier batches, or they are lost. */
+  /** Sends the queued spans. Resolves when these and all earlier batches are delivered or lost. */
   flush(): Promise<void>;
-  /** The same; spans that end later are dropped. */
+  /** Like `flush`; spans that end later are dropped. */
   stop(): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ const batchSpansMax = 512;
 const batchMs = 5_000;
 
 /**
- * Sends spans to a collector in batches, every 5 s or when 512 wait, as OTLP over HTTP, from a thread of its own. Six batches are under way at
- * the most; further ones are lost, as are those that the collector does not take within 10 s.
+ * Sends spans to a collector from a separate thread, as OTLP over HTTP, in batches: every 5 s or when 512 are queued. At most six batches are
+ * in flight; further ones are lost, as are those that the collector does not accept within 10 s.
  */
 export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOptions): Promise<SpanExport> {
   const send = await createSender({ ...o, url: `${endpoint.replace(/\/+$/, "")}/v1/traces` });
-  let waiting: SpanRecord[] = [];
+  let queue: SpanRecord[] = [];
   /** Batches to which the collector has not responded yet. */
   const inFlight = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -45,10 +45,10 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting.length > 0) {
-      const batch = sendBatch(waiting).finally(() => inFlight.delete(batch));
+    if (queue.length > 0) {
+      const batch = sendBatch(queue).finally(() => inFlight.delete(batch));
       inFlight.add(batch);
-      waiting = [];
+      queue = [];
     }
     await Promise.all(inFlight);
   }
@@ -56,8 +56,8 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
   return {
     deliver(record) {
       if (isStopped) return;
-      waiting.push(record);
-      if (waiting.length >= batchSpansMax) void flush();
+      queue.push(record);
+      if (queue.length >= batchSpansMax) void flush();
       else timer ??= setTimeout(() => void flush(), batchMs).unref();
     },
     flush,
@@ -69,20 +69,20 @@ export async function createSpanExport({ endpoint, onLost, ...o }: SpanExportOpt
   };
 }
 
-/** A thread that ended, for whatever reason, takes what it had with it; there is another one for the next batch. */
+/** If the thread ends, its batches are lost, and the next batch starts another one. */
 async function createSender(o: ExportThreadOptions) {
   let thread = startExportThread(o);
-  // What cannot even be loaded is told at the start of the process.
+  // A module that cannot be loaded fails the start of the process.
   await thread;
 
   return {
     async batch(spans: readonly SpanRecord[]): Promise<void> {
-      const known = thread;
-      const isGone = await known.then(
-        (one) => one.isGone(),
+      const current = thread;
+      const hasEnded = await current.then(
+        (one) => one.hasEnded(),
         () => true,
       );
-      if (isGone && thread === known) thread = startExportThread(o);
+      if (hasEnded && thread === current) thread = startExportThread(o);
       await (await thread).send(spans);
     },
     end: async () => (await thread).end(),

@@ -1,14 +1,14 @@
 import { randomDigits } from "../../http/trace-context.ts";
 import type { AttributeName, AttributeValue, Span, SpanOptions } from "./trace.ts";
 
-/** A span as plain values, which can be given to another thread. */
+/** A finished span as plain data, which can be sent to another thread. */
 export interface SpanRecord {
   readonly traceId: string;
   readonly spanId: string;
   readonly parent: SpanParent | undefined;
   readonly name: string;
   readonly kind: NonNullable<SpanOptions["kind"]>;
-  /** Since the epoch, in milliseconds and parts of one. */
+  /** In milliseconds since 1970, with fractions. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
@@ -18,16 +18,16 @@ export interface SpanRecord {
 export interface SpanParent {
   readonly traceId: string;
   readonly spanId: string;
-  /** Of another process. */
+  /** The parent is a span of another process. */
   readonly isRemote: boolean;
 }
 
-/** Takes what is recorded, as it ends. */
+/** Receives each span when it ends. */
 export type Deliver = (record: SpanRecord) => void;
 
 /**
- * Of our own, and no more than this: it runs in a hundredth of the requests and is never warm, so that each line of it costs many times what it
- * would elsewhere. What becomes of it is OpenTelemetry's again, in the thread that sends it.
+ * A minimal span in place of OpenTelemetry's: only 1 % of the requests run this code, so it is never optimized, and each line costs many times
+ * as much as elsewhere. The export thread converts it to OpenTelemetry's format.
  */
 export class RecordedSpan implements Span {
   readonly traceId: string;
@@ -89,7 +89,7 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Never goes back, whatever is done to the machine's clock; parts of a microsecond are lost. */
+/** Monotonic, also if the system clock is changed. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }

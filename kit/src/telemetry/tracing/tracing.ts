@@ -9,16 +9,16 @@ import type { Span, Trace } from "./trace.ts";
 export interface TracingOptions {
   readonly tracing: Pick<TracingConfig, "sampler" | "ratio">;
   readonly deliver: Deliver;
-  /** Sends what is recorded, and ends. */
+  /** Sends the recorded spans and ends the export. */
   readonly stop: () => Promise<void>;
 }
 
-/** Of the time that a process has to end: a collector that is gone does not hold it up. */
+/** An unreachable collector delays the end of the process by at most this. */
 const stopMs = 2_000;
 
 /**
- * Tracing that is on. Nothing is patched and nothing global is set: whoever has work to show makes a span of it. Whether a request is sampled is
- * decided first, so that one that is not costs one look at a header.
+ * Creates tracing without patching libraries or global state: code creates its spans explicitly. The sampling decision comes first, so that
+ * an unsampled request costs only the parsing of one header.
  */
 export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace {
   const isTraced = createSampling(tracing);
@@ -45,22 +45,22 @@ export function createTracing({ tracing, deliver, stop }: TracingOptions): Trace
 function endWith<T>(span: Span, work: (span: Span) => T): T {
   try {
     const result = work(span);
-    if (!(result instanceof Promise)) return ended(span, result);
+    if (!(result instanceof Promise)) return endSpan(span, result);
     return result.then(
-      (value: unknown) => ended(span, value),
-      (error: unknown) => failed(span, error),
+      (value: unknown) => endSpan(span, value),
+      (error: unknown) => failSpan(span, error),
     ) as T;
   } catch (error) {
-    return failed(span, error);
+    return failSpan(span, error);
   }
 }
 
-function ended<T>(span: Span, value: T): T {
+function endSpan<T>(span: Span, value: T): T {
   span.end();
   return value;
 }
 
-function failed(span: Span, error: unknown): never {
+function failSpan(span: Span, error: unknown): never {
   span.fail(errorTypeOf(error));
   span.end();
   throw error;
