@@ -18,7 +18,7 @@ export interface ListOrderReport {
   readonly statusWhenRepeated: number;
 }
 
-export const soundListOrderReport: ListOrderReport = {
+export const expectedListOrder: ListOrderReport = {
   hasSeveralPages: true,
   isReversed: true,
   isSameBackward: true,
@@ -30,7 +30,7 @@ export const soundListOrderReport: ListOrderReport = {
 };
 
 /** Reads a list of at least three items in both orders. `path` ends with `?` or `&`. */
-export async function readListOrderReport(
+export async function readListOrder(
   service: TestService,
   path: string,
   token?: string,

@@ -1,4 +1,4 @@
-import { readListOrderReport, soundListOrderReport } from "@tributary/kit/testing/list-order";
+import { readListOrder, expectedListOrder } from "@tributary/kit/testing/list-order";
 import type { TestService } from "@tributary/kit/testing/service";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addPost, startPosts } from "./fixtures.ts";
@@ -27,7 +27,7 @@ for (const version of ["v1", "v2"]) {
     const path = `/${version}${list}`;
 
     test(`${path} can be sorted from either end, and has no other order`, async () => {
-      expect(await readListOrderReport(posts, path, token)).toEqual(soundListOrderReport);
+      expect(await readListOrder(posts, path, token)).toEqual(expectedListOrder);
     });
   }
 }
