@@ -157,7 +157,7 @@ test("after kill -9 of the supervisor its parts end, and the next start ends the
   const next = start([]);
   await next.ready();
   expect(next.output()).toContain("ended processes that a killed start left running: gateway");
-  expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor is gone/);
+  expect(next.output()).toMatch(/stopping a PostgreSQL \(pid \d+\) whose supervisor has ended/);
   expect(namesRunning(processes)).toEqual([]);
 });
 

@@ -39,5 +39,5 @@ if (!isListening(output) && !databaseIsMissing.test(output)) {
 
 /** Whether the process listens for requests; the metrics listener, which starts first, does not count. */
 function isListening(log: string): boolean {
-  return /"url":"http:[^"]+"(?!,"msg":"showing metrics")/.test(log);
+  return /"url":"http:[^"]+"(?!,"msg":"metrics listening")/.test(log);
 }

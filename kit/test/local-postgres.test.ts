@@ -42,7 +42,7 @@ test("data stays when the server is stopped and started again", async () => {
   expect(await query(second.superuserUrl, "select note from notes")).toEqual([{ note: "kept" }]);
 });
 
-test("acknowledged means durable unless a setting says otherwise", async () => {
+test("acknowledged writes are durable by default", async () => {
   const directory = newDirectory();
   const plain = await start(directory);
   expect(await showSettings(plain.superuserUrl)).toEqual({
@@ -59,7 +59,7 @@ test("acknowledged means durable unless a setting says otherwise", async () => {
   });
 });
 
-test("no role can open another's database, nor those that nobody owns", async () => {
+test("no role can open another role's database, nor the default databases", async () => {
   const { superuserUrl } = await start(newDirectory());
   const ada = await ensureDatabase(superuserUrl, { name: "ada", role: "ada", password: "a" });
   await ensureDatabase(superuserUrl, { name: "grace", role: "grace", password: "g" });
@@ -82,7 +82,7 @@ test("a database may be ensured again, by several at once, under any name, and g
   await expect(ensureDatabase(superuserUrl, { ...odd, name: "x".repeat(64) })).rejects.toThrow("1 to 63 bytes");
 });
 
-test("a server whose supervisor was killed is taken over by the next start, on the same port", async () => {
+test("the next start stops a server whose supervisor was killed, and uses the same port", async () => {
   const directory = newDirectory();
   const port = await pickFreePort();
   const orphan = await startInOtherProcess(directory, port);
@@ -91,7 +91,7 @@ test("a server whose supervisor was killed is taken over by the next start, on t
   await orphan.killSupervisor();
   const lines: string[] = [];
   const next = await start(directory, { port, log: (line) => lines.push(line) });
-  expect(lines[0]).toBe(`stopping a PostgreSQL (pid ${orphan.pid}) whose supervisor is gone`);
+  expect(lines[0]).toBe(`stopping a PostgreSQL (pid ${orphan.pid}) whose supervisor has ended`);
   expect(await query(next.superuserUrl, "select note from notes")).toEqual([{ note: "kept" }]);
 });
 
@@ -132,16 +132,16 @@ test("Ctrl-C does not reach the server: it has a process group of its own", asyn
   expect(Number(group)).toBe(pid);
 });
 
-test("a taken port is named", async () => {
+test("the error for a port in use names it", async () => {
   const port = await pickFreePort();
   const other = createServer().listen(port, "127.0.0.1");
   cleanups.push(() => void other.close());
   await once(other, "listening");
   const starting = startLocalPostgres({ directory: newDirectory(), port, log: () => {} });
-  await expect(starting).rejects.toThrow(`Port ${port} of 127.0.0.1 is taken`);
+  await expect(starting).rejects.toThrow(`Port ${port} of 127.0.0.1 is in use`);
 });
 
-test("a setting that PostgreSQL refuses is told in its own words", async () => {
+test("the error for an invalid setting contains PostgreSQL's message", async () => {
   const starting = startLocalPostgres({
     directory: newDirectory(),
     port: 0,
@@ -151,15 +151,15 @@ test("a setting that PostgreSQL refuses is told in its own words", async () => {
   await expect(starting).rejects.toThrow(`unrecognized configuration parameter "no_such_thing"`);
 });
 
-test("what a killed initdb left is swept away; a folder of something else is left alone", async () => {
+test("the remains of a killed initdb are removed; a folder with other files is not changed", async () => {
   const directory = newDirectory();
   mkdirSync(`${directory}.new`, { recursive: true });
   writeFileSync(join(`${directory}.new`, "PG_VERSION"), "18\n");
   await (await start(directory)).stop();
   writeFileSync(join(directory, "PG_VERSION"), "17\n");
-  await expect(start(directory)).rejects.toThrow("belongs to PostgreSQL 17, we run 18");
+  await expect(start(directory)).rejects.toThrow("belongs to PostgreSQL 17, but 18 is installed");
   rmSync(join(directory, "PG_VERSION"));
-  await expect(start(directory)).rejects.toThrow("is no PostgreSQL data folder");
+  await expect(start(directory)).rejects.toThrow("is neither empty nor a PostgreSQL data folder");
 });
 
 test("only its owner reads the superuser's password", async () => {
@@ -179,7 +179,7 @@ test.skipIf(!isRoot)(
     expect(lstatSync(directory).isSymbolicLink()).toBe(true);
     const elsewhere = execFileSync("readlink", ["-f", directory], { encoding: "utf8" }).trim();
     expect(readFileSync(join(elsewhere, "PG_VERSION"), "utf8")).toBe("18\n");
-    rmSync(directory); // Whoever removes the link means the data.
+    rmSync(directory); // Removing the link removes the data at the next start.
     const again = await start(directory);
     await expect(query(again.superuserUrl, "select note from notes")).rejects.toMatchObject({ code: "42P01" });
     await again.stop();

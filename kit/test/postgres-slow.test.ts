@@ -10,105 +10,105 @@ beforeAll(async () => {
 });
 afterAll(() => test_.close());
 
-test("a PostgreSQL that takes connections more slowly than anybody waits is reached by the connections that were begun", async () => {
-  const door = await startSlowDoor(test_.url);
-  const database = open(door.url, { acquireTimeoutMs: 50, connectionsMax: 2 });
+test("a PostgreSQL that accepts connections more slowly than requests wait is reached by earlier attempts", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  const database = open(proxy.url, { acquireTimeoutMs: 50, connectionsMax: 2 });
   for (let tries = 0; tries < 4; tries++) {
     await expect(database.rows("read", "select 1")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       dependency: "database",
     });
   }
-  door.letIn();
+  proxy.accept();
   await expect.poll(() => database.isReachable()).toBe(true);
-  expect(door.begun).toBe(2);
+  expect(proxy.attempts).toBe(2);
 });
 
-test("thirty requests that find no connection begin no more than there may be, and are all answered", async () => {
-  const door = await startSlowDoor(test_.url);
-  const database = open(door.url, { acquireTimeoutMs: 30_000 });
+test("thirty requests without a connection open at most the maximum, and all succeed", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000 });
   const all = Array.from({ length: 30 }, () => database.rows<{ one: number }>("read", "select 1 as one"));
-  await door.someWait(10);
+  await proxy.waitForAttempts(10);
   expect(database.readPool()).toEqual({ total: 0, idle: 0, waiting: 30 });
-  door.letIn();
+  proxy.accept();
   expect((await Promise.all(all)).flat()).toEqual(Array.from({ length: 30 }, () => ({ one: 1 })));
-  expect(door.begun).toBe(10);
+  expect(proxy.attempts).toBe(10);
 });
 
-test("a PostgreSQL that went away is asked by few while it is gone, and found when it is back", async () => {
-  const door = await startSlowDoor(test_.url);
-  door.letIn();
-  const database = open(door.url, { acquireTimeoutMs: 30_000 });
+test("a PostgreSQL that is down gets few attempts, and is used again once it is up", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  proxy.accept();
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000 });
   await Promise.all(Array.from({ length: 10 }, () => database.rows("read", "select 1")));
-  const before = door.begun;
+  const before = proxy.attempts;
   const clock = stopClock();
-  door.refuse();
-  const refusals = Array.from({ length: 300 }, () =>
+  proxy.refuse();
+  const rejections = Array.from({ length: 300 }, () =>
     expect(database.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" }),
   );
-  await Promise.all(refusals);
-  expect(door.begun - before).toBeLessThanOrEqual(10);
+  await Promise.all(rejections);
+  expect(proxy.attempts - before).toBeLessThanOrEqual(10);
   clock.mockRestore();
-  door.letIn();
+  proxy.accept();
   await expect.poll(() => database.isReachable(), { timeout: 10_000 }).toBe(true);
 });
 
-test("where PostgreSQL takes no more connections, who waits gets one of those that stand", async () => {
-  const door = await startSlowDoor(test_.url);
-  door.letIn();
-  const database = open(door.url, { acquireTimeoutMs: 30_000 });
+test("if PostgreSQL accepts no more connections, waiting requests get the open ones", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  proxy.accept();
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000 });
   stopClock();
   const waiting = await database.transaction(async (transaction) => {
-    door.shut();
+    proxy.rejectNew();
     await expect(database.rows("read", "select 1 as one")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     const all = Array.from({ length: 30 }, () => database.rows<{ one: number }>("read", "select 1 as one"));
     await transaction.rows("read", "select 1 as one");
     return { all };
   });
   expect(await Promise.all(waiting.all)).toHaveLength(30);
-  expect(door.begun).toBe(2);
+  expect(proxy.attempts).toBe(2);
 });
 
 test("while PostgreSQL refuses, nobody who comes is made to wait, and it is not asked again at once", async () => {
-  const door = await startSlowDoor(test_.url);
-  door.refuse();
-  const database = open(door.url, { acquireTimeoutMs: 30_000 });
+  const proxy = await startSlowProxy(test_.url);
+  proxy.refuse();
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000 });
   stopClock();
   await expect(database.rows("read", "select 1")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   await expect(database.rows("read", "select 1")).rejects.toMatchObject({
     cause: { message: "PostgreSQL refuses connections" },
   });
-  expect(door.begun).toBe(1);
+  expect(proxy.attempts).toBe(1);
 });
 
-test("who comes when two hundred wait for each connection there may be is told so at once", async () => {
-  const door = await startSlowDoor(test_.url);
-  const database = open(door.url, { acquireTimeoutMs: 30_000, connectionsMax: 1 });
+test("a request is rejected at once if 200 per connection already wait", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000, connectionsMax: 1 });
   // One is there whose connection is being made.
   const all = Array.from({ length: 201 }, () => database.rows("read", "select 1"));
   await expect(database.rows("read", "select 1")).rejects.toMatchObject({
-    cause: { message: "200 wait for a connection already" },
+    cause: { message: "200 requests already wait for a connection" },
   });
-  door.letIn();
+  proxy.accept();
   await Promise.all(all);
 });
 
-test("closing waits for what is in use, ends what is begun, and refuses whoever waits and comes", async () => {
-  const door = await startSlowDoor(test_.url);
-  door.letIn();
-  const database = open(door.url, { acquireTimeoutMs: 30_000, connectionsMax: 2 });
+test("closing waits for what is in use, ends what is attempts, and refuses whoever waits and comes", async () => {
+  const proxy = await startSlowProxy(test_.url);
+  proxy.accept();
+  const database = open(proxy.url, { acquireTimeoutMs: 30_000, connectionsMax: 2 });
   const work = Promise.withResolvers<void>();
   onTestFinished(() => work.resolve());
-  const begun = Promise.withResolvers<void>();
+  const attempts = Promise.withResolvers<void>();
   const inUse = database.transaction(async (transaction) => {
-    begun.resolve();
+    attempts.resolve();
     await work.promise;
     return transaction.rows<{ one: number }>("read", "select 1 as one");
   });
-  await begun.promise;
-  door.hold();
+  await attempts.promise;
+  proxy.hold();
   const waiting = [database.rows("read", "select 1"), database.rows("read", "select 1")];
-  await door.someWait(1);
+  await proxy.waitForAttempts(1);
   const order: string[] = [];
   const closed = database.close().then(() => order.push("closed"));
   await Promise.all(
@@ -116,7 +116,7 @@ test("closing waits for what is in use, ends what is begun, and refuses whoever 
       expect(one).rejects.toMatchObject({ cause: { message: "The pool is closed" } }),
     ),
   );
-  await expect.poll(() => door.held(), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => proxy.held(), { timeout: 10_000 }).toBe(0);
   order.push("released");
   work.resolve();
   expect(await inUse).toEqual([{ one: 1 }]);
@@ -125,65 +125,65 @@ test("closing waits for what is in use, ends what is begun, and refuses whoever 
 });
 
 test("a statement that fails does not cost its connection", async () => {
-  const door = await startSlowDoor(test_.url);
-  door.letIn();
-  const database = open(door.url, {});
+  const proxy = await startSlowProxy(test_.url);
+  proxy.accept();
+  const database = open(proxy.url, {});
   for (let tries = 0; tries < 3; tries++) {
     await expect(database.rows("wrong", "select nothing from nowhere")).rejects.toMatchObject({ code: "42P01" });
   }
-  expect([door.begun, await database.isReachable()]).toEqual([1, true]);
+  expect([proxy.attempts, await database.isReachable()]).toEqual([1, true]);
 });
 
-/** Stands before PostgreSQL, and does with connections what the test says: lets them wait, lets them in, or ends them all. */
-async function startSlowDoor(url: string) {
+/** A TCP proxy in front of PostgreSQL that holds, accepts or closes connections. */
+async function startSlowProxy(url: string) {
   const { hostname, port } = new URL(url);
   const waiting = new Set<Socket>();
   const open = new Set<Socket>();
-  let mode: "hold" | "in" | "shut" = "hold";
+  let mode: "hold" | "accept" | "close" = "hold";
   let arrived = Promise.withResolvers<void>();
   const server = createServer((client) => {
-    door.begun++;
+    proxy.attempts++;
     track(client);
     waiting.add(client);
     client.once("close", () => waiting.delete(client));
-    if (mode === "in") pass(client);
-    if (mode === "shut") client.destroy();
+    if (mode === "accept") forward(client);
+    if (mode === "close") client.destroy();
     arrived.resolve();
     arrived = Promise.withResolvers();
   });
-  const door = {
+  const proxy = {
     url: "",
-    begun: 0,
+    attempts: 0,
     held: () => waiting.size,
     hold() {
       mode = "hold";
     },
-    letIn() {
-      mode = "in";
-      for (const client of waiting) pass(client);
+    accept() {
+      mode = "accept";
+      for (const client of waiting) forward(client);
     },
-    /** Those that are in stay. */
-    shut() {
-      mode = "shut";
+    /** Open connections remain. */
+    rejectNew() {
+      mode = "close";
     },
     refuse() {
-      mode = "shut";
+      mode = "close";
       for (const socket of open) socket.destroy();
     },
-    async someWait(count: number) {
+    async waitForAttempts(count: number) {
       while (waiting.size < count) await arrived.promise;
     },
   };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
-  onTestFinished(() => door.refuse());
-  const there = new URL(url);
-  there.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  door.url = there.href;
-  return door;
+  onTestFinished(() => proxy.refuse());
+  const proxyUrl = new URL(url);
+  proxyUrl.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  proxy.url = proxyUrl.href;
+  return proxy;
 
-  function pass(client: Socket): void {
+  function forward(client: Socket): void {
     const upstream = connect(Number(port), hostname);
     track(upstream);
     upstream.once("data", () => waiting.delete(client));
@@ -198,7 +198,7 @@ async function startSlowDoor(url: string) {
   }
 }
 
-/** However slow the machine is, what happens in the test happens within the rest after a refusal. */
+/** Stops the clock, so that the test runs within the pause after a refused connection, however slow the machine is. */
 function stopClock() {
   const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   onTestFinished(() => clock.mockRestore());

@@ -59,8 +59,8 @@ beforeAll(async () => {
   };
   const failures = createRequestFailures({ service: "things", log: silentLog });
   for (const version of [1, 2]) {
-    const door = { version, routes, handlers: handlersOf(version), authenticate, failures };
-    app.use(`/rest/v${version}`, createRestEndpoint(door));
+    const options = { version, routes, handlers: handlersOf(version), authenticate, failures };
+    app.use(`/rest/v${version}`, createRestEndpoint(options));
   }
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -76,11 +76,11 @@ beforeEach(() => {
   meanwhile = () => {};
 });
 
-test("a 304 comes from the version alone, and says what a 200 says about the copy", async () => {
+test("a 304 needs only the version, and has the caching headers of the 200", async () => {
   const full = await get("/v1/things/1");
   expect([full.status, done.splice(0)]).toEqual([200, ["load"]]);
   const known = await get("/v1/things/1", { "if-none-match": etagOf(full) });
-  expect([known.status, await known.text(), done]).toEqual([304, "", ["peek"]]);
+  expect([known.status, await known.text(), done]).toEqual([304, "", ["version"]]);
   for (const name of ["etag", "vary", "cache-control", "cdn-cache-control", "cache-groups", "last-modified"]) {
     expect([name, known.headers.get(name)]).toEqual([name, full.headers.get(name)]);
   }
@@ -88,19 +88,19 @@ test("a 304 comes from the version alone, and says what a 200 says about the cop
   expect(known.headers.get("content-type")).toBeNull();
 });
 
-test("a request without conditions is one look at the whole; one whose condition fails looks twice", async () => {
+test("a request without conditions only loads the body; one whose condition fails reads the version before", async () => {
   await get("/v1/things/1");
   await get("/v1/things/1", { "if-none-match": '"6-v1.x-public"' });
-  expect(done).toEqual(["load", "peek", "load"]);
+  expect(done).toEqual(["load", "version", "load"]);
 });
 
-test("HEAD is answered as GET is", async () => {
+test("HEAD has the headers of GET", async () => {
   const full = await get("/v1/things/1");
   const known = await fetch(`${url}/v1/things/1`, { method: "HEAD", headers: { "if-none-match": etagOf(full) } });
   expect([known.status, known.headers.get("etag")]).toEqual([304, etagOf(full)]);
 });
 
-test("what has moved on between the version and the whole is judged by the whole", async () => {
+test("a row that changes between the two reads is compared by its later version", async () => {
   meanwhile = () => change("1", { rowVersion: "8" });
   const current = etagOf(await get("/v1/things/2")).replace('"7', '"8');
   const met = await get("/v1/things/1", { "if-none-match": current });
@@ -175,7 +175,7 @@ test("a list is known by the versions of its rows, its page, its projection and 
   const etag = etagOf(await get("/v1/things?limit=2"));
   const isKnown = async (path: string) => (await get(path, { "if-none-match": etag })).status === 304;
   done.length = 0;
-  expect([await isKnown("/v1/things?limit=2"), done]).toEqual([true, ["peek list"]]);
+  expect([await isKnown("/v1/things?limit=2"), done]).toEqual([true, ["list version"]]);
   expect(await isKnown("/v1/things?limit=1")).toBe(false);
   expect(await isKnown("/v2/things?limit=2")).toBe(false);
   const changes = {
@@ -211,7 +211,7 @@ test("a list of version 2 stands in an object with its neighbours, which lead wh
   expect(await (await get("/v1/things?limit=1")).json()).toEqual([expect.objectContaining({ id: "3" })]);
 });
 
-test("a write names the groups of what it has changed, once it has", async () => {
+test("a write that succeeds invalidates the cache groups of the changed resource", async () => {
   const answer = await patch("/v1/things/1", "application/merge-patch+json");
   expect([answer.status, answer.headers.get("cache-group-invalidation")]).toEqual([200, '"thing-1", "things"']);
   expect([answer.headers.get("cache-control"), answer.headers.get("etag")]).toEqual(["no-store", '"8-v1.x-public"']);
@@ -258,13 +258,13 @@ function handlersOf(version: number): Handlers<typeof routes> {
     one: (request) =>
       respondToRead(request, {
         readVersion: async () => {
-          done.push("peek");
+          done.push("version");
           return show(find(request.params["id"]));
         },
         load: async () => {
           done.push("load");
           meanwhile();
-          // No header can be written like this, and it is seen late.
+          // An invalid header value, which fails when the response is written.
           const headers = request.params["id"] === "3" ? { "X-Broken": "\n" } : {};
           return { ...answer(find(request.params["id"])), headers };
         },
@@ -285,7 +285,7 @@ function handlersOf(version: number): Handlers<typeof routes> {
         idOf: ({ id }) => id,
         toJson: (thing) => thing,
         readVersion: async (page) => {
-          done.push("peek list");
+          done.push("list version");
           return pageOf(page);
         },
         load: async (page) => pageOf(page),

@@ -120,7 +120,7 @@ test("a refusal reaches the caller with its code and problems, a bug only the lo
   expect(logged.join()).toContain("passwords");
 });
 
-test("an operation with too many fields at its root is refused before anything runs, however it spells them", async () => {
+test("an operation with too many root fields is rejected before execution, also with fragments", async () => {
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}: fine`).join(" ");
   const chain = (length: number) =>
     Array.from({ length }, (_, index) => `fragment c${index} on Query { ...c${index + 1} ...c${index + 1} }`).join(" ");
@@ -157,7 +157,7 @@ test("a representation that is no good costs its own place and no other", async 
   expect(new Map(placed)).toEqual(new Map([[6, "INTERNAL_SERVER_ERROR"], ...refused] as [number, string][]));
 });
 
-test("a query that is wrong says what is wrong with it", async () => {
+test("an invalid query gets its validation errors", async () => {
   const { errors } = await ask("{ nothing }");
   expect(errors[0].extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED" });
 });
@@ -197,7 +197,7 @@ test("token keys that cannot be fetched are a 503 at both endpoints, and the fir
   expect(logged).toEqual([expect.stringContaining("no keys")]);
 });
 
-test("a persisted query is refused as such, and is no bug of ours in the log", async () => {
+test("a persisted query is rejected, and not logged as a bug", async () => {
   logged.length = 0;
   for (const persistedQuery of [
     { version: 1, sha256Hash: "00" },
@@ -295,7 +295,7 @@ test("a body is JSON in UTF-8 without encoding, at most 64 KiB, or none", async 
   expect(await post(JSON.stringify("x".repeat(65_536)))).toBe(413);
 });
 
-test("a client that goes away in the middle of its body harms nobody", async () => {
+test("a client that disconnects in the middle of its body does not affect other requests", async () => {
   const gone = httpRequest(`${url}/rest/v1/things`, {
     method: "POST",
     headers: { "content-type": "application/json", "content-length": 50 },

@@ -91,7 +91,7 @@ async function startObserved(main: string, environment: Environment): Promise<Om
   await listening.promise;
   return {
     url: addresses.get("listening") ?? "",
-    adminUrl: (addresses.get("showing metrics") ?? "").replace(/\/metrics$/, ""),
+    adminUrl: (addresses.get("metrics listening") ?? "").replace(/\/metrics$/, ""),
     written: () => text,
     async stop() {
       if (child.exitCode !== null) return child.exitCode;

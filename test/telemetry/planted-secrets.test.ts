@@ -64,7 +64,7 @@ test("users tells nobody what its database says of a row", async () => {
   );
   expect(await create()).toBe(500);
   await running.stop();
-  expect(running.written()).toContain("raised by a function of the database");
+  expect(running.written()).toContain("raised by a database function");
   expect(running.written()).toContain("division by zero");
   expect(running.written()).not.toContain(mark);
 });

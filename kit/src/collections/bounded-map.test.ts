@@ -22,7 +22,7 @@ test("when everything was used, the oldest goes", () => {
   expect(map.get("d")).toBe(4);
 });
 
-test("how full it is can be seen, and each that had to make room is told of", () => {
+test("the size is reported, and each eviction", () => {
   let evicted = 0;
   const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100, onEvicted: () => void evicted++ });
   for (const key of ["a", "b", "c", "c"]) map.set(key, 1, 7);

@@ -4,17 +4,17 @@ import { expect, test } from "vitest";
 import { AppError } from "./app-error.ts";
 import { describeError } from "./describe-error.ts";
 
-test("an error is told with its class, its code, its frames and its causes", () => {
+test("an error is described with its class, code, frames and causes", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED 10.0.0.1:5432"), { code: "ECONNREFUSED", port: 5432 });
-  const told = describeError(new AppError("SERVICE_UNAVAILABLE", "Try again shortly.", { cause }));
-  expect(told).toMatchObject({
+  const description = describeError(new AppError("SERVICE_UNAVAILABLE", "Try again shortly.", { cause }));
+  expect(description).toMatchObject({
     type: "AppError",
     message: "Try again shortly.",
     code: "SERVICE_UNAVAILABLE",
     stack: expect.stringContaining("describe-error.test.ts"),
     cause: { message: "connect ECONNREFUSED 10.0.0.1:5432", code: "ECONNREFUSED", port: 5432 },
   });
-  expect(told.stack).not.toContain("Try again");
+  expect(description.stack).not.toContain("Try again");
 });
 
 const inJson = `{"password":"plum-secret"}`;
@@ -35,7 +35,7 @@ test.each([
   ["what is thrown without being an error", "plum-secret"],
   ["what lies below", new Error("above", { cause: new SyntaxError(`Unexpected "plum-secret"`) })],
   ["one of many", new AggregateError([new SyntaxError(`Unexpected "plum-secret"`)], "all of them")],
-])("%s is told without what was sent", (_, error) => {
+])("%s is described without client data", (_, error) => {
   expect(JSON.stringify(describeError(error))).not.toContain("plum-secret");
 });
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.stop());
 
-test("without a header nobody calls", async () => {
+test("a request without a token is anonymous", async () => {
   expect(await authenticator()(undefined)).toEqual({ kind: "anonymous" });
 });
 
@@ -34,7 +34,7 @@ test("the user's id may be in another claim, and a number", async () => {
   expect(await authenticate(`Bearer ${await issuer.token("x", [], { uid: 7 })}`)).toMatchObject({ userId: "7" });
 });
 
-test("a token that lacks something, or is for somebody else, is refused", async () => {
+test("a token without a required claim, or for another audience, is rejected", async () => {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const claims: Readonly<Record<string, unknown>>[] = [
     { exp: undefined },
@@ -48,7 +48,7 @@ test("a token that lacks something, or is for somebody else, is refused", async 
     { sub: "0" },
     { sub: "01" },
     { sub: true },
-    // Whoever read the token as JSON had it rounded: it may be another user's by now.
+    // JSON.parse has rounded the number: it may be another user's id.
     { sub: 2 ** 53 },
   ];
   for (const claim of claims)
@@ -85,17 +85,17 @@ test("keys that cannot be had are our trouble, not the caller's", async () => {
   }
 });
 
-test("an issuer that is down for a while locks nobody out, and the operator is told", async () => {
+test("while the issuer is down, tokens with a known key are accepted, and the failure is reported", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const beginMs = Date.now();
   const passing = await startTestIssuer();
-  const told = Promise.withResolvers<unknown>();
+  const reported = Promise.withResolvers<unknown>();
   const asked: boolean[] = [];
   const authenticate = createAuthenticator({
     ...passing,
     userIdClaim: "sub",
-    onKeysError: told.resolve,
+    onKeysError: reported.resolve,
     onKeysFetched: (isGiven) => void asked.push(isGiven),
   });
   const token = await passing.token("1", [], { exp: beginMs / 1000 + 48 * 3_600 });
@@ -104,7 +104,7 @@ test("an issuer that is down for a while locks nobody out, and the operator is t
   await passing.stop();
   vi.setSystemTime(beginMs + 11 * 60_000);
   expect(await authenticate(once)).toMatchObject({ userId: "1" });
-  expect(await told.promise).toBeInstanceOf(Error);
+  expect(await reported.promise).toBeInstanceOf(Error);
   expect(asked).toEqual([true, false]);
   vi.setSystemTime(beginMs + 25 * 3_600_000);
   await expect(authenticate(once)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
@@ -180,7 +180,7 @@ test("keys that a request has to wait for are a span of its trace, and keys that
   });
 });
 
-test("an issuer that does not give its keys is a span that failed", async () => {
+test("a failed fetch of the keys is a failed span", async () => {
   const collector = createSpanCollector();
   const trace = await collector.createTrace("users");
   const authenticate = createAuthenticator({ ...issuer, jwksUrl: "http://127.0.0.1:9", userIdClaim: "sub", trace });

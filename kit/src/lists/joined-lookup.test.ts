@@ -24,7 +24,7 @@ test("nothing is remembered", async () => {
   expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
 });
 
-test("who asks while a statement is under way is not answered by it: it began before what they may have written", async () => {
+test("a look-up does not join a statement in flight, which started before writes that its caller may have made", async () => {
   let stored = "old";
   const answers: (() => void)[] = [];
   const lookUp = batchLookups(async (ids) => {
@@ -48,7 +48,7 @@ test("a statement looks up so many and no more", async () => {
   expect(asked).toEqual([["1", "2"], ["3", "4"], ["5"]]);
 });
 
-test("a failure is told to all who asked together, and to nobody who comes after", async () => {
+test("a failure rejects all look-ups of its batch, and no later one", async () => {
   const lookUp = batchLookups(find);
   const outcomes = await Promise.allSettled(["1", "broken"].map(lookUp));
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);

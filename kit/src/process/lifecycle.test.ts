@@ -59,9 +59,9 @@ test.each([
   },
 );
 
-test("a port that is taken is named", async () => {
+test("the error for a port in use names it", async () => {
   const { port } = await start({});
-  await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
+  await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is in use`);
 });
 
 test("while draining, readiness is gone and requests are still answered, the last of them with Connection: close", async () => {

@@ -10,7 +10,7 @@ function setUp(o: Partial<LogOptions> = {}) {
   return { lines, log: createLog({ name: "things", level: "info", destination, ...o }) };
 }
 
-test("each line says what runs, and whose request it is about", () => {
+test("each line has the version and the fields of its request", () => {
   const { lines, log } = setUp({ version: "1.2.3", context: () => ({ requestId: "r-1", trace_id: "t-1" }) });
   log.info("one");
   log.warn({ requestId: "r-2" }, "two");
@@ -20,18 +20,34 @@ test("each line says what runs, and whose request it is about", () => {
   ]);
 });
 
-test("an error is told without what it carries along", () => {
+test("an error is logged without its unknown properties", () => {
   const { lines, log } = setUp();
   log.error({ err: Object.assign(new Error("no"), { body: "plum-secret" }), about: "ada@example.com" }, "failed");
   expect(lines).toMatchObject([{ err: { type: "Error", message: "no" }, about: "<email>" }]);
   expect(JSON.stringify(lines)).not.toContain("plum-secret");
 });
 
-test("lines that ask for somebody are told of, others not", () => {
-  const told: string[] = [];
-  const { log } = setUp({ onTrouble: (level) => told.push(level) });
+test("onTrouble is called for lines of level warn and above", () => {
+  const levels: string[] = [];
+  const { log } = setUp({ onTrouble: (level) => levels.push(level) });
   log.info("calm");
   log.warn("less calm");
   log.error("not calm");
-  expect(told).toEqual(["warn", "error"]);
+  expect(levels).toEqual(["warn", "error"]);
+});
+
+test("a log line is JSON with its time, level and name, and without secrets", () => {
+  const lines: string[] = [];
+  const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
+  createLog({ name: "users", level: "info", destination }).info(
+    { token: "sesame", headers: { authorization: "Bearer x" } },
+    "hello",
+  );
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    name: "users",
+    level: "info",
+    msg: "hello",
+    time: expect.stringMatching(/Z$/),
+  });
+  expect(lines[0]).not.toMatch(/sesame|Bearer/);
 });

@@ -36,7 +36,7 @@ test("production never trusts the local issuer", () => {
   expect(problemsOf({ ...production, JWKS_URL: "http://issuer:4020/.well-known/jwks.json" })).toHaveLength(1);
 });
 
-test("a short cursor key is refused without being told", () => {
+test("a short cursor key is rejected without being quoted", () => {
   const problems = problemsOf({ ...production, CURSOR_KEYS: "short" });
   expect(problems).toEqual(["CURSOR_KEYS: each key has at least 16 characters."]);
 });

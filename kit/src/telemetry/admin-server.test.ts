@@ -12,7 +12,7 @@ async function setUp(write: () => Promise<string>) {
   return server;
 }
 
-test("metrics are text, and health is what the door shows", async () => {
+test("the admin listener serves metrics as text, and the health of the service", async () => {
   const { url } = await setUp(() => Promise.resolve("things_total 1\n"));
   const answer = await fetch(`${url}/metrics`);
   expect([answer.status, answer.headers.get("content-type")]).toEqual([
@@ -35,7 +35,7 @@ test("a metric that cannot be read costs the scrape, not the process", async () 
   expect([answer.status, await answer.text()]).toEqual([500, ""]);
 });
 
-test("a port that is taken is said by its variable", async () => {
+test("the error for a port in use names its variable", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   onTestFinished(() => void other.close());

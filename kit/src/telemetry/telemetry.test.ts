@@ -15,7 +15,7 @@ test("without its variables a process counts nothing and traces nothing", async 
   expect([metrics.isOn, trace.isOn]).toEqual([false, false]);
 });
 
-test("with a port for it a process says what runs, with the supergraph of the moment", async () => {
+test("tributary_build_info has the version and the current supergraph", async () => {
   const served: string[] = [];
   const { metrics } = await createTelemetry({
     ...o,
@@ -33,9 +33,9 @@ test("with a port for it a process says what runs, with the supergraph of the mo
   );
 });
 
-test("lines that ask for somebody are counted", async () => {
+test("log lines of level warn and above are counted", async () => {
   const { log, metrics } = await createTelemetry({ ...o, config: { ...config, adminPort: 0, logLevel: "fatal" } });
-  log.fatal("a test says it");
+  log.fatal("logged by a test");
   expect(await metrics.write()).toContain('tributary_log_lines_total{level="fatal"} 1');
 });
 

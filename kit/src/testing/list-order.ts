@@ -30,11 +30,7 @@ export const expectedListOrder: ListOrderReport = {
 };
 
 /** Reads a list of at least three items in both orders. `path` ends with `?` or `&`. */
-export async function readListOrder(
-  service: TestService,
-  path: string,
-  token?: string,
-): Promise<ListOrderReport> {
+export async function readListOrder(service: TestService, path: string, token?: string): Promise<ListOrderReport> {
   const get = (parameters: string) => service.rest("GET", path + parameters, token === undefined ? {} : { token });
   const newest = await walkList(service, `${path}limit=2`, token);
   const oldest = await walkList(service, `${path}limit=2&sort=oldest`, token);

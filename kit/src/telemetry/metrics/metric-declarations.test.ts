@@ -3,7 +3,7 @@ import { type MetricDeclarations, metricsOf } from "./metric-declarations.ts";
 
 const all: MetricDeclarations = Object.assign({}, ...Object.values(metricsOf));
 
-test("a metric's name says whose it is, and its unit or that it only grows", () => {
+test("a metric's name has its process as prefix, and its unit or `_total` as suffix", () => {
   const odd = Object.entries(all).filter(([name, { kind }]) => {
     if (!/^tributary_(?:build|log|service|gateway|rest)_[a-z_]+$/.test(name)) return true;
     if (kind === "histogram") return !name.endsWith("_seconds");

@@ -126,7 +126,7 @@ test("announced label sets that have no zero are counted once each, by metric", 
   expect(metrics.listMissingZeros()).toEqual([{ metric: "tries_total", count: 200 }]);
 });
 
-test("a gauge that is read at each scrape forgets what is not said again", async () => {
+test("a gauge that is read at each scrape drops values that are not set again", async () => {
   const metrics = await createPrometheus(declarations);
   const colours = ["red", "blue"];
   metrics.gauge("things").onScrape((gauge) => gauge.set({ colour: colours.shift() ?? "none" }, 1));

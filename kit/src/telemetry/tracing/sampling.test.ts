@@ -16,7 +16,7 @@ test("a parent-based sampler follows its caller, and draws where there is none",
   ]);
 });
 
-test("a sampler by ratio takes a trace or leaves it, whatever its caller says", () => {
+test("a sampler by ratio ignores the caller's decision", () => {
   const isTraced = createSampling({ sampler: "traceidratio", ratio: 0.5 });
   expect([caller(low, "00"), caller(high, "01")].map(isTraced)).toEqual([true, false]);
 });
@@ -24,7 +24,7 @@ test("a sampler by ratio takes a trace or leaves it, whatever its caller says", 
 test("always is always, and never is never", () => {
   const on = createSampling({ sampler: "always_on", ratio: 0 });
   const off = createSampling({ sampler: "always_off", ratio: 1 });
-  const everybody = [undefined, caller(low, "00"), caller(high, "01")];
-  expect(everybody.map(on)).toEqual([true, true, true]);
-  expect(everybody.map(off)).toEqual([false, false, false]);
+  const callers = [undefined, caller(low, "00"), caller(high, "01")];
+  expect(callers.map(on)).toEqual([true, true, true]);
+  expect(callers.map(off)).toEqual([false, false, false]);
 });

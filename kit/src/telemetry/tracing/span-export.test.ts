@@ -43,22 +43,22 @@ test("the exporter's own variables count", async () => {
   expect(requests.map(({ tenant }) => tenant)).toEqual(["7"]);
 });
 
-test("losses are told once, until some have arrived", async () => {
+test("losses are reported once, until a batch has arrived", async () => {
   const collector = await startCollector(400);
-  const told: Error[] = [];
-  const { trace, flush } = await start({ endpoint: collector.url, onLost: (error) => told.push(error) });
+  const losses: Error[] = [];
+  const { trace, flush } = await start({ endpoint: collector.url, onLost: (error) => losses.push(error) });
   const counts: number[] = [];
   for (const status of [400, 400, 200, 400]) {
     collector.answerWith(status);
     trace.begin("GET /things", undefined)?.end();
     await flush();
-    counts.push(told.length);
+    counts.push(losses.length);
   }
   await trace.stop();
   expect(counts).toEqual([1, 1, 1, 2]);
 });
 
-test("what a span says of itself arrives", async () => {
+test("a span's attributes arrive", async () => {
   const { url, requests } = await startCollector(200);
   const { trace } = await start({ endpoint: url, onLost: () => expect.unreachable() });
   const parent = trace.begin("GET /things", undefined, { attributes: { "http.route": "/things/{id}" } });
@@ -76,7 +76,7 @@ test("what a span says of itself arrives", async () => {
   expect(body.split(idOf(parent?.traceId)).length - 1).toBe(2);
 });
 
-test("512 spans wait for nobody, and what ends after the last is left out", async () => {
+test("512 spans are sent at once, and spans that end after `stop` are dropped", async () => {
   const { url, requests } = await startCollector(200);
   const { trace, flush } = await start({ endpoint: url, onLost: () => expect.unreachable() });
   for (let n = 0; n < 512; n++) trace.begin("GET /things", undefined)?.end();
@@ -100,26 +100,26 @@ test("stopping waits for a batch to which the collector has not responded", asyn
   expect(lost).toEqual([]);
 });
 
-test("a thread that ended is replaced, and its loss told", async () => {
+test("a thread that has ended is replaced, and its loss reported", async () => {
   const code = `import { parentPort } from "node:worker_threads";
     parentPort.on("message", ({ number, spans }) => {
       if (spans[0].name === "the end") process.exit(3);
       parentPort.postMessage({ number });
     });
     parentPort.postMessage({ number: 0 });`;
-  const told: string[] = [];
+  const losses: string[] = [];
   const file = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-  const onLost = (error: Error) => void told.push(error.message);
+  const onLost = (error: Error) => void losses.push(error.message);
   const { trace, flush } = await start({ endpoint: "http://127.0.0.1:9", onLost, file });
   const counts: number[] = [];
   for (const name of ["one", "the end", "another", "the end"]) {
     trace.begin(name, undefined)?.end();
     await flush();
-    counts.push(told.length);
+    counts.push(losses.length);
   }
   await trace.stop();
   expect(counts).toEqual([0, 1, 1, 2]);
-  expect(told).toEqual(Array.from({ length: 2 }, () => "The thread that sends spans ended with code 3"));
+  expect(losses).toEqual(Array.from({ length: 2 }, () => "The thread that sends spans ended with code 3"));
 });
 
 /** Responds once `released` is resolved. */

@@ -78,7 +78,7 @@ test("a span that ended stays as it was", async () => {
   expect(collector.spans().map(({ name, attributes }) => [name, attributes])).toEqual([["root", {}]]);
 });
 
-test("an error's type is its code or its class, never what it says", () => {
+test("an error's type is its code or its class, never its message", () => {
   const withCode = Object.assign(new Error("at 10.0.0.1"), { code: "ECONNREFUSED" });
   const odd = Object.assign(new TypeError("x"), { code: "ada@example.com" });
   expect([withCode, odd, "thrown text"].map(errorTypeOf)).toEqual(["ECONNREFUSED", "TypeError", "unknown"]);
