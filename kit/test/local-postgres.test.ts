@@ -69,7 +69,7 @@ test("no role can open another role's database, nor the default databases", asyn
   await expect(query(ada.replace(":a@", ":g@"), "select 1")).rejects.toMatchObject({ code: "28P01" });
 });
 
-test("a database may be ensured again, by several at once, under any name, and gets the newest password", async () => {
+test("ensuring a database is idempotent, concurrent, for any name, and sets the newest password", async () => {
   const { superuserUrl } = await start(newDirectory());
   const odd = { name: `o"dd name`, role: "o'dd/role", password: `p"a's s@:/` };
   const urls = await Promise.all([1, 2, 3].map(() => ensureDatabase(superuserUrl, odd)));
@@ -95,7 +95,7 @@ test("the next start stops a server whose supervisor was killed, and uses the sa
   expect(await query(next.superuserUrl, "select note from notes")).toEqual([{ note: "kept" }]);
 });
 
-test("a server that was killed starts again with what was acknowledged", async () => {
+test("a server that was killed starts again with all acknowledged writes", async () => {
   const directory = newDirectory();
   const first = await start(directory);
   await query(first.superuserUrl, "create table notes as select 'kept' as note");
@@ -115,7 +115,7 @@ test("a stale postmaster.pid is no obstacle, even when its pid runs another prog
   }
 });
 
-test("stop waits for no session", async () => {
+test("stopping does not wait for sessions", async () => {
   const server = await start(newDirectory());
   const client = new pg.Client({ connectionString: server.superuserUrl });
   client.on("error", () => {});
@@ -126,7 +126,7 @@ test("stop waits for no session", async () => {
   expect(() => process.kill(server.pid, 0)).toThrow("ESRCH");
 });
 
-test("Ctrl-C does not reach the server: it has a process group of its own", async () => {
+test("Ctrl-C does not reach the server, which has a separate process group", async () => {
   const { pid } = await start(newDirectory());
   const group = execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" });
   expect(Number(group)).toBe(pid);
@@ -188,7 +188,7 @@ test.skipIf(!isRoot)(
   },
 );
 
-test("the global setup gives the tests a server and takes everything away again", async () => {
+test("the global setup starts a server for the tests and removes it completely", async () => {
   const provided: Record<string, string> = {};
   const teardown = await setup({ provide: (name: string, value: string) => void (provided[name] = value) });
   const url = provided["postgresUrl"] ?? "";
@@ -199,7 +199,7 @@ test("the global setup gives the tests a server and takes everything away again"
   await expect(query(url, "select 1")).rejects.toThrow("ECONNREFUSED");
 });
 
-test("the global setup sweeps away what a killed test run left", async () => {
+test("the global setup removes the remains of a killed test run", async () => {
   const directory = newDirectory("tributary-test-");
   const orphan = await startInOtherProcess(directory, await pickFreePort());
   await orphan.killSupervisor();

@@ -48,7 +48,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-test("a database outage is one whole log line, then counts, for both endpoints together", async () => {
+test("a database outage is one full log line, then counts, for both endpoints together", async () => {
   for (let i = 0; i < 20; i++) await Promise.all([getRest(`rest-${i}`), postGraphql(`graphql-${i}`)]);
   const about = { level: "warn", service: "database", reason: "SERVICE_UNAVAILABLE" };
   expect(warnings()).toEqual([expect.objectContaining({ ...about, requestId: expect.stringMatching(/-0$/) })]);
@@ -90,7 +90,7 @@ test("failures without a dependency are the service's own, and hide no outage of
   expect(warnings().map(({ service }) => service)).toEqual(["things", "database"]);
 });
 
-test("a bug is logged whole each time", async () => {
+test("a bug is logged in full each time", async () => {
   failure = () => new TypeError("a bug of the service");
   for (let i = 0; i < 3; i++) await Promise.all([getRest(`rest-${i}`), postGraphql(`graphql-${i}`)]);
   const errors = lines.filter(({ level }) => level === "error");

@@ -69,7 +69,7 @@ test("if PostgreSQL accepts no more connections, waiting requests get the open o
   expect(proxy.attempts).toBe(2);
 });
 
-test("while PostgreSQL refuses, nobody who comes is made to wait, and it is not asked again at once", async () => {
+test("while PostgreSQL refuses connections, requests fail at once without a further attempt", async () => {
   const proxy = await startSlowProxy(test_.url);
   proxy.refuse();
   const database = open(proxy.url, { acquireTimeoutMs: 30_000 });
@@ -93,7 +93,7 @@ test("a request is rejected at once if 200 per connection already wait", async (
   await Promise.all(all);
 });
 
-test("closing waits for what is in use, ends what is attempts, and refuses whoever waits and comes", async () => {
+test("closing waits for connections in use, aborts attempts, and rejects waiting and later requests", async () => {
   const proxy = await startSlowProxy(test_.url);
   proxy.accept();
   const database = open(proxy.url, { acquireTimeoutMs: 30_000, connectionsMax: 2 });
@@ -124,7 +124,7 @@ test("closing waits for what is in use, ends what is attempts, and refuses whoev
   expect(order).toEqual(["released", "closed"]);
 });
 
-test("a statement that fails does not cost its connection", async () => {
+test("a failed statement does not close its connection", async () => {
   const proxy = await startSlowProxy(test_.url);
   proxy.accept();
   const database = open(proxy.url, {});

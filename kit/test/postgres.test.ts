@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => test_.close());
 
-test("migrations are applied once, however many processes begin at once", async () => {
+test("migrations are applied once, however many processes start at once", async () => {
   const run = () => migrate({ databaseUrl: test_.url, directory: migrations, log: silentLog });
   expect(await Promise.all([run(), run(), run()])).toEqual([[], [], []]);
 });
@@ -39,13 +39,13 @@ test("a migration that fails is named with the first error, and the errors that 
   expect(lines).toEqual([]);
 });
 
-test("rows come typed, ids as texts", async () => {
+test("rows have typed values, and ids are strings", async () => {
   expect(await database.rows("read-one", "select id, amount from things where id = $1", ["1"])).toEqual([
     { id: "1", amount: 10 },
   ]);
 });
 
-test("a transaction that fails leaves nothing, and its connection goes on", async () => {
+test("a failed transaction is rolled back, and its connection is reused", async () => {
   const failing = database.transaction(async (transaction) => {
     await transaction.rows("take", "update things set amount = amount - 5 where id = 1");
     throw new Error("no");
@@ -54,7 +54,7 @@ test("a transaction that fails leaves nothing, and its connection goes on", asyn
   expect(await amounts()).toEqual([10, 10]);
 });
 
-test("a refusal by a constraint can be told from others", async () => {
+test("the violation of a constraint is recognized by the constraint's name", async () => {
   const refusal = await database
     .rows("double", "insert into things values (3, 1, 'one')")
     .catch((error: unknown) => error);
@@ -65,7 +65,7 @@ test("a refusal by a constraint can be told from others", async () => {
   ]).toEqual([true, false, false]);
 });
 
-test("two transactions that wait for each other both come through", async () => {
+test("two transactions that deadlock both succeed", async () => {
   const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let attempts = 0;
   const swap = (mine: number, other: number) =>
@@ -82,7 +82,7 @@ test("two transactions that wait for each other both come through", async () => 
   expect(await amounts()).toEqual([10, 10]);
 });
 
-test("a statement that takes too long is ended and said to be passing", async () => {
+test("a statement that takes too long is cancelled with SERVICE_UNAVAILABLE", async () => {
   const hasty = createDatabase({ ...limits(test_.url), statementTimeoutMs: 50 });
   await expect(hasty.rows("sleep", "select pg_sleep(5)")).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
@@ -91,7 +91,7 @@ test("a statement that takes too long is ended and said to be passing", async ()
   await hasty.close();
 });
 
-test("a lock that does not come, and a pool that is empty, are passing too", async () => {
+test("a lock timeout and an exhausted pool are SERVICE_UNAVAILABLE", async () => {
   const small = createDatabase({ ...limits(test_.url), connectionsMax: 1, lockTimeoutMs: 50, acquireTimeoutMs: 50 });
   await expect.poll(() => small.isReachable()).toBe(true);
   await database.transaction(async (transaction) => {
@@ -105,21 +105,21 @@ test("a lock that does not come, and a pool that is empty, are passing too", asy
   await small.close();
 });
 
-test("a connection that the server ends, idle or at work, kills nobody", async () => {
-  const told: string[] = [];
-  const other = createDatabase({ ...limits(test_.url), onError: (error) => told.push(error.message) });
+test("a connection that the server ends, idle or in use, does not end the process", async () => {
+  const messages: string[] = [];
+  const other = createDatabase({ ...limits(test_.url), onError: (error) => messages.push(error.message) });
   const atWork = other.transaction(async (transaction) => {
     const [self] = await transaction.rows<{ pid: number }>("pid", "select pg_backend_pid() as pid");
     await database.rows("kill", "select pg_terminate_backend($1)", [self?.pid]);
     await transaction.rows("sleep", "select pg_sleep(2)");
   });
   await expect(atWork).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-  expect(told.length).toBeGreaterThan(0);
+  expect(messages.length).toBeGreaterThan(0);
   expect(await other.isReachable()).toBe(true);
   await other.close();
 });
 
-test("a server that is not there, or that says nothing, is passing", async () => {
+test("a server that is down or does not respond is SERVICE_UNAVAILABLE", async () => {
   const silent = createServer((socket: Socket) => void socket.unref()).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const urls = ["postgres://a:b@127.0.0.1:1/c", `postgres://a:b@127.0.0.1:${(silent.address() as AddressInfo).port}/c`];
@@ -132,7 +132,7 @@ test("a server that is not there, or that says nothing, is passing", async () =>
   silent.close();
 });
 
-test("a transaction whose server falls silent ends with the statement that waited", async () => {
+test("a transaction whose server stops responding ends with the statement that waited", async () => {
   const hasty = createDatabase({ ...limits(test_.url), statementTimeoutMs: 50 });
   const ended: string[] = [];
   let other: Promise<unknown> = Promise.resolve();
@@ -144,7 +144,7 @@ test("a transaction whose server falls silent ends with the statement that waite
     try {
       await transaction.rows("unheard", "select 1");
     } finally {
-      // Takes 50 ms; a rollback that nobody hears would take a second more.
+      // Takes 50 ms; a rollback without a response would take a second more.
       other = hasty.rows("sleep", "select pg_sleep(5)").catch(() => ended.push("other"));
     }
   });
@@ -155,7 +155,7 @@ test("a transaction whose server falls silent ends with the statement that waite
   await hasty.close();
 });
 
-test("a database that only reads, as a former primary does, is passing", async () => {
+test("a read-only database, such as a former primary, is SERVICE_UNAVAILABLE", async () => {
   const writing = database.transaction(async (transaction) => {
     await transaction.rows("read-only", "set transaction read only");
     await transaction.rows("empty", "update things set amount = 0");
@@ -163,8 +163,8 @@ test("a database that only reads, as a former primary does, is passing", async (
   await expect(writing).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-test("a database that does not let us in, or is not there now, is passing", async () => {
-  const wrongs = ["postgres://nobody:x@host/postgres", test_.url.replace(":test@", ":wrong@"), `${test_.url}_gone`];
+test("a failed login and a missing database are SERVICE_UNAVAILABLE", async () => {
+  const wrongs = ["postgres://unknown:x@host/postgres", test_.url.replace(":test@", ":wrong@"), `${test_.url}_gone`];
   const { host } = new URL(test_.url);
   for (const url of wrongs.map((wrong) => wrong.replace("@host", `@${host}`))) {
     const shut = createDatabase(limits(url));
@@ -173,11 +173,11 @@ test("a database that does not let us in, or is not there now, is passing", asyn
   }
 });
 
-test("a mistake in a statement is a bug, not a passing trouble", async () => {
+test("an invalid statement is a bug, not SERVICE_UNAVAILABLE", async () => {
   await expect(database.rows("wrong", "select nothing from nowhere")).rejects.toMatchObject({ code: "42P01" });
 });
 
-test("a database that may forget is refused", async () => {
+test("a database that can lose acknowledged writes is rejected", async () => {
   await requireDurability(database);
   for (const name of ["fsync", "synchronous_commit"]) {
     const forgetful = { rows: async () => [{ fsync: "on", synchronous_commit: "on", [name]: "off" }] as never };

@@ -110,13 +110,13 @@ test("a row that changes between the two reads is compared by its later version"
   expect([missed.status, missed.headers.get("etag")]).toEqual([200, current]);
 });
 
-test("who sends a bad token hears that it is the token, and who sends none hears how to", async () => {
-  const told = async (headers: Record<string, string>) => {
-    const { status, headers: said } = await get("/v1/own?nothing=1", headers);
-    return [status, said.get("www-authenticate")];
+test("a 401 names the scheme, and `invalid_token` if a token was sent", async () => {
+  const challenge = async (headers: Record<string, string>) => {
+    const { status, headers: responseHeaders } = await get("/v1/own?nothing=1", headers);
+    return [status, responseHeaders.get("www-authenticate")];
   };
-  expect(await told({ authorization: "bad" })).toEqual([401, 'Bearer realm="tributary", error="invalid_token"']);
-  expect(await told({})).toEqual([400, null]);
+  expect(await challenge({ authorization: "bad" })).toEqual([401, 'Bearer realm="tributary", error="invalid_token"']);
+  expect(await challenge({})).toEqual([400, null]);
 });
 
 test.each([
@@ -132,7 +132,7 @@ test.each([
   expect(done).toEqual(["load", "load", "load"]);
 });
 
-test("nothing that was said of an answer is left on the problem that comes instead", async () => {
+test("a problem document has no caching headers of the failed response", async () => {
   const broken = await get("/v1/things/3");
   expect([broken.status, broken.headers.get("cache-control")]).toEqual([500, "no-store"]);
   for (const name of ["cdn-cache-control", "cache-groups", "etag", "last-modified"]) {
@@ -150,7 +150,7 @@ test("a response for one caller has Vary: Authorization, and so has its 304", as
   expect(full.headers.get("cdn-cache-control")).toBeNull();
 });
 
-test("where the caller can change the body, every answer says so: the whole, the 304, the 400 and the 401", async () => {
+test("if the body can differ by caller, the 200, the 304, the 400 and the 401 have Vary: Authorization", async () => {
   const etag = etagOf(await get("/v1/own"));
   const asked: readonly (readonly [string, Record<string, string>, number])[] = [
     ["/v1/own", {}, 200],
@@ -171,7 +171,7 @@ test("where the caller can change the body, every answer says so: the whole, the
   expect((await get("/v1/things")).headers.get("vary")).toBeNull();
 });
 
-test("a list is known by the versions of its rows, its page, its projection and the key of its cursors", async () => {
+test("a list's ETag depends on its row versions, its page, its projection and the cursor key", async () => {
   const etag = etagOf(await get("/v1/things?limit=2"));
   const isKnown = async (path: string) => (await get(path, { "if-none-match": etag })).status === 304;
   done.length = 0;
@@ -194,7 +194,7 @@ test("a list is known by the versions of its rows, its page, its projection and 
   }
 });
 
-test("a list of version 2 stands in an object with its neighbours, which lead where the links lead", async () => {
+test("a list of version 2 is an object with the cursors of the adjacent pages, equal to the links", async () => {
   const ids = async (path: string) => {
     const answer = await get(path);
     const body = (await answer.json()) as Envelope;
@@ -220,12 +220,12 @@ test("a write that succeeds invalidates the cache groups of the changed resource
   );
 });
 
-test("a write's If-Match is its action's business, and not asked again of what came of it", async () => {
+test("If-Match of a write is evaluated only by its action", async () => {
   const answer = await patch("/v1/things/1", "application/merge-patch+json", { "if-match": '"7-v1.x-public"' });
   expect(answer.status).toBe(200);
 });
 
-test("a patch in another format is 415, which like OPTIONS says what is taken", async () => {
+test("a patch in another format is a 415 with Accept-Patch, like OPTIONS", async () => {
   const refused = await patch("/v1/things/1", "application/json-patch+json");
   const options = await fetch(`${url}/v1/things/1`, { method: "OPTIONS" });
   expect([refused.status, options.status]).toEqual([415, 204]);
@@ -234,7 +234,7 @@ test("a patch in another format is 415, which like OPTIONS says what is taken", 
   }
 });
 
-test("what comes too late is not begun", async () => {
+test("a request after its deadline is not started", async () => {
   const late = await get("/v1/things/1", { "x-deadline-ms": "0" });
   expect([late.status, late.headers.get("retry-after"), done]).toEqual([503, "1", []]);
   expect((await get("/v1/things/1", { "x-deadline-ms": "60000" })).status).toBe(200);

@@ -87,7 +87,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("routes and handlers that do not match keep a service from starting, each named with method, path and version", async () => {
+test("routes and handlers that do not match prevent the start, and are listed with method, path and version", async () => {
   const handler = async () => ({ status: 200 });
   const start = (handlers: object) =>
     createServiceApp(
@@ -104,7 +104,7 @@ test("routes and handlers that do not match keep a service from starting, each n
   );
 });
 
-test("a refusal reaches the caller with its code and problems, a bug only the log", async () => {
+test("the client gets the code and problems of an AppError; a bug is only logged", async () => {
   const { data, errors } = await ask("{ fine refused broken late }");
   expect(data).toEqual({ fine: 1, refused: null, broken: null, late: null });
   expect(errors.map(({ path, message, extensions }: never) => ({ path, message, extensions }))).toEqual([
@@ -142,7 +142,7 @@ test("an operation with too many root fields is rejected before execution, also 
   }
 });
 
-test("a representation that is no good costs its own place and no other", async () => {
+test("an invalid representation fails only its own entity", async () => {
   const of = (id: unknown) => ({ __typename: "Thing", id });
   const keys = [of("1"), of(null), of(["1"]), of({}), of(1), { __typename: "Thing" }, of("broken")];
   const others = [{ __typename: "Part", id: "1" }, { __typename: "Nothing", id: "1" }, { id: "1" }, "text", [[]]];
@@ -162,7 +162,7 @@ test("an invalid query gets its validation errors", async () => {
   expect(errors[0].extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED" });
 });
 
-test("a GraphQL request that cannot be read is JSON with its status", async () => {
+test("the response to a malformed GraphQL request is JSON with its status", async () => {
   const post = async (body: string, headers = {}) => {
     const response = await fetch(`${url}/graphql`, {
       method: "POST",
@@ -209,7 +209,7 @@ test("a persisted query is rejected, and not logged as a bug", async () => {
   expect(logged).toEqual([]);
 });
 
-test("what a caller does wrong is no warning to the operator, and no piece of it is in the log", async () => {
+test("client errors are neither warnings nor quoted in the log", async () => {
   logged.length = 0;
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: '{"email": ada@example.org' };
@@ -217,13 +217,13 @@ test("what a caller does wrong is no warning to the operator, and no piece of it
   expect(logged).toEqual([]);
 });
 
-test("a REST bug is masked, and logged whole", async () => {
+test("a REST bug is masked, and logged in full", async () => {
   const response = await fetch(`${url}/rest/v1/things?limit=13`);
   const text = await response.text();
   expect([response.status, text.includes("passwords")]).toEqual([500, false]);
 });
 
-test("a page ends at its bytes, and the rest follows by the cursor", async () => {
+test("a page is cut at its size limit, and the rest follows by the cursor", async () => {
   const response = await fetch(`${url}/rest/v1/things?limit=3`);
   const body = (await response.json()) as { id: string }[];
   expect(body.map(({ id }) => id)).toEqual(["9"]);
@@ -235,7 +235,7 @@ test("a page ends at its bytes, and the rest follows by the cursor", async () =>
   });
 });
 
-test("a page that goes back and ends at its bytes leaves out what is farthest from where it began", async () => {
+test("a backward page that is cut omits the items farthest from its start", async () => {
   const cursor = cursors.write("things", { direction: "prev", id: "6" });
   const response = await fetch(`${url}/rest/v1/things?limit=3&cursor=${cursor}`);
   expect(((await response.json()) as { id: string }[]).map(({ id }) => id)).toEqual(["7"]);
@@ -250,7 +250,7 @@ test("a page that goes back and ends at its bytes leaves out what is farthest fr
   ]);
 });
 
-test("a route of another version, and a path of none, are not here", async () => {
+test("a route of another version and an unknown path are 404", async () => {
   for (const path of ["/rest/v1/next", "/rest/v2/things", "/rest/v1/things/", "/rest/v1/THINGS", "/elsewhere", "/"]) {
     const response = await fetch(url + path);
     expect([path, response.status, response.headers.get("content-type")]).toEqual([
@@ -261,7 +261,7 @@ test("a route of another version, and a path of none, are not here", async () =>
   }
 });
 
-test("a path that cannot be decoded is a problem that shows nothing of the inside", async () => {
+test("a path that cannot be decoded is a problem document without internal details", async () => {
   const response = await fetch(`${url}/rest/v1/things/%zz`);
   const text = await response.text();
   expect([response.status, response.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
@@ -269,7 +269,7 @@ test("a path that cannot be decoded is a problem that shows nothing of the insid
   expect(text).not.toMatch(/node_modules|\.ts|URIError/);
 });
 
-test("a query is read to its end, question marks and all", async () => {
+test("a query may contain question marks", async () => {
   const statusOf = async (query: string) => (await fetch(`${url}/rest/v1/things?${query}`)).status;
   expect([await statusOf("limit=1"), await statusOf("limit=1?other=2")]).toEqual([200, 400]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBoundedMap } from "./bounded-map.ts";
 
-test("what was not used is dropped when there are too many", () => {
+test("an entry that was not used is evicted first", () => {
   const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100 });
   map.set("a", 1, 1);
   map.set("b", 2, 1);
@@ -10,7 +10,7 @@ test("what was not used is dropped when there are too many", () => {
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
 });
 
-test("when everything was used, the oldest goes", () => {
+test("if all entries were used, the oldest is evicted", () => {
   const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100 });
   map.set("a", 1, 1);
   map.set("b", 2, 1);
@@ -31,21 +31,21 @@ test("the size is reported, and each eviction", () => {
   expect([map.size(), evicted]).toEqual([{ entries: 1, bytes: 7 }, 1]);
 });
 
-test("a flood is held to a weight", () => {
+test("the total weight is bounded", () => {
   const map = createBoundedMap<string>({ entriesMax: 1_000, weightMax: 100 });
   for (let i = 0; i < 500; i++) map.set(String(i), "x", 20);
   expect(Array.from({ length: 500 }, (_, i) => map.get(String(i))).filter(Boolean)).toHaveLength(5);
   expect(map.get("499")).toBe("x");
 });
 
-test("what is heavier than the whole map is not kept and drops nothing", () => {
+test("a value heavier than the bound is not stored and evicts nothing", () => {
   const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 10 });
   map.set("a", 1, 2);
   map.set("b", 2, 51);
   expect([map.get("a"), map.get("b")]).toEqual([1, undefined]);
 });
 
-test("what is set again or deleted is weighed once", () => {
+test("replacing or deleting an entry corrects the total weight", () => {
   const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 6 });
   for (let i = 0; i < 5; i++) map.set("a", i, 3);
   map.set("b", 2, 3);
@@ -55,7 +55,7 @@ test("what is set again or deleted is weighed once", () => {
   expect([map.get("b"), map.get("c")]).toEqual([2, 3]);
 });
 
-test("an entry that grows evicts others, and itself when it is heavier than the whole map", () => {
+test("an entry that grows evicts others, and itself if it exceeds the bound", () => {
   const map = createBoundedMap<number>({ entriesMax: 3, weightMax: 10 });
   for (const key of ["a", "b", "c"]) map.set(key, 1, 3);
   map.addWeight("c", 2);

@@ -39,14 +39,14 @@ test.each([
   expect(JSON.stringify(describeError(error))).not.toContain("plum-secret");
 });
 
-test("mail addresses and signed tokens are taken out wherever they stand", () => {
+test("email addresses and signed tokens are removed from all texts", () => {
   const { message } = describeError(
     new Error("no ada.l+x@mail.example.com with eyJhbGciOiJF.eyJzdWIiOiI.c2ln-x_ here"),
   );
   expect(message).toBe("no <email> with <token> here");
 });
 
-test("a chain of causes without end is cut", () => {
+test("a cyclic chain of causes is cut", () => {
   const loop = new Error("again");
   loop.cause = loop;
   expect(JSON.stringify(describeError(loop)).match(/"again"/g)).toHaveLength(6);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { scrubFields, scrubText } from "./scrub.ts";
 
-test("fields are scrubbed as deep as they go, and numbers, errors and plain words stay", () => {
+test("nested fields are scrubbed; numbers, errors and plain words remain", () => {
   const error = new Error("x");
   const fields = {
     status: 200,
@@ -31,7 +31,7 @@ test.each([
   expect(scrubText(text)).toBe(scrubbed);
 });
 
-test("a list, a depth and a text have their bounds", () => {
+test("list length, depth and text length are bounded", () => {
   const deep = { a: { b: { c: { d: { e: { f: "x" } } } } } };
   expect(JSON.stringify(scrubFields(deep))).toContain('"e":"…"');
   expect(scrubFields({ list: Array.from({ length: 1_000 }, () => 1) })["list"]).toHaveLength(100);

@@ -29,7 +29,7 @@ test.each([
   expect(await readAll(source)).toEqual([expected]);
 });
 
-test("fragments that spread the next one twice are each looked at once", async () => {
+test("fragments that spread the next one twice are each visited once", async () => {
   const levels = Array.from({ length: 30 }, (_, at) => `fragment F${at} on Letters { ...F${at + 1} ...F${at + 1} }`);
   const source = `{ letters { ...F0 } } ${levels.join(" ")} fragment F30 on Letters { nodes { id } }`;
   expect(await readAll(source)).toEqual([false]);

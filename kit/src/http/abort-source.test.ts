@@ -30,7 +30,7 @@ test("a removed listener is not called, and removing it twice removes no other",
   expect(calls).toEqual(["remaining"]);
 });
 
-test("a listener may remove itself while it is called, and the next is called all the same", () => {
+test("a listener may remove itself while it is called, and the next listener is still called", () => {
   const source = new AbortSource();
   const calls: string[] = [];
   const first = () => {

@@ -28,7 +28,7 @@ test.each([
   expect(parseUniqueJson(text)).toEqual(JSON.parse(text));
 });
 
-test("what is not JSON is an error that quotes nothing of it", () => {
+test("the error for invalid JSON does not quote it", () => {
   for (const text of ["", "{secret", '{"secret":1,"secret":1', '"', "\\"]) {
     expect(() => parseUniqueJson(text)).toThrow(/^is not JSON$/);
   }

@@ -55,7 +55,7 @@ test("a token without a required claim, or for another audience, is rejected", a
     expect([claim, await refusal(await issuer.token("1", [], claim))]).toEqual([claim, "UNAUTHENTICATED"]);
 });
 
-test("a signature with a shared secret, none at all, or by a key in the header is refused", async () => {
+test("a token without signature, or signed with a shared secret or a key from its header, is rejected", async () => {
   const body = { iss: issuer.issuer, aud: issuer.audience, sub: "1", exp: Math.floor(Date.now() / 1000) + 60 };
   const shared = await new SignJWT(body)
     .setProtectedHeader({ alg: "HS256", kid: "test" })
@@ -68,13 +68,13 @@ test("a signature with a shared secret, none at all, or by a key in the header i
   for (const token of [shared, none, foreign, pointing]) expect(await refusal(token)).toBe("UNAUTHENTICATED");
 });
 
-test("a header that is no bearer token is refused", async () => {
+test("an Authorization header without a bearer token is rejected", async () => {
   for (const header of ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer a b", `Bearer ${"a".repeat(9_000)}`]) {
     await expect(authenticator()(header)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   }
 });
 
-test("keys that cannot be had are our trouble, not the caller's", async () => {
+test("keys that cannot be fetched are a 503, not a 401", async () => {
   const token = await issuer.token("1");
   for (const jwksUrl of ["http://127.0.0.1:1/jwks", await brokenKeys()]) {
     await expect(
@@ -111,7 +111,7 @@ test("while the issuer is down, tokens with a known key are accepted, and the fa
   expect(new Set(asked.slice(1))).toEqual(new Set([false]));
 });
 
-test("keys that were changed are asked for again after ten minutes", async () => {
+test("keys are fetched again after ten minutes", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   let asked = 0;
@@ -135,7 +135,7 @@ test("keys that were changed are asked for again after ten minutes", async () =>
   }
 });
 
-test("a token is verified once, and no longer believed after it ends", async () => {
+test("a token is verified once, and rejected after it expires", async () => {
   let now = Date.now();
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", now: () => now, verifiedTokensMax: 1 });
   const token = `Bearer ${await issuer.token("1")}`;
@@ -150,7 +150,7 @@ test("a token is verified once, and no longer believed after it ends", async () 
   await expect(authenticate(token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 });
 
-test("who may is asked in words", () => {
+test("scopes and users are checked by functions with readable names", () => {
   const ada: Identity = { kind: "user", userId: "1", scopes: new Set(["posts:write"]) };
   expect([isUser(ada, "1"), isUser(ada, "2"), isUser({ kind: "anonymous" }, null)]).toEqual([true, false, false]);
   expect([hasScope(ada, "posts:write"), hasScope({ kind: "anonymous" }, "posts:write")]).toEqual([true, false]);
@@ -163,7 +163,7 @@ test("who may is asked in words", () => {
   ]);
 });
 
-test("keys that a request has to wait for are a span of its trace, and keys that are known are none", async () => {
+test("a fetch of keys is a span of the request that waits for it; known keys cause no span", async () => {
   const collector = createSpanCollector();
   const trace = await collector.createTrace("users");
   const authenticate = createAuthenticator({ ...issuer, userIdClaim: "sub", trace });

@@ -34,7 +34,7 @@ test.each([
   expect(hasInexactNumber(`[${json}]`)).toBe(false);
 });
 
-test("digits in texts and names stay as they are, whatever is escaped beside them", () => {
+test("digits in strings and keys are unchanged, also next to escapes", () => {
   const json = String.raw`{"9007199254740993":"9007199254740993","a\\":"\"9007199254740993","b":9007199254740993,"c":"\\"}`;
   expect(parseExactJson(json)).toEqual({
     "9007199254740993": "9007199254740993",
@@ -44,7 +44,7 @@ test("digits in texts and names stay as they are, whatever is escaped beside the
   });
 });
 
-test("what is no JSON does not become some", () => {
+test("invalid JSON is an error", () => {
   for (const text of ["{9007199254740993:1}", "09007199254740993", "[9007199254740993", "--9007199254740993"]) {
     expect(() => parseExactJson(text)).toThrow(SyntaxError);
   }

@@ -7,7 +7,7 @@ const old = "the key of yesterday";
 const current = "the key of today";
 const list = nameList("users", { role: "ADMIN" });
 
-test("a cursor comes back as the position it was written for", () => {
+test("a cursor is read as the position for which it was written", () => {
   const cursors = createCursors([current]);
   const position = fc.record({ direction: fc.constantFrom("next" as const, "prev" as const), id: fc.string() });
   const comesBack = fc.property(position, (it) => {
@@ -16,7 +16,7 @@ test("a cursor comes back as the position it was written for", () => {
   fc.assert(comesBack);
 });
 
-test("a cursor of another list, other filters or another key is not ours", () => {
+test("a cursor of another list, other filters or another key is rejected", () => {
   const cursor = createCursors([current]).write(list, { direction: "next", id: "7" });
   expect(() => createCursors([current]).read(nameList("users", {}), cursor)).toThrow(AppError);
   expect(() => createCursors([current]).read(nameList("posts", { role: "ADMIN" }), cursor)).toThrow(AppError);
@@ -31,7 +31,7 @@ test("every key verifies, the first one signs: keys can be rotated", () => {
   expect(createCursors([current]).read(list, after).id).toBe("7");
 });
 
-test("nothing that is changed in any character is accepted", () => {
+test("a cursor with any changed character is rejected", () => {
   const cursors = createCursors([current]);
   const cursor = cursors.write(list, { direction: "next", id: "12345" });
   for (let at = 0; at < cursor.length; at++) {
@@ -47,6 +47,6 @@ test("a list's name does not depend on the order of its filters", () => {
   expect(nameList("users", { a: "1", b: "2" })).toBe(nameList("users", { b: "2", a: "1", c: undefined }));
 });
 
-test("cursors need a key", () => {
+test("creating cursors requires a key", () => {
   expect(() => createCursors([])).toThrow("at least one key");
 });

@@ -12,14 +12,14 @@ async function find(ids: readonly string[]) {
   return ids.filter((id) => id !== "none").map((id) => ({ id, time: asked.length }));
 }
 
-test("look-ups of one turn are one statement, each id once, and each hears its own", async () => {
+test("the look-ups of one turn are one statement with each id once, and each gets its row", async () => {
   const lookUp = batchLookups(find);
   const found = await Promise.all(["1", "2", "none", "1"].map(lookUp));
   expect(found.map((row) => row?.id)).toEqual(["1", "2", undefined, "1"]);
   expect(asked).toEqual([["1", "2", "none"]]);
 });
 
-test("nothing is remembered", async () => {
+test("results are not cached", async () => {
   const lookUp = batchLookups(find);
   expect([(await lookUp("1"))?.time, (await lookUp("1"))?.time]).toEqual([1, 2]);
 });
@@ -42,7 +42,7 @@ test("a look-up does not join a statement in flight, which started before writes
   expect([(await before)?.stored, (await after)?.stored]).toEqual(["old", "new"]);
 });
 
-test("a statement looks up so many and no more", async () => {
+test("a statement looks up at most `idsMax` ids", async () => {
   const lookUp = batchLookups(find, 2);
   await Promise.all(["1", "2", "3", "4", "5"].map(lookUp));
   expect(asked).toEqual([["1", "2"], ["3", "4"], ["5"]]);

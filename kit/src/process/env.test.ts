@@ -16,7 +16,7 @@ const read = (environment: Environment) =>
     others: env.withPrefix("SUBGRAPH_URL_"),
   }));
 
-test("what is not set falls back, and what is empty counts as not set", () => {
+test("a variable that is not set or empty has its default", () => {
   expect(read({ DATABASE_URL: "postgres://u@h/d", PORT: "" })).toEqual({
     port: 4000,
     databaseUrl: "postgres://u@h/d",
@@ -28,7 +28,7 @@ test("what is not set falls back, and what is empty counts as not set", () => {
   });
 });
 
-test("what is set is read by its kind", () => {
+test("a variable that is set is parsed by its kind", () => {
   const config = read({
     DATABASE_URL: "http://h",
     PORT: "80",
@@ -42,7 +42,7 @@ test("what is set is read by its kind", () => {
   expect(config.others).toEqual({ SUBGRAPH_URL_USERS: "http://u" });
 });
 
-test("every problem is told at once, and no secret with it", () => {
+test("all problems are reported at once, without secrets", () => {
   const wrong = { PORT: "70000", DATABASE_URL: "mysql://ada:sesame@h/d", PROFILE: "prod", OPEN: "yes" };
   const problems = problemsOf(() => read(wrong));
   expect(problems).toHaveLength(4);
@@ -50,7 +50,7 @@ test("every problem is told at once, and no secret with it", () => {
   expect(problems.join("\n")).not.toContain("sesame");
 });
 
-test("a required variable that is missing is named with its reason", () => {
+test("a missing required variable is reported with its reason", () => {
   expect(problemsOf(() => read({}))).toEqual(["DATABASE_URL is required: the data"]);
 });
 
@@ -81,7 +81,7 @@ function problemsOf(run: () => unknown): readonly string[] {
   return [];
 }
 
-test("a number may have decimals, and what is optional may be missing, but not be wrong", () => {
+test("a number may have decimals; an optional variable may be missing, but not invalid", () => {
   const readThem = (environment: Environment) =>
     readEnvironment(environment, (env) => ({
       ratio: env.number("RATIO", { fallback: 0.01, min: 0, max: 1, why: "a share" }),

@@ -3,14 +3,14 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { isPortFree, pickFreePort } from "./free-port.ts";
 
-test("a picked port lies below those of outgoing connections, and is free", async () => {
+test("a chosen port is free and below those of outgoing connections", async () => {
   const port = await pickFreePort();
   expect(port).toBeGreaterThanOrEqual(20_000);
   expect(port).toBeLessThan(32_768);
   expect(await isPortFree(port)).toBe(true);
 });
 
-test("a port somebody listens on is not free", async () => {
+test("a port with a listener is not free", async () => {
   const port = await pickFreePort();
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.drain()));
 });
 
-test("a process is live from the start, and ready when it says so", async () => {
+test("a process is live from the start, and ready when its check passes", async () => {
   let ready = false;
   const { url } = await start({ isReady: () => ready });
   expect((await fetch(`${url}/health/live`)).status).toBe(200);
@@ -24,7 +24,7 @@ test("a process is live from the start, and ready when it says so", async () => 
   expect((await fetch(`${url}/health/other`)).status).toBe(404);
 });
 
-test("readiness says what runs, as it is at that moment, and liveness does not", async () => {
+test("the readiness response has the current version, the liveness response has not", async () => {
   const served = ["a", "b"];
   const { url } = await start({ about: () => ({ supergraph: served.shift() ?? "none" }) });
   const ask = async (what: string) => (await fetch(`${url}/health/${what}`)).json();
@@ -33,7 +33,7 @@ test("readiness says what runs, as it is at that moment, and liveness does not",
   expect(await ask("ready")).toEqual({ status: "ready", supergraph: "b" });
 });
 
-test("a readiness check that fails is not ready", async () => {
+test("a readiness check that throws is not ready", async () => {
   const { url } = await start({ isReady: () => Promise.reject(new Error("no database")) });
   expect((await fetch(`${url}/health/ready`)).status).toBe(503);
 });
@@ -64,7 +64,7 @@ test("the error for a port in use names it", async () => {
   await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is in use`);
 });
 
-test("while draining, readiness is gone and requests are still answered, the last of them with Connection: close", async () => {
+test("while draining, readiness is 503 and requests are served, with Connection: close", async () => {
   let closed = 0;
   const server = await start({ drainDelayMs: 1_000, close: async () => void closed++ });
   const agent = new Agent({ keepAlive: true });
@@ -79,7 +79,7 @@ test("while draining, readiness is gone and requests are still answered, the las
   await expect(fetch(`${server.url}/x`)).rejects.toThrow("fetch failed");
 });
 
-test("an answer says Connection: close though its request came before draining, however its head is written", async () => {
+test("a response to a request from before draining has Connection: close, however its head is written", async () => {
   const arrived: ServerResponse[] = [];
   const all = Promise.withResolvers<void>();
   const handler = (_: IncomingMessage, response: ServerResponse) =>
@@ -96,7 +96,7 @@ test("an answer says Connection: close though its request came before draining, 
   await drained;
 });
 
-test("a connection that is idle when the listener goes may be used once more while another is at work", async () => {
+test("a connection that is idle when the listener closes may send one more request while another is busy", async () => {
   const slow = Promise.withResolvers<ServerResponse>();
   const handler = ({ url }: IncomingMessage, response: ServerResponse) =>
     url === "/slow" ? slow.resolve(response) : void response.end("hello");
@@ -131,7 +131,7 @@ test("no request of a client that keeps connections fails while a server is repl
   expect(new Set(await Promise.all(outcomes))).toEqual(new Set([200]));
 });
 
-test("a request under way is finished before the process closes", async () => {
+test("a request in flight is completed before the process closes", async () => {
   const order: string[] = [];
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = await start({
@@ -151,7 +151,7 @@ const post = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n";
 const answerAtEnd = (request: IncomingMessage, response: ServerResponse) =>
   void request.resume().on("end", () => response.end("done"));
 
-test("connections without a complete request do not delay the stop once all complete requests are answered", async () => {
+test("connections without a complete request do not delay the stop once all complete requests have their responses", async () => {
   const arrived = Promise.withResolvers<ServerResponse>();
   const handler: RequestListener = (request, response) =>
     request.url === "/slow" ? arrived.resolve(response) : answerAtEnd(request, response);
@@ -168,7 +168,7 @@ test("connections without a complete request do not delay the stop once all comp
   await drained;
 });
 
-test("a request whose rest arrives soon after the listener has closed is answered", async () => {
+test("a request whose rest arrives soon after the listener has closed gets its response", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const server = await start({ handler: answerAtEnd, shutdownGraceMs: hourMs });
   const parts = [
@@ -183,7 +183,7 @@ test("a request whose rest arrives soon after the listener has closed is answere
   await drained;
 });
 
-test("a request that became complete in that time is answered however long its response takes", async () => {
+test("a request that became complete in that time gets its response however long it takes", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const arrived = Promise.withResolvers<ServerResponse>();
   const handler: RequestListener = (request, response) =>
@@ -200,7 +200,7 @@ test("a request that became complete in that time is answered however long its r
   await drained;
 });
 
-test("a request that takes longer than the grace is cut", async () => {
+test("a request that takes longer than the grace period is aborted", async () => {
   const arrived = Promise.withResolvers<void>();
   const server = await start({ handler: () => arrived.resolve(), shutdownGraceMs: 50 });
   const answer = fetch(server.url);

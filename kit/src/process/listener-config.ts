@@ -41,7 +41,7 @@ export function readListenerConfig(
       fallback: 0,
       min: 0,
       max: 60_000,
-      why: "on SIGTERM: how long to answer as usual after readiness said no, so that balancers see it",
+      why: "on SIGTERM: how long to serve requests after readiness is 503, so that load balancers notice",
     }),
     shutdownGraceMs: env.integer("SHUTDOWN_GRACE_MS", {
       fallback: defaults.shutdownGraceMs,

@@ -14,41 +14,41 @@ function run(source: string) {
   let written = "";
   child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
   onTestFinished(() => void child.kill("SIGKILL"));
-  const said = () =>
+  const logged = () =>
     written.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { msg: string }).msg]));
-  return { child, said, ended: once(child, "close") };
+  return { child, logged, ended: once(child, "close") };
 }
 
 const stayAlive = "setInterval(() => {}, 1_000);";
 
-test("a line is written within the second, without another one after it", async () => {
-  const { said } = run(`log.info("listening"); ${stayAlive}`);
-  await expect.poll(said, { timeout: 5_000 }).toEqual(["listening"]);
+test("a line is written within a second without a further line", async () => {
+  const { logged } = run(`log.info("listening"); ${stayAlive}`);
+  await expect.poll(logged, { timeout: 5_000 }).toEqual(["listening"]);
 });
 
-test("what asks for somebody is written at once, with all that came before it", async () => {
-  const { said, ended } = run(
+test("a line of level warn is written at once, with all earlier lines", async () => {
+  const { logged, ended } = run(
     `log.info("one"); log.info("two"); log.warn("three"); process.kill(process.pid, "SIGKILL");`,
   );
   await ended;
-  expect(said()).toEqual(["one", "two", "three"]);
+  expect(logged()).toEqual(["one", "two", "three"]);
 });
 
 test.each([
   ["as it should", ""],
   ["by its own word", "process.exit(1);"],
-  ["of an error that nobody catches", 'throw new Error("planned");'],
+  ["of an uncaught error", 'throw new Error("planned");'],
 ])("a process that ends %s has written every line", async (_name, last) => {
-  const { said, ended } = run(`for (let at = 0; at < 100; at++) log.info(String(at)); ${last}`);
+  const { logged, ended } = run(`for (let at = 0; at < 100; at++) log.info(String(at)); ${last}`);
   await ended;
-  expect(said()).toEqual(Array.from({ length: 100 }, (_, at) => String(at)));
+  expect(logged()).toEqual(Array.from({ length: 100 }, (_, at) => String(at)));
 });
 
-test("many lines share a write", async () => {
-  const { said, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); ${stayAlive}`);
+test("several lines share one write", async () => {
+  const { logged, child } = run(`for (let at = 0; at < 10; at++) log.info(String(at)); ${stayAlive}`);
   let chunks = 0;
   child.stdout.on("data", () => chunks++);
-  await expect.poll(() => said().length, { timeout: 5_000 }).toBe(10);
+  await expect.poll(() => logged().length, { timeout: 5_000 }).toBe(10);
   await sleep(50);
   expect(chunks).toBe(1);
 });

@@ -58,7 +58,7 @@ test("the warning names both variables and no value", () => {
   ]);
 });
 
-test("a configuration that cannot be used is reported together with its misspelt variables", () => {
+test("an invalid configuration is reported together with its misspelt variables", () => {
   const readRequired = (environment: Environment) =>
     readEnvironment(environment, (env) => env.url("DATABASE_URL", { why: "the data" }));
   expect(() => readRequired({ DATABSE_URL: "postgres://ada:sesame@h/d" })).toThrow(

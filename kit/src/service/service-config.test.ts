@@ -20,7 +20,7 @@ test("development needs only a database", () => {
   });
 });
 
-test("production starts with everything given, and with nothing less", () => {
+test("production requires all values", () => {
   expect(readServiceConfig(production, { port: 4001 }).cursorKeys).toHaveLength(2);
   for (const name of ["DATABASE_URL", "ISSUER", "JWKS_URL", "CURSOR_KEYS"]) {
     expect(problemsOf({ ...production, [name]: undefined }).join()).toContain(`${name} is required`);

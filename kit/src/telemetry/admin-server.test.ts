@@ -23,13 +23,13 @@ test("the admin listener serves metrics as text, and the health of the service",
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
 });
 
-test("there is nothing else, and nothing to write to", async () => {
+test("other paths are 404, and other methods 405", async () => {
   const { url } = await setUp(() => Promise.resolve(""));
   expect((await fetch(`${url}/graphql`)).status).toBe(404);
   expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
 });
 
-test("a metric that cannot be read costs the scrape, not the process", async () => {
+test("a metric that cannot be read fails the scrape, not the process", async () => {
   const { url } = await setUp(() => Promise.reject(new Error("a gauge broke")));
   const answer = await fetch(`${url}/metrics`);
   expect([answer.status, await answer.text()]).toEqual([500, ""]);

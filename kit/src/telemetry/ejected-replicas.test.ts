@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEjectedReplicas } from "./ejected-replicas.ts";
 
-test("a replica counts from its ejection until it is back or gone", () => {
+test("a replica counts from its ejection until it is healthy or removed", () => {
   const ejected = createEjectedReplicas();
   ejected.eject("things", "a");
   ejected.eject("things", "a");

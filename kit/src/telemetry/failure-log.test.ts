@@ -28,7 +28,7 @@ function setUp() {
   return { lines, failures, fail };
 }
 
-test("five minutes of failures at 4 a second are one whole line and a count every 10 s, without stacks", () => {
+test("five minutes of failures at 4 per second are one full line and a count every 10 s, without stacks", () => {
   const { lines, fail } = setUp();
   for (let i = 0; i < 1_200; i++) {
     fail();

@@ -4,7 +4,7 @@ import { createPrometheus } from "./metrics/prometheus.ts";
 import { createStatementObserver } from "./statement-observer.ts";
 import { noTrace } from "./tracing/trace.ts";
 
-test("what a constraint refuses is counted apart from what fails", async () => {
+test("constraint violations are counted separately from failures", async () => {
   const metrics = await createPrometheus(metricsOf.service);
   const around = createStatementObserver(metrics, noTrace);
   if (!around) throw new Error("metrics are on, so statements are observed");

@@ -10,7 +10,7 @@ const config = {
 } as const;
 const o = { name: "things", declarations: metricsOf.service };
 
-test("without its variables a process counts nothing and traces nothing", async () => {
+test("without its variables a process has no metrics and no traces", async () => {
   const { metrics, trace } = await createTelemetry({ ...o, config });
   expect([metrics.isOn, trace.isOn]).toEqual([false, false]);
 });

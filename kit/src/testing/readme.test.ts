@@ -19,7 +19,7 @@ test("a correct table has no differences", () => {
   expect(expectReadmeTable(`${head}${port}${url}${hint}\nText | after it |`, descriptions)).toEqual([]);
 });
 
-test("what is missing, stale or of another range is a difference, and so is a missing reason", () => {
+test("a missing or unknown variable, another range and a missing reason are differences", () => {
   const stale = "| `PORT` | `4001` | an integer from 1 to 65,535 | |\n| `OLD` | none | | gone |\n";
   expect(expectReadmeTable(`${head}${stale}${url}`, descriptions)).toEqual([
     "PORT: the default is 4002, not 4001",

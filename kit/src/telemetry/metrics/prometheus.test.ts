@@ -9,7 +9,7 @@ const declarations = {
   thing_seconds: { kind: "histogram", help: "A thing's time.", labels: [], buckets: [0.1, 1] },
 } as const;
 
-test("what is counted is written in Prometheus' format", async () => {
+test("metrics are written in Prometheus' format", async () => {
   const metrics = await createPrometheus(declarations);
   metrics.counter("things_total").add({ colour: "red" });
   metrics.counter("things_total").add({ colour: "red" }, 2);
@@ -29,7 +29,7 @@ test("what is counted is written in Prometheus' format", async () => {
   );
 });
 
-test("a series that is kept counts to the same labels", async () => {
+test("a series object counts for its labels", async () => {
   const metrics = await createPrometheus({
     ...declarations,
     lengths: { kind: "histogram", help: "Lengths.", labels: ["colour"], buckets: [1, 2] },
@@ -150,7 +150,7 @@ test("a metric that is not declared is a bug", async () => {
   expect(() => metrics.counter("other_total" as never)).toThrow("other_total is not declared");
 });
 
-test("metrics that are off take everything and write nothing", async () => {
+test("metrics that are off accept all calls and write nothing", async () => {
   const metrics = createNoMetrics<typeof declarations>();
   metrics.counter("things_total").add({ colour: "red" });
   metrics.gauge("things").onScrape(() => expect.unreachable());

@@ -5,7 +5,7 @@ const noSpans = [] as const;
 /** A thread that has loaded everything, and whose answers are ours. */
 const loaded = `import { parentPort } from "node:worker_threads"; parentPort.postMessage({ number: 0 });`;
 
-test("what cannot be loaded is an error at once", async () => {
+test("a module that cannot be loaded is an error at once", async () => {
   await expect(start(`throw new Error("nothing there");`)).rejects.toThrow("nothing there");
 });
 

@@ -16,7 +16,7 @@ const record: SpanRecord = {
 };
 const about = { resource: defaultResource(), version: "1.2.3" };
 
-test("times are seconds and nanoseconds, past the turn of a second too", () => {
+test("times are seconds and nanoseconds, also across a full second", () => {
   const { startTime, endTime, duration } = toReadableSpan(record, about);
   expect([startTime, endTime, duration]).toEqual([
     [1_763_000_000, 999_500_000],

@@ -14,7 +14,7 @@ async function start(o: Pick<SpanExportOptions, "endpoint" | "onLost" | "file">)
   return { flush, trace: createTracing({ tracing: { sampler: "always_on", ratio: 1 }, deliver, stop }) };
 }
 
-test("what is recorded reaches the collector when the process ends, if not before", async () => {
+test("recorded spans reach the collector at the latest when the process stops", async () => {
   const { url, requests } = await startCollector(200);
   const { trace } = await start({ endpoint: `${url}/`, onLost: () => expect.unreachable() });
   trace.begin("GET /things", undefined)?.end();
@@ -33,7 +33,7 @@ test("what is recorded reaches the collector when the process ends, if not befor
   }
 });
 
-test("the exporter's own variables count", async () => {
+test("the exporter reads its own variables", async () => {
   vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=7");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { url, requests } = await startCollector(200);

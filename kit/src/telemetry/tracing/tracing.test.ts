@@ -23,7 +23,7 @@ test("a request that its caller traces continues that trace, below the caller's 
   expect(span?.traceParent).toBe(`00-${traceId}-${span?.spanId}-01`);
 });
 
-test("a request that its caller does not trace leaves nothing, and what belongs to it neither", async () => {
+test("a request that its caller does not trace records no spans", async () => {
   const { collector, trace } = await setUp();
   const span = trace.begin("GET /things", `00-${traceId}-${callerSpan}-00`);
   expect(span).toBeUndefined();
@@ -31,7 +31,7 @@ test("a request that its caller does not trace leaves nothing, and what belongs 
   expect(collector.spans()).toEqual([]);
 });
 
-test("work belongs to the request that started it, across waits and among others", async () => {
+test("work belongs to the request that started it, also across awaits and concurrent requests", async () => {
   const { collector, trace } = await setUp();
   const serve = async (name: string) => {
     const span = trace.begin(name, undefined);
@@ -49,7 +49,7 @@ test("work belongs to the request that started it, across waits and among others
   expect(new Set(collector.spans().map((span) => span.traceId)).size).toBe(2);
 });
 
-test("what throws marks its span by a word, and goes on to the caller", async () => {
+test("an error marks its span with the error's type, and is rethrown", async () => {
   const { collector, trace } = await setUp();
   const span = trace.begin("root", undefined);
   const error = new AppError("NOT_FOUND", "There is no ada@example.com");
@@ -68,7 +68,7 @@ test("what throws marks its span by a word, and goes on to the caller", async ()
   expect(JSON.stringify(collector.spans())).not.toContain("ada@");
 });
 
-test("a span that ended stays as it was", async () => {
+test("a span cannot be changed after its end", async () => {
   const { collector, trace } = await setUp();
   const span = trace.begin("root", undefined);
   span?.end();
