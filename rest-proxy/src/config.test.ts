@@ -6,13 +6,13 @@ import { readConfig, readRoutesFile } from "./config.ts";
 
 const services = ["comments", "orders", "posts", "users"];
 
-test("the README's table of variables is what the configuration asks for", () => {
+test("the README's table of variables is what the configuration reads", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const asked = describeEnvironment((environment) => readConfig(environment, services));
-  expect(expectReadmeTable(readme, asked)).toEqual([]);
+  const described = describeEnvironment((environment) => readConfig(environment, services));
+  expect(expectReadmeTable(readme, described)).toEqual([]);
 });
 
-test("with nothing set it is the development proxy in front of the local services", () => {
+test("without variables, it is the development proxy in front of the local services", () => {
   expect(readConfig({}, services)).toMatchObject({
     profile: "development",
     port: 4010,
@@ -30,14 +30,14 @@ test("with nothing set it is the development proxy in front of the local service
   });
 });
 
-test("every service of the table needs its variable, whatever it is called", () => {
+test("every service of the table has a variable, derived from its name", () => {
   expect(() => readConfig({}, ["users", "billing-core"])).toThrow("BILLING_CORE_URL is required");
   expect(readConfig({ BILLING_CORE_URL: "https://billing.example" }, ["billing-core"]).addresses).toEqual({
     "billing-core": ["https://billing.example"],
   });
 });
 
-test("production takes no address and no origin for granted, and says everything at once", () => {
+test("production has no default addresses and origins, and all problems are reported at once", () => {
   expect(() => readConfig({ PROFILE: "production", USERS_URL: "http://users:4001" }, services)).toThrow(
     /COMMENTS_URL is required[^]*ORDERS_URL is required[^]*POSTS_URL is required[^]*TRUSTED_PROXIES is required/,
   );
@@ -51,7 +51,7 @@ test("production takes no address and no origin for granted, and says everything
   });
 });
 
-test("networks are read, none is none, and what is no network is named", () => {
+test("networks are parsed, none is the empty list, and an invalid network is named in the error", () => {
   const { exempt, trustedProxies } = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, ::1" }, []).admissionLimits;
   expect({ exempt, trustedProxies }).toEqual({ exempt: ["127.0.0.0/8", "::1"], trustedProxies: ["10.0.0.0/8", "::1"] });
   expect(readConfig({ RATE_LIMIT_EXEMPT: "none" }, []).admissionLimits.exempt).toEqual([]);
@@ -67,7 +67,7 @@ test.each([
   "http://u:p@users:4001",
   "postgres://users:4001",
   "users:4001",
-])("%s is no address of a service", (address) => {
+])("%s is not a valid address of a service", (address) => {
   expect(() => readConfig({ USERS_URL: address }, ["users"])).toThrow("USERS_URL");
 });
 
@@ -89,7 +89,7 @@ test("versions are retired by date, or in days from now", () => {
   expect(readConfig(environment, [], Date.UTC(2030, 0, 1)).retirements).toEqual([
     { version: 1, deprecatedAtMs: Date.UTC(2029, 0, 1), sunsetAtMs: Date.UTC(2030, 0, 3) },
   ]);
-  expect(() => readConfig({ SUNSET_VERSIONS: "1=soon" }, [])).toThrow('"1=soon" is no version with a moment');
+  expect(() => readConfig({ SUNSET_VERSIONS: "1=soon" }, [])).toThrow('"1=soon" is not a version with a date');
 });
 
 test("in development version 1 is deprecated since 30 days and has its sunset in 180; in production no version is", () => {
@@ -106,7 +106,14 @@ test("known clients are a hundred at most", () => {
   expect(() => readConfig({ KNOWN_CLIENTS: "x,".repeat(101) }, [])).toThrow("KNOWN_CLIENTS has at most 100 names");
 });
 
-test("the route table's place can be read before the services are known", () => {
+test("the former name of a variable is rejected with the new one", () => {
+  expect(() => readConfig({ CACHE_ASIDE_MAX: "8" }, [])).toThrow(
+    "CACHE_ASIDE_MAX is now named CACHE_BACKGROUND_MAX: set CACHE_BACKGROUND_MAX instead",
+  );
+  expect(readConfig({ CACHE_BACKGROUND_MAX: "8" }, []).cacheLimits.backgroundMax).toBe(8);
+});
+
+test("the route table's file can be read before the services are known", () => {
   expect(readRoutesFile({})).toBe("supergraph/routes.json");
   expect(readRoutesFile({ ROUTES_FILE: "/etc/routes.json" })).toBe("/etc/routes.json");
 });

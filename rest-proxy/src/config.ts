@@ -8,7 +8,7 @@ type Profile = "development" | "production";
 
 const localOrigins = ["http://localhost:*", "http://127.0.0.1:*"];
 
-/** Where `npm start` runs the services that come with the repository; any other one is named by its variable. */
+/** The addresses at which `npm start` runs the services of this repository. */
 const developmentAddresses: Readonly<Record<string, string>> = {
   users: "http://127.0.0.1:4001",
   posts: "http://127.0.0.1:4002",
@@ -16,13 +16,15 @@ const developmentAddresses: Readonly<Record<string, string>> = {
   orders: "http://127.0.0.1:4004",
 };
 
-/** The one value that has to be known before the others: the table says which addresses there must be. */
+/** The file of the route table. It is read first: the table defines which addresses are required. */
 export function readRoutesFile(environment: Environment): string {
   return readEnvironment(environment, routesFile);
 }
 
 /**
- * The proxy's configuration, for the services that its route table names; `nowMs` is what moments in days are relative to.
+ * The proxy's configuration.
+ * @param services of the route table.
+ * @param nowMs the time that dates in days are relative to.
  * @throws ConfigError with every problem at once.
  */
 export function readConfig(environment: Environment, services: readonly string[], nowMs: number = Date.now()) {
@@ -30,14 +32,14 @@ export function readConfig(environment: Environment, services: readonly string[]
     const profile = env.choice("PROFILE", {
       of: ["development", "production"],
       fallback: "development",
-      why: "production takes no address and no origin for granted",
+      why: "production has no default addresses and origins",
     });
     return {
       profile,
       routesFile: routesFile(env),
       openApiFolder: env.string("OPENAPI_FOLDER", {
         fallback: "supergraph/openapi",
-        why: "the documents that composition made, from the working directory; /docs is empty where there are none",
+        why: "the documents that composition generated, relative to the working directory; without them /docs is empty",
       }),
       ...readListenerConfig(env, { port: 4010, shutdownGraceMs: 8_000 }),
       ...readTelemetryConfig(env, { name: "rest-proxy" }),
@@ -46,13 +48,13 @@ export function readConfig(environment: Environment, services: readonly string[]
         fallback: 2,
         min: 1,
         max: 999,
-        why: "the version of a path that names none; moving it breaks clients",
+        why: "the version of a path that names none; changing it breaks clients",
       }),
       retirements: readRetirementLists(env, profile, nowMs),
       knownClients: readKnownClients(env),
       corsOrigins: env.list("CORS_ORIGINS", {
         fallback: profile === "development" ? localOrigins : [],
-        why: "origins whose pages may read answers; http://host:* is any port; production has none by default",
+        why: "origins whose pages may read responses; http://host:* is any port; production has none by default",
       }),
       admissionLimits: readAdmissionLimits(env, profile),
       cacheLimits: readCacheLimits(env),
@@ -64,17 +66,17 @@ export function readConfig(environment: Environment, services: readonly string[]
 function routesFile(env: EnvironmentReader): string {
   return env.string("ROUTES_FILE", {
     fallback: "supergraph/routes.json",
-    why: "the route table that composition made, from the working directory",
+    why: "the route table that composition generated, relative to the working directory",
   });
 }
 
-/** `billing-core` is read from BILLING_CORE_URL. */
+/** The variable of `billing-core` is BILLING_CORE_URL. */
 function readAddresses(env: EnvironmentReader, service: string, profile: Profile): readonly string[] {
   const name = `${service.toUpperCase().replaceAll("-", "_")}_URL`;
   const fallback = profile === "development" ? developmentAddresses[service] : undefined;
   const texts = env.list(name, {
     ...(fallback === undefined ? {} : { fallback: [fallback] }),
-    why: `where the routes of ${service} are answered: scheme, host and port of each replica; of a name, each address is one`,
+    why: `the ${service} service: scheme, host and port of each replica; a host name stands for each of its addresses`,
   });
   const origins = texts.map((text) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -87,7 +89,7 @@ function readAddresses(env: EnvironmentReader, service: string, profile: Profile
 
 /**
  * In development version 1 is deprecated, so that client developers see the headers of a deprecated version. Both dates are relative to the
- * start of the process, so the sunset never comes.
+ * start of the process, so the sunset is never reached.
  */
 function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: number): readonly Retirement[] {
   const deprecated = readListOrNone(env, "DEPRECATED_VERSIONS", {
@@ -103,13 +105,13 @@ function readRetirementLists(env: EnvironmentReader, profile: Profile, nowMs: nu
   );
 }
 
-/** Each is a label of a counter: there is a bound. */
+/** Each name is a label value of a counter. */
 const knownClientsMax = 100;
 
 function readKnownClients(env: EnvironmentReader): readonly string[] {
   const names = env.list("KNOWN_CLIENTS", {
     fallback: [],
-    why: "client names, 100 at most, that are counted by themselves; all others are one",
+    why: "client names, 100 at most, that are counted separately; all others are counted as `other`",
   });
   if (names.length > knownClientsMax) env.problem(`KNOWN_CLIENTS has at most ${knownClientsMax} names`);
   return names;
@@ -121,19 +123,19 @@ function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
       fallback: 6_000,
       min: 0,
       max: 100_000_000,
-      why: "GET and HEAD of one caller, an address or an IPv6 network of 64 bits; more are 429; 0: no limit; each process counts by itself",
+      why: "GET and HEAD of one client, an address or an IPv6 network of 64 bits; further ones are 429; 0: no limit; each process counts separately",
     }),
     writesPerMinute: env.integer("RATE_LIMIT_WRITES_PER_MINUTE", {
       fallback: 600,
       min: 0,
       max: 100_000_000,
-      why: "the same for all that changes something",
+      why: "the same for all other methods",
     }),
     callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
       fallback: 100_000,
       min: 1,
       max: 10_000_000,
-      why: "callers counted at once; of more, who asked longest ago is forgotten early",
+      why: "clients counted at the same time; beyond, the client that has sent no request for longest is dropped early",
     }),
     exempt: readNetworks(env, "RATE_LIMIT_EXEMPT", {
       fallback: profile === "development" ? ["127.0.0.0/8", "::1"] : [],
@@ -141,7 +143,7 @@ function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
     }),
     trustedProxies: readNetworks(env, "TRUSTED_PROXIES", {
       ...(profile === "development" ? { fallback: [] } : {}),
-      why: "balancers in front of the proxy, as addresses and networks: their X-Forwarded-For and -Proto are believed; none: clients connect themselves",
+      why: "balancers in front of the proxy, as addresses and networks: their X-Forwarded-For and -Proto are trusted; none: clients connect directly",
     }),
   };
 }
@@ -171,36 +173,37 @@ function readListOrNone(
 }
 
 function readCacheLimits(env: EnvironmentReader) {
+  env.renamed("CACHE_ASIDE_MAX", "CACHE_BACKGROUND_MAX");
   const limits = {
     bytesMax: env.integer("CACHE_BYTES_MAX", {
       fallback: 67_108_864,
       min: 65_536,
       max: 17_179_869_184,
-      why: "the shared cache holds so much, headers and keys too; what was not used lately goes first",
+      why: "the size of the shared cache, with headers and keys; the least recently used entries are evicted first",
     }),
     entryBytesMax: env.integer("CACHE_ENTRY_BYTES_MAX", {
       fallback: 1_048_576,
       min: 1_024,
       max: 67_108_864,
-      why: "a longer answer passes through and is not stored",
+      why: "a longer response is forwarded and not stored",
     }),
     entriesMax: env.integer("CACHE_ENTRIES_MAX", {
       fallback: 50_000,
       min: 1,
       max: 10_000_000,
-      why: "answers stored at once, however short",
+      why: "responses stored at the same time, of any length",
     }),
     variantsMax: env.integer("CACHE_VARIANTS_MAX", {
       fallback: 16,
       min: 1,
       max: 1_000,
-      why: "answers under one URL that differ by what Vary names",
+      why: "responses stored for one URL that differ by the request headers in Vary",
     }),
-    backgroundMax: env.integer("CACHE_ASIDE_MAX", {
+    backgroundMax: env.integer("CACHE_BACKGROUND_MAX", {
       fallback: 64,
       min: 1,
       max: 10_000,
-      why: "shared misses and refreshes under way at once; beyond it each client's request goes by itself",
+      why: "background origin requests (shared misses and refreshes) in flight at once; beyond it each client's request is forwarded separately",
     }),
   };
   if (limits.entryBytesMax > limits.bytesMax) env.problem("CACHE_ENTRY_BYTES_MAX is more than CACHE_BYTES_MAX");
@@ -213,13 +216,13 @@ function readBounds(env: EnvironmentReader) {
       fallback: 10_000,
       min: 10,
       max: 300_000,
-      why: "a service's whole answer has this long; then 504",
+      why: "the deadline of a service's whole response; then 504",
     }),
     responseTimeoutMs: env.integer("RESPONSE_TIMEOUT_MS", {
       fallback: 30_000,
       min: 10,
       max: 300_000,
-      why: "a client has this long to read its answer; then the connection is cut",
+      why: "a client has this long to read its response; then the connection is closed",
     }),
     headersTimeoutMs: env.integer("HEADERS_TIMEOUT_MS", {
       fallback: 10_000,
@@ -237,19 +240,19 @@ function readBounds(env: EnvironmentReader) {
       fallback: 256,
       min: 1,
       max: 100_000,
-      why: "requests under way at once for each service; more are 503",
+      why: "requests in flight at once for each service; further ones are 503",
     }),
     bodiesInFlightMax: env.integer("BODIES_IN_FLIGHT_MAX", {
       fallback: 512,
       min: 1,
       max: 100_000,
-      why: "bodies on their way in at once; more are 503",
+      why: "request bodies being received at once; further ones are 503",
     }),
     bodyBytesMax: env.integer("BODY_BYTES_MAX", {
       fallback: 65_536,
       min: 1,
       max: 1_048_576,
-      why: "a longer body is 413; bodies are held in memory until they are whole",
+      why: "a longer body is 413; bodies are buffered in memory until they are complete",
     }),
   };
 }

@@ -141,6 +141,24 @@ export const planted: readonly Planted[] = [
     at: ["gateway/src/telemetry/logs.ts:1"],
   },
   {
+    rule: "rest-proxy-stages-flow-one-way",
+    what: "a stage that imports a type of a later one",
+    files: {
+      "rest-proxy/src/route/version.ts": 'import type { Proxy } from "../respond/headers.ts";',
+      "rest-proxy/src/respond/headers.ts": "export type Proxy = object;",
+    },
+    at: ["rest-proxy/src/route/version.ts:1"],
+  },
+  {
+    rule: "shared-cache-is-independent",
+    what: "a cache that imports a type of a route",
+    files: {
+      "rest-proxy/src/cache/entry.ts": 'import type { Route } from "../route/routes.ts";',
+      "rest-proxy/src/route/routes.ts": "export type Route = object;",
+    },
+    at: ["rest-proxy/src/cache/entry.ts:1"],
+  },
+  {
     rule: "no-domain-words-in-the-kit",
     what: "a kit module with a scope of orders and a type for posts",
     files: {

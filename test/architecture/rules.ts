@@ -6,6 +6,7 @@ import { gatewayRules } from "./rules/gateway-rules.ts";
 import { languageRules } from "./rules/language-rules.ts";
 import { logRules } from "./rules/log-rules.ts";
 import { packageRules } from "./rules/package-rules.ts";
+import { restProxyRules } from "./rules/rest-proxy-rules.ts";
 import { serviceRules } from "./rules/service-rules.ts";
 import { typeNameRules } from "./rules/type-name-rules.ts";
 
@@ -14,6 +15,7 @@ export const rules: readonly Rule[] = [
   ...packageRules,
   ...serviceRules,
   ...gatewayRules,
+  ...restProxyRules,
   ...domainRules,
   ...codeRules,
   ...folderRules,

@@ -38,7 +38,7 @@ test("a version is there until the moment of its sunset, and gone from then on",
   check(1);
   nowMs = today + 1;
   expect(() => check(1)).toThrow(expect.objectContaining({ code: "GONE" }));
-  expect(() => check(1)).toThrow("Version 1 of this path is no more since 2030-01-01.");
+  expect(() => check(1)).toThrow("Version 1 ended on 2030-01-01.");
   check(2);
 });
 
@@ -53,5 +53,5 @@ test("lists of versions and moments come together by version", () => {
   expect(problems).toEqual([]);
   read(["1", "0=+1d", "v1=+1d", "1=soon", "3=+2d"], ["3=+1d"]);
   expect(problems).toHaveLength(5);
-  expect(problems.at(-1)).toBe("version 3 would be gone before it is old");
+  expect(problems.at(-1)).toBe("the sunset of version 3 is before its deprecation");
 });

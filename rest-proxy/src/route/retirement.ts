@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 
-/** When a version is going to go. */
+/** When a version is deprecated and when it ends. */
 export interface Retirement {
   readonly version: number;
   /** Milliseconds since 1970, past or future. */
@@ -16,22 +16,24 @@ export interface RetirementsOptions {
 }
 
 export interface Retirements {
-  /** `Deprecation` and `Sunset` of a version, names and values in turn; undefined for one that stays. */
+  /** `Deprecation` and `Sunset` of a version: alternating names and values. Undefined for a version without either. */
   headersOf(version: number): readonly string[] | undefined;
-  /** @throws AppError GONE once the version's sunset has come. */
+  /** @throws AppError GONE from the version's sunset on. */
   check(version: number): void;
 }
 
 export function createRetirements({ retirements, nowMs }: RetirementsOptions): Retirements {
-  const known = new Map(retirements.map((one) => [one.version, { ...one, headers: toHeaders(one) }]));
+  const byVersion = new Map(
+    retirements.map((retirement) => [retirement.version, { ...retirement, headers: toHeaders(retirement) }]),
+  );
 
   return {
-    headersOf: (version) => known.get(version)?.headers,
+    headersOf: (version) => byVersion.get(version)?.headers,
     check(version) {
-      const sunsetAtMs = known.get(version)?.sunsetAtMs;
+      const sunsetAtMs = byVersion.get(version)?.sunsetAtMs;
       if (sunsetAtMs === undefined || nowMs() < sunsetAtMs) return;
       const day = new Date(sunsetAtMs).toISOString().slice(0, 10);
-      throw new AppError("GONE", `Version ${version} of this path is no more since ${day}. Ask for a later one.`);
+      throw new AppError("GONE", `Version ${version} ended on ${day}. Use a later version.`);
     },
   };
 }
@@ -52,21 +54,21 @@ export function successorLink(path: string): string {
 const dayMs = 86_400_000;
 
 /**
- * A moment as configurations say it: `2027-06-01`, `2027-06-01T12:00:00Z`, or in days from now, `-30d`, `+180d` (for development: nothing
- * that is relative turns red by date). Milliseconds since 1970, whole seconds; undefined for everything else.
+ * Parses `2027-06-01`, `2027-06-01T12:00:00Z`, or days from now, `-30d`, `+180d`, which keep development independent of the date.
+ * @returns milliseconds since 1970, in whole seconds; undefined for an invalid text.
  */
 export function readMoment(text: string, nowMs: number): number | undefined {
   const days = /^[+-]\d{1,5}d$/.test(text) ? Number(text.slice(0, -1)) : undefined;
   if (days !== undefined) return Math.floor((nowMs + days * dayMs) / 1_000) * 1_000;
   if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?$/.test(text)) return undefined;
   const moment = Date.parse(text);
-  // A day that a month does not have is refused by the standard's own form only with some engines.
+  // Some engines accept a day that the month does not have.
   return Number.isNaN(moment) || !new Date(moment).toISOString().startsWith(text.slice(0, 10)) ? undefined : moment;
 }
 
 /**
- * Reads lists such as `1=2026-06-01,2=+90d`, a version and a moment each.
- * @throws never; what is wrong goes to `report`.
+ * Parses lists of versions with a date each, such as `1=2026-06-01,2=+90d`.
+ * @param report called for each problem; nothing is thrown.
  */
 export function readRetirements(
   lists: { readonly deprecated: readonly string[]; readonly sunset: readonly string[] },
@@ -78,7 +80,7 @@ export function readRetirements(
     for (const entry of entries) {
       const [, version = "", text = ""] = /^([1-9]\d{0,2})=(.+)$/.exec(entry) ?? [];
       const moment = readMoment(text, nowMs);
-      if (moment === undefined) report(`${JSON.stringify(entry)} is no version with a moment, such as 1=2027-06-01`);
+      if (moment === undefined) report(`${JSON.stringify(entry)} is not a version with a date, such as 1=2027-06-01`);
       else moments.set(Number(version), moment);
     }
     return moments;
@@ -86,7 +88,8 @@ export function readRetirements(
   const [deprecated, sunset] = [read(lists.deprecated), read(lists.sunset)];
   return [...new Set([...deprecated.keys(), ...sunset.keys()])].map((version) => {
     const [deprecatedAtMs, sunsetAtMs] = [deprecated.get(version), sunset.get(version)];
-    if ((sunsetAtMs ?? Infinity) < (deprecatedAtMs ?? 0)) report(`version ${version} would be gone before it is old`);
+    if ((sunsetAtMs ?? Infinity) < (deprecatedAtMs ?? 0))
+      report(`the sunset of version ${version} is before its deprecation`);
     return { version, deprecatedAtMs, sunsetAtMs };
   });
 }
