@@ -131,7 +131,7 @@ function readAdmissionLimits(env: EnvironmentReader, profile: Profile) {
       max: 100_000_000,
       why: "the same for all other methods",
     }),
-    callersMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
+    clientsMax: env.integer("RATE_LIMIT_CALLERS_MAX", {
       fallback: 100_000,
       min: 1,
       max: 10_000_000,

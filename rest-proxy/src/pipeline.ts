@@ -258,7 +258,7 @@ function createOriginFetch(
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) =>
         observe({
-          ...{ kind: "answer-cut", service: route.service, reason: toServiceError(error).code },
+          ...{ kind: "response-cut", service: route.service, reason: toServiceError(error).code },
           ...describeRequest(admitted),
         }),
       );

@@ -147,7 +147,7 @@ test("a client that does not read its copy is cut in the end", async () => {
   never.socket.pause();
   await expect
     .poll(() => proxy.observed)
-    .toContainEqual(expect.objectContaining({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }));
+    .toContainEqual(expect.objectContaining({ kind: "response-cut", reason: "GATEWAY_TIMEOUT", path: "/v1/news/7" }));
 });
 
 test("a hit is counted like any other response: by route, version and client, with its duration", async () => {

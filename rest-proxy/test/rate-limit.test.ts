@@ -6,7 +6,7 @@ let atMs = 1_000_000;
 async function startLimited(
   limits: object,
   settings: object = {},
-): Promise<Running & { readonly asked: () => number }> {
+): Promise<Running & { readonly requests: () => number }> {
   const stub = await startStub((_seen, response) => {
     response.setHeader("Cache-Control", "public, max-age=1000");
     response.setHeader("ETag", '"1"');
@@ -18,14 +18,14 @@ async function startLimited(
   ];
   const admissionLimits = { ...noAdmissionLimits, readsPerMinute: 3, writesPerMinute: 2, ...limits };
   const proxy = await startProxy(stub, { routes, admissionLimits, nowMs: () => atMs, ...settings });
-  return { ...proxy, asked: () => stub.seen.length };
+  return { ...proxy, requests: () => stub.seen.length };
 }
 
 async function read(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${url}/v1/things/1`, { headers });
   const body: unknown = await response.json();
-  const said = Object.fromEntries(response.headers);
-  return { status: response.status, body, ...said, limit: said["ratelimit"] };
+  const fields = Object.fromEntries(response.headers);
+  return { status: response.status, body, ...fields, limit: fields["ratelimit"] };
 }
 
 function write(url: string, path = "/v1/things/1") {
@@ -36,15 +36,15 @@ function write(url: string, path = "/v1/things/1") {
   });
 }
 
-test("a caller's reads are answered as often as it may ask, and refused from then on", async () => {
-  const { url, asked } = await startLimited({});
-  const answers = [await read(url), await read(url), await read(url)];
-  expect(answers.map(({ status, limit }) => [status, limit])).toEqual([
+test("a client's reads are admitted up to the quota, and rejected after it", async () => {
+  const { url, requests } = await startLimited({});
+  const responses = [await read(url), await read(url), await read(url)];
+  expect(responses.map(({ status, limit }) => [status, limit])).toEqual([
     [200, '"reads";r=2;t=20'],
     [200, '"reads";r=1;t=40'],
     [200, '"reads";r=0;t=60'],
   ]);
-  expect(answers[0]).toMatchObject({ "ratelimit-policy": '"reads";q=3;w=60' });
+  expect(responses[0]).toMatchObject({ "ratelimit-policy": '"reads";q=3;w=60' });
   expect(await read(url)).toMatchObject({
     status: 429,
     "content-type": "application/problem+json",
@@ -54,12 +54,12 @@ test("a caller's reads are answered as often as it may ask, and refused from the
     limit: '"reads";r=0;t=60',
     body: { type: "/problems/too-many-requests", status: 429, instance: "/v1/things/1" },
   });
-  expect(asked()).toBe(1);
+  expect(requests()).toBe(1);
 });
 
-test("who has waited as long as Retry-After says is answered", async () => {
+test("a client is admitted after Retry-After", async () => {
   const { url } = await startLimited({});
-  for (let one = 0; one < 3; one++) await read(url);
+  for (let count = 0; count < 3; count++) await read(url);
   const { "retry-after": seconds } = (await read(url)) as { "retry-after"?: string };
   atMs += Number(seconds) * 1_000 - 1;
   expect((await read(url)).status).toBe(429);
@@ -67,17 +67,17 @@ test("who has waited as long as Retry-After says is answered", async () => {
   expect((await read(url)).status).toBe(200);
 });
 
-test("writes are counted apart from reads, refused before their service hears of them", async () => {
-  const { url, asked } = await startLimited({});
-  for (let one = 0; one < 3; one++) await read(url);
+test("writes are counted separately from reads, and rejected before a request to the service", async () => {
+  const { url, requests } = await startLimited({});
+  for (let count = 0; count < 3; count++) await read(url);
   const statuses = [await write(url), await write(url), await write(url)].map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 429]);
-  expect(asked()).toBe(3);
+  expect(requests()).toBe(3);
 });
 
-test("every answer tells of the limit: a copy, a 304, a 404, a page, a refusal", async () => {
+test("every response has the limit: a cached response, a 304, a 404, a document, a 406", async () => {
   const { url, port } = await startLimited({ readsPerMinute: 60 });
-  const answers = [
+  const responses = [
     await fetch(`${url}/v1/things/1`),
     await fetch(`${url}/v1/things/1`),
     await fetch(`${url}/v1/things/1`, { headers: { "If-None-Match": '"1"' } }),
@@ -85,44 +85,46 @@ test("every answer tells of the limit: a copy, a 304, a 404, a page, a refusal",
     await fetch(`${url}/problems/not-found`),
     await fetch(`${url}/v1/things/1`, { headers: { Accept: "text/html" } }),
   ];
-  const told = answers.map(({ status, headers }) => [status, headers.get("ratelimit")]);
-  expect(told).toEqual(
+  const limits = responses.map(({ status, headers }) => [status, headers.get("ratelimit")]);
+  expect(limits).toEqual(
     [200, 200, 304, 404, 200, 406].map((status, at) => [status, `"reads";r=${59 - at};t=${at + 1}`]),
   );
   const unreadable = await ask(port, `GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}`);
   expect(unreadable).toMatch(/^HTTP\/1\.1 431[^]*\r\nRateLimit: "reads";r=53;t=7\r\n/);
 });
 
-test("what cannot be read counts as a read", async () => {
+test("invalid input counts as a read", async () => {
   const { url, port } = await startLimited({});
-  for (let one = 0; one < 3; one++) await (await speak(port, "nonsense\r\n\r\n")).closed();
+  for (let count = 0; count < 3; count++) await (await speak(port, "nonsense\r\n\r\n")).closed();
   expect((await read(url)).status).toBe(429);
 });
 
-test("a preflight is not counted, and a refusal can be read by a page of an allowed origin", async () => {
+test("a preflight is not counted, and a page of an allowed origin can read the rejection", async () => {
   const { url } = await startLimited({ readsPerMinute: 1 });
   const Origin = "http://localhost:3000";
   const preflight = { Origin, "Access-Control-Request-Method": "GET" };
-  for (let one = 0; one < 5; one++) await fetch(`${url}/v1/things/1`, { method: "OPTIONS", headers: preflight });
+  for (let count = 0; count < 5; count++) await fetch(`${url}/v1/things/1`, { method: "OPTIONS", headers: preflight });
   expect((await read(url, { Origin })).status).toBe(200);
-  const refused = await read(url, { Origin });
-  expect(refused).toMatchObject({ status: 429, "access-control-allow-origin": Origin });
-  expect(refused).toMatchObject({ "access-control-expose-headers": expect.stringMatching(/RateLimit, .*Retry-After/) });
+  const rejected = await read(url, { Origin });
+  expect(rejected).toMatchObject({ status: 429, "access-control-allow-origin": Origin });
+  expect(rejected).toMatchObject({
+    "access-control-expose-headers": expect.stringMatching(/RateLimit, .*Retry-After/),
+  });
 });
 
-test("HEAD is refused without a body", async () => {
+test("HEAD is rejected without a body", async () => {
   const { port } = await startLimited({ readsPerMinute: 1 });
   const head = "HEAD /v1/things/1 HTTP/1.1\r\nHost: a";
   await ask(port, head);
   expect(await ask(port, head)).toMatch(/^HTTP\/1\.1 429[^]*\r\n\r\n$/);
 });
 
-test("exempt networks are neither counted nor told", async () => {
+test("requests of exempt networks are not counted and get no rate limit headers", async () => {
   const { url } = await startLimited({ readsPerMinute: 1, exempt: ["127.0.0.0/8"] });
-  for (let one = 0; one < 3; one++) expect(await read(url)).toMatchObject({ status: 200, limit: undefined });
+  for (let count = 0; count < 3; count++) expect(await read(url)).toMatchObject({ status: 200, limit: undefined });
 });
 
-test("behind a trusted balancer each of its clients has a limit of its own, and none can take another's name", async () => {
+test("behind a trusted proxy each client has its own limit, and none can claim the address of another", async () => {
   const { url } = await startLimited({ readsPerMinute: 1, trustedProxies: ["127.0.0.1"] });
   const from = (forwarded: string) => read(url, { "X-Forwarded-For": forwarded });
   expect((await from("192.0.2.1")).status).toBe(200);
@@ -132,16 +134,16 @@ test("behind a trusted balancer each of its clients has a limit of its own, and 
   expect((await from("2001:db8::ffff:2")).status).toBe(429);
 });
 
-test("without trusted balancers nobody can say to be somebody else", async () => {
+test("without trusted proxies no client can claim another address", async () => {
   const { url } = await startLimited({ readsPerMinute: 1 });
   await read(url, { "X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1", Forwarded: "for=192.0.2.1" });
   const again = { "X-Forwarded-For": "192.0.2.2", "X-Real-IP": "192.0.2.2", Forwarded: "for=192.0.2.2" };
   expect((await read(url, again)).status).toBe(429);
 });
 
-test("a limit of 0 is none", async () => {
+test("a limit of 0 means no limit", async () => {
   const { url } = await startLimited({ readsPerMinute: 0 });
-  for (let one = 0; one < 10; one++) expect(await read(url)).toMatchObject({ status: 200, limit: undefined });
+  for (let count = 0; count < 10; count++) expect(await read(url)).toMatchObject({ status: 200, limit: undefined });
   const statuses = [await write(url), await write(url), await write(url)].map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 429]);
 });

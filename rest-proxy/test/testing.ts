@@ -92,7 +92,7 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
 export const noAdmissionLimits: AdmissionLimits = {
   readsPerMinute: 0,
   writesPerMinute: 0,
-  callersMax: 1_000,
+  clientsMax: 1_000,
   exempt: [],
   trustedProxies: [],
 };

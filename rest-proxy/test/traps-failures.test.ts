@@ -144,7 +144,7 @@ test("a service that drips is cut at the deadline", async () => {
   const answer = await ask(proxy.port, get);
   expect(answer).toContain("200 OK");
   expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
-  expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT" }));
+  expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "response-cut", reason: "GATEWAY_TIMEOUT" }));
 });
 
 test("a client that reads slowly has longer than the service, and is cut in the end", async () => {
@@ -160,7 +160,7 @@ test("a client that reads slowly has longer than the service, and is cut in the 
   const impatient = await startProxy(stub, { upstreamTimeoutMs: 100, responseTimeoutMs: 200 });
   const never = await speak(impatient.port, `${get}\r\n\r\n`);
   never.socket.pause();
-  await expect.poll(() => impatient.observed).toContainEqual(expect.objectContaining({ kind: "answer-cut" }));
+  await expect.poll(() => impatient.observed).toContainEqual(expect.objectContaining({ kind: "response-cut" }));
 });
 
 test("control: timeout adds a listener for each request of a connection", async () => {

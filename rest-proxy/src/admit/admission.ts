@@ -1,113 +1,114 @@
+/** Stage 1 of 5: admit. Rate limits by client; reads and writes are counted separately, so that a polling page cannot block its user's writes. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
 import { AppError } from "@tributary/kit/errors/app-error";
-import { addressOf, type Client, createClientFinder, toCaller } from "./clients.ts";
+import { addressOf, type Client, createClientFinder, toClientKey } from "./clients.ts";
 import { createNetworks } from "./networks.ts";
-import { createRateLimit, type RateLimit, type RateVerdict } from "./rate-limit.ts";
+import { createRateLimit, type RateDecision, type RateLimit } from "./rate-limit.ts";
 
-/** How many requests are answered for one caller, and who the caller is. */
 export interface AdmissionLimits {
-  /** Of `GET` and `HEAD`; 0: as many as come. */
+  /** `GET` and `HEAD`; 0: no limit. */
   readonly readsPerMinute: number;
-  /** Of every other method but `OPTIONS`; 0: as many as come. */
+  /** Every other method except `OPTIONS`; 0: no limit. */
   readonly writesPerMinute: number;
-  /** Callers that are counted at once, for each of the two. */
-  readonly callersMax: number;
+  /** Clients counted at the same time, for reads and for writes. */
+  readonly clientsMax: number;
   /** Networks whose requests are not counted. */
   readonly exempt: readonly string[];
-  /** Networks whose `X-Forwarded-For` is believed. */
+  /** Networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
 export interface Admission {
   findClient(request: IncomingMessage): Client;
   /**
-   * Counts a request. What the caller may hear of its limit is pushed to `lines`, names and values in turn, refused or not.
+   * Counts a request. The rate limit headers are pushed to `headers`, as alternating names and values, also for a rejected request.
    * @throws AppError TOO_MANY_REQUESTS.
    */
-  admit(request: IncomingMessage, lines: string[]): void;
-  /** Counts what could not be read as a read, and tells of it likewise; never throws, for its answer is a refusal already. */
-  countUnreadable(socket: Socket, lines: string[]): void;
+  admit(request: IncomingMessage, headers: string[]): void;
+  /** Counts input that is not a valid request as a read. Never throws: the request is rejected anyway. */
+  countUnreadable(socket: Socket, headers: string[]): void;
 }
 
 const windowMs = 60_000;
 
-/** How one kind of request is counted, and spoken of (draft-ietf-httpapi-ratelimit-headers-10). */
-interface Class {
+/** A rate limit with its name and policy for the response headers (draft-ietf-httpapi-ratelimit-headers-10). */
+interface NamedLimit {
   readonly limit: RateLimit;
   readonly name: string;
   readonly policy: string;
 }
 
-/** Who may come in, and how often: by caller, reads and writes apart, so that a page that polls cannot keep its user from saving. */
 export function createAdmission(o: AdmissionLimits & { readonly nowMs: () => number }): Admission {
   const trusted = createNetworks(o.trustedProxies);
   const exempt = createNetworks(o.exempt);
   const findClient = createClientFinder(trusted);
-  const reads = createClass("reads", o.readsPerMinute, o);
-  const writes = createClass("writes", o.writesPerMinute, o);
-  const callers = createCallers((address) => (exempt.has(address) ? undefined : toCaller(address)));
+  const reads = createNamedLimit("reads", o.readsPerMinute, o);
+  const writes = createNamedLimit("writes", o.writesPerMinute, o);
+  const clientKeyOf = memoizeByAddress((address) => (exempt.has(address) ? undefined : toClientKey(address)));
 
   return {
     findClient,
-    admit(request, lines) {
-      const counted = classOf(request.method, reads, writes);
-      if (counted === undefined) return;
-      const caller = callers(findClient(request).address);
-      if (caller === undefined) return;
-      const verdict = counted.limit.take(caller);
-      tell(counted, verdict, lines);
-      if (!verdict.isAdmitted) throw tooMany(counted, verdict);
+    admit(request, headers) {
+      const limit = limitOf(request.method, reads, writes);
+      if (limit === undefined) return;
+      const client = clientKeyOf(findClient(request).address);
+      if (client === undefined) return;
+      const decision = limit.limit.count(client);
+      addRateLimitHeaders(limit, decision, headers);
+      if (!decision.isAdmitted) throw rateLimitExceeded(limit, decision);
     },
-    countUnreadable(socket, lines) {
+    countUnreadable(socket, headers) {
       const address = addressOf(socket);
-      // Behind a balancer it is not known whose it was.
-      const caller = trusted.has(address) ? undefined : callers(address);
-      if (reads && caller !== undefined) tell(reads, reads.limit.take(caller), lines);
+      // Behind a trusted proxy, the client is unknown.
+      const client = trusted.has(address) ? undefined : clientKeyOf(address);
+      if (reads && client !== undefined) addRateLimitHeaders(reads, reads.limit.count(client), headers);
     },
   };
 }
 
-function createClass(
+function createNamedLimit(
   name: string,
   quota: number,
-  { callersMax, nowMs }: { readonly callersMax: number; readonly nowMs: () => number },
-): Class | undefined {
+  { clientsMax, nowMs }: { readonly clientsMax: number; readonly nowMs: () => number },
+): NamedLimit | undefined {
   if (quota === 0) return undefined;
-  const limit = createRateLimit({ quota, windowMs, callersMax, nowMs });
+  const limit = createRateLimit({ quota, windowMs, clientsMax, nowMs });
   return { limit, name, policy: `"${name}";q=${quota};w=${windowMs / 1_000}` };
 }
 
-function classOf(method: string | undefined, reads: Class | undefined, writes: Class | undefined): Class | undefined {
-  // Asks nothing of anybody, and a browser that is refused its preflight does not say why.
+function limitOf(
+  method: string | undefined,
+  reads: NamedLimit | undefined,
+  writes: NamedLimit | undefined,
+): NamedLimit | undefined {
+  // OPTIONS uses no service, and a browser does not show its page why a preflight was rejected.
   if (method === "OPTIONS") return undefined;
   return method === "GET" || method === "HEAD" ? reads : writes;
 }
 
-/** Of each class: how many requests are left, and the seconds until all are there again. */
-function tell({ name, policy }: Class, { remaining, resetMs }: RateVerdict, lines: string[]): void {
-  lines.push("RateLimit-Policy", policy, "RateLimit", `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
+/** The requests that remain, and the seconds until the whole quota is available. */
+function addRateLimitHeaders({ name, policy }: NamedLimit, { remaining, resetMs }: RateDecision, headers: string[]) {
+  headers.push("RateLimit-Policy", policy, "RateLimit", `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
 }
 
-function tooMany({ name }: Class, { retryMs }: RateVerdict): AppError {
-  const seconds = Math.max(Math.ceil(retryMs / 1_000), 1);
-  return new AppError("TOO_MANY_REQUESTS", `These are more ${name} than are answered for one caller.`, {
-    retryAfterSeconds: seconds,
-  });
+function rateLimitExceeded({ name }: NamedLimit, { retryMs }: RateDecision): AppError {
+  const retryAfterSeconds = Math.max(Math.ceil(retryMs / 1_000), 1);
+  const message = `The rate limit of ${name} is exceeded. Retry after ${retryAfterSeconds} s.`;
+  return new AppError("TOO_MANY_REQUESTS", message, { retryAfterSeconds });
 }
 
-/** Addresses whose names are remembered. */
-const knownMax = 10_000;
+const addressesMax = 10_000;
 
-/** Remembers what was found out of an address; null stands for nothing. */
-function createCallers(find: (address: string) => string | undefined): (address: string) => string | undefined {
-  const known = createBoundedMap<string | null>({ entriesMax: knownMax });
+/** Remembers the results; null stands for undefined. */
+function memoizeByAddress(compute: (address: string) => string | undefined): (address: string) => string | undefined {
+  const results = createBoundedMap<string | null>({ entriesMax: addressesMax });
   return (address) => {
-    const found = known.get(address);
-    if (found !== undefined) return found ?? undefined;
-    const caller = find(address);
-    known.set(address, caller ?? null);
-    return caller;
+    const known = results.get(address);
+    if (known !== undefined) return known ?? undefined;
+    const result = compute(address);
+    results.set(address, result ?? null);
+    return result;
   };
 }

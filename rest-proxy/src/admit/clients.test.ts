@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { createClientFinder, toCaller } from "./clients.ts";
+import { createClientFinder, toClientKey } from "./clients.ts";
 import { createNetworks } from "./networks.ts";
 
 const finder = createClientFinder(createNetworks(["10.0.0.0/8", "2001:db8::/32"]));
@@ -9,9 +9,9 @@ function clientOf(remoteAddress: string, headers: Readonly<Record<string, string
   return finder({ socket: { remoteAddress }, headers } as unknown as IncomingMessage);
 }
 
-test("who is not trusted cannot say who it is", () => {
-  const said = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" };
-  expect(clientOf("203.0.113.9", said)).toEqual({ address: "203.0.113.9", protocol: "http" });
+test("the forwarding headers of an untrusted client are ignored", () => {
+  const forwarding = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" };
+  expect(clientOf("203.0.113.9", forwarding)).toEqual({ address: "203.0.113.9", protocol: "http" });
 });
 
 test.each([
@@ -25,13 +25,13 @@ test.each([
   ["192.0.2.1, unknown", "10.1.1.1"],
   ["192.0.2.1, , 10.3.3.3", "10.3.3.3"],
   ["", "10.1.1.1"],
-])("of a trusted balancer's %j, %s asks", (forwarded, address) => {
+])("for X-Forwarded-For: %s of a trusted proxy, the client is %s", (forwarded, address) => {
   expect(clientOf("10.1.1.1", { "x-forwarded-for": forwarded }).address).toBe(address);
-  // Once more: what is remembered is the same.
+  // The second time from memory.
   expect(clientOf("::ffff:10.1.1.1", { "x-forwarded-for": forwarded }).address).toBe(address);
 });
 
-test("a trusted balancer that says nothing of its client is the client", () => {
+test("a trusted proxy without X-Forwarded-For is the client itself", () => {
   expect(clientOf("2001:db8::7")).toEqual({ address: "2001:db8::7", protocol: "http" });
 });
 
@@ -39,13 +39,13 @@ test.each([
   ["https", "https"],
   ["http", "http"],
   ["gopher", "http"],
-])("of a trusted balancer's scheme %j, it is %s", (said, protocol) => {
-  expect(clientOf("10.1.1.1", { "x-forwarded-proto": said }).protocol).toBe(protocol);
+])("for X-Forwarded-Proto: %s of a trusted proxy, the protocol is %s", (scheme, protocol) => {
+  expect(clientOf("10.1.1.1", { "x-forwarded-proto": scheme }).protocol).toBe(protocol);
 });
 
-test("each address is read as it stands, however many were forwarded before", () => {
-  for (let one = 0; one < 25_000; one++) {
-    const address = `192.0.${one >> 8}.${one & 255}`;
+test("an address is correct however many were forwarded before", () => {
+  for (let index = 0; index < 25_000; index++) {
+    const address = `192.0.${index >> 8}.${index & 255}`;
     expect(clientOf("10.1.1.1", { "x-forwarded-for": address }).address).toBe(address);
   }
 });
@@ -61,6 +61,6 @@ test.each([
   ["fe80::1%eth0", "fe80:0:0:0"],
   ["1::", "1:0:0:0"],
   ["", ""],
-])("%j is counted as %j", (address, caller) => {
-  expect(toCaller(address)).toBe(caller);
+])("%j is counted as %j", (address, key) => {
+  expect(toClientKey(address)).toBe(key);
 });

@@ -1,5 +1,4 @@
 import { type Cors, createCors } from "@tributary/kit/http/cors";
-import { clientNameHeaders } from "../telemetry/client-name.ts";
 
 /** CORS for the REST routes: the request headers that pages of the allowed origins may send, and the response headers that they may read. */
 export function createResourceCors(origins: readonly string[]): Cors {
@@ -12,7 +11,9 @@ export function createResourceCors(origins: readonly string[]): Cors {
       "Idempotency-Key",
       "If-Match",
       "If-None-Match",
-      ...clientNameHeaders,
+      // The client's name, which `readClientName` in the kit reads.
+      "Apollographql-Client-Name",
+      "X-Client-Name",
       "Traceparent",
       "Tracestate",
       "X-Request-Id",

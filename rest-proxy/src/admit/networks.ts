@@ -3,11 +3,11 @@ import { BlockList, isIP } from "node:net";
 /** Addresses and networks such as `10.0.0.0/8`, `2001:db8::/32`, `::1`. */
 export interface Networks {
   readonly isEmpty: boolean;
-  /** False for what is no address. An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is the IPv4 address. */
+  /** False for an invalid address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts as the IPv4 address. */
   has(address: string): boolean;
 }
 
-/** @throws Error that names the first text that is neither an address nor a network. */
+/** @throws Error naming the first invalid text. */
 export function createNetworks(texts: readonly string[]): Networks {
   const list = new BlockList();
   for (const text of texts) addTo(list, text);

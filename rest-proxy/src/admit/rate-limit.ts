@@ -1,61 +1,61 @@
 export interface RateLimitOptions {
-  /** Requests that a caller may send at once; as many come back, evenly, within each window. From 1. */
+  /** Requests that a client may send at once; they are replenished evenly within each window. From 1. */
   readonly quota: number;
   readonly windowMs: number;
-  /** Callers that are remembered surely; up to twice as many at times. Beyond, those that asked longest ago are forgotten early. */
-  readonly callersMax: number;
+  /** Clients that are counted; at times up to twice as many. Beyond it, clients without recent requests are dropped early. */
+  readonly clientsMax: number;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
-export interface RateVerdict {
+export interface RateDecision {
   readonly isAdmitted: boolean;
-  /** Requests that would be admitted at this moment. */
+  /** Requests that would be admitted now. */
   readonly remaining: number;
-  /** Until all of the quota is there again. */
+  /** Until the whole quota is available. */
   readonly resetMs: number;
-  /** Until the next request is admitted; 0 when it would be now. */
+  /** Until the next request is admitted; 0 if it would be now. */
   readonly retryMs: number;
 }
 
 export interface RateLimit {
-  /** Counts one request; one that is refused counts for nothing, so that who waits as long as told is admitted. */
-  take(caller: string): RateVerdict;
+  /** Counts one request. A rejected request costs nothing, so a client that waits for `retryMs` is admitted. */
+  count(client: string): RateDecision;
 }
 
 /**
- * A rate for each caller by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling): one number for each caller, the moment
- * at which its requests so far would be over had they come evenly. Whoever has not asked for a whole window has all of its quota again, so
- * two generations of a window each hold everybody who matters, and nobody has to be looked for to be forgotten.
+ * A rate per client by the generic cell rate algorithm (ITU-T I.371, annex A: virtual scheduling). It stores one number per client: when its
+ * requests so far would have ended had they come evenly. After a whole window without a request, the client has its whole quota again, so it can
+ * be dropped. Two generations of one window each therefore contain every relevant client, without a search for expired ones.
  */
-export function createRateLimit({ quota, windowMs, callersMax, nowMs }: RateLimitOptions): RateLimit {
+export function createRateLimit({ quota, windowMs, clientsMax, nowMs }: RateLimitOptions): RateLimit {
   const stepMs = windowMs / quota;
-  let young = new Map<string, number>();
-  let old = new Map<string, number>();
-  let bornMs = nowMs();
+  let current = new Map<string, number>();
+  let previous = new Map<string, number>();
+  let currentSinceMs = nowMs();
 
-  function age(atMs: number): void {
-    // A clock that was put back must not keep a generation for ever.
-    const isOver = atMs - bornMs >= windowMs || atMs < bornMs;
-    if (!isOver && young.size < callersMax) return;
-    old = young;
-    young = new Map();
-    bornMs = atMs;
+  function rotate(atMs: number): void {
+    // A generation also ends if the clock was set back, or it would never end.
+    const isOver = atMs - currentSinceMs >= windowMs || atMs < currentSinceMs;
+    if (!isOver && current.size < clientsMax) return;
+    previous = current;
+    current = new Map();
+    currentSinceMs = atMs;
   }
 
   return {
-    take(caller) {
+    count(client) {
       const atMs = nowMs();
-      age(atMs);
-      const known = young.get(caller) ?? old.get(caller) ?? atMs;
-      // Never further than a window from now: a clock that was put back must not lock anybody out.
-      const doneMs = Math.min(Math.max(known, atMs), atMs + windowMs);
-      const nextMs = doneMs + stepMs;
-      // Sums of fractions: what is over by less than a millionth is not over.
-      const isAdmitted = nextMs - atMs <= windowMs + 1e-6 * windowMs;
-      const thenMs = isAdmitted ? nextMs : doneMs;
-      young.set(caller, thenMs);
-      const resetMs = thenMs - atMs;
+      rotate(atMs);
+      const storedMs = current.get(client) ?? previous.get(client) ?? atMs;
+      // At most a window from now, or a clock that was set back would block the client.
+      const endMs = Math.min(Math.max(storedMs, atMs), atMs + windowMs);
+      const nextEndMs = endMs + stepMs;
+      // The tolerance is for rounding errors of the sum.
+      const isAdmitted = nextEndMs - atMs <= windowMs + 1e-6 * windowMs;
+      const newEndMs = isAdmitted ? nextEndMs : endMs;
+      current.set(client, newEndMs);
+      const resetMs = newEndMs - atMs;
       const remaining = Math.max(Math.floor((windowMs - resetMs) / stepMs + 1e-6), 0);
       return { isAdmitted, remaining, resetMs, retryMs: remaining > 0 ? 0 : resetMs + stepMs - windowMs };
     },

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { isHost, parseTarget } from "./request-target.ts";
 
-test("a target is taken apart as it was sent", () => {
+test("a target is split without decoding", () => {
   expect(parseTarget("/a/%2e?b=%zz&c[]=1")).toEqual({ path: "/a/%2e", query: "b=%zz&c[]=1", authority: undefined });
   expect(parseTarget("//a")).toEqual({ path: "//a", query: "", authority: undefined });
   expect(parseTarget("/a??b")).toEqual({ path: "/a", query: "?b", authority: undefined });
 });
 
-test("a target in absolute form keeps its host apart", () => {
+test("the host of a target in absolute form is separate from its path", () => {
   expect(parseTarget("HTTP://A.example:8/b?c")).toEqual({ path: "/b", query: "c", authority: "A.example:8" });
   expect(parseTarget("https://[::1]/b")).toEqual({ path: "/b", query: "", authority: "[::1]" });
   expect(parseTarget("http://a.example")).toEqual({ path: "/", query: "", authority: "a.example" });

@@ -4,7 +4,7 @@ import { listHeaderLines, parseTokens, withoutHeaders } from "@tributary/kit/htt
 import { isTraceParent } from "@tributary/kit/http/trace-context";
 import type { Client } from "../admit/clients.ts";
 
-/** Meant for one connection only (RFC 9110, 7.6.1), with the two that old clients add. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), with two that old clients add. */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "http2-settings",
@@ -18,8 +18,8 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** What only the proxy may say to a service, or what speaks of who or where the caller is and does not begin with `x-`. */
-const saidByUs: ReadonlySet<string> = new Set([
+/** Headers that only the proxy sets, and headers about the identity or location of the client that do not begin with `x-`. */
+const setByProxy: ReadonlySet<string> = new Set([
   "cf-connecting-ip",
   "client-ip",
   "content-length",
@@ -34,8 +34,8 @@ const saidByUs: ReadonlySet<string> = new Set([
   "via",
 ]);
 
-/** What a service does not get to say to a client: the proxy says it, or it tells of the inside. */
-const keptFromClients: ReadonlySet<string> = new Set([
+/** Response headers of services that clients do not get: the proxy sets them, or they reveal internals. */
+const notForClients: ReadonlySet<string> = new Set([
   "api-version",
   "server",
   "traceparent",
@@ -44,18 +44,18 @@ const keptFromClients: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** The name in `Via`: a pseudonym, for the host's name is nobody's business (RFC 9110, 7.6.3). */
+/** The pseudonym in `Via` instead of the host name (RFC 9110, 7.6.3). */
 const viaName = "tributary-rest-proxy";
 
 export function isHopByHop(name: string): boolean {
   return hopByHop.has(name);
 }
 
-export interface AboutForwarding {
+export interface ForwardingContext {
   readonly requestId: string;
   readonly traceParent: string;
   readonly client: Client;
-  /** The host that the client asked, checked. */
+  /** The host that the client requested, validated. */
   readonly host: string | undefined;
   /** Undefined for a request without a body. */
   readonly bodyBytes: number | undefined;
@@ -64,7 +64,7 @@ export interface AboutForwarding {
    * fields, so that no response depends on what its cache key does not contain.
    */
   readonly isRead: boolean;
-  /** The answer may be kept for others, so nobody hears who asks and where from. */
+  /** The response may be stored for other clients, so the service does not learn who sends the request. */
   readonly isForOthers: boolean;
 }
 
@@ -74,33 +74,33 @@ const negotiated: ReadonlySet<string> = new Set(["accept", "accept-encoding"]);
 const unsupportedOnReads: ReadonlySet<string> = new Set(["if-match", "if-range", "if-unmodified-since", "range"]);
 
 /**
- * The headers that a service gets, names and values in turn. Gone are: what was meant for this connection, everything that `Connection` names,
- * every `x-` header and every name with an underscore (identity, forwarding, deadlines and method override all live there; CGI-like servers
- * read `_` as `-`). What the proxy knows by itself is then said anew, so that nothing of it can be taken away by naming it in `Connection`.
+ * The headers that a service gets, as alternating names and values. Removed are: hop-by-hop headers, headers that `Connection` names, `x-` headers
+ * and names with an underscore (they may claim an identity, an address, a deadline or another method; CGI-like servers read `_` as `-`). Then the
+ * proxy adds its own headers, so that a client cannot remove them by naming them in `Connection`.
  */
-export function toServiceHeaders(request: IncomingMessage, about: AboutForwarding): string[] {
+export function toServiceHeaders(request: IncomingMessage, context: ForwardingContext): string[] {
   const { headers } = request;
   const dropped = namedInConnection(headers.connection);
   const isTraced = isTraceParent(headers.traceparent);
   const list: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (!isForService(name) || dropped.has(name) || (name === "tracestate" && !isTraced)) continue;
-    if (about.isRead && (negotiated.has(name) || unsupportedOnReads.has(name))) continue;
+    if (context.isRead && (negotiated.has(name) || unsupportedOnReads.has(name))) continue;
     if (typeof value === "string") list.push(name, value);
-    else for (const one of value ?? []) list.push(name, one);
+    else for (const line of value ?? []) list.push(name, line);
   }
-  addOwnHeaders(list, request, about);
+  addProxyRequestHeaders(list, request, context);
   return list;
 }
 
 function isForService(name: string): boolean {
-  return !hopByHop.has(name) && !saidByUs.has(name) && !name.startsWith("x-") && !name.includes("_");
+  return !hopByHop.has(name) && !setByProxy.has(name) && !name.startsWith("x-") && !name.includes("_");
 }
 
-function addOwnHeaders(
+function addProxyRequestHeaders(
   list: string[],
   request: IncomingMessage,
-  { requestId, traceParent, client, host, bodyBytes, isRead, isForOthers }: AboutForwarding,
+  { requestId, traceParent, client, host, bodyBytes, isRead, isForOthers }: ForwardingContext,
 ): void {
   const { via } = request.headers;
   if (isRead) list.push("accept", "application/json", "accept-encoding", "identity");
@@ -123,8 +123,8 @@ function forwardedElement(address: string, host: string | undefined, protocol: s
 }
 
 /**
- * The headers of a service's answer that a client gets, or a cache in front of it: names and values in turn, as they came, repeated ones too
- * (RFC 9111, 3.1: what is hop-by-hop is not stored either).
+ * The headers of a service's response for clients and the cache: alternating names and values as received. Hop-by-hop headers are not stored either
+ * (RFC 9111, 3.1).
  */
 export function toClientHeaders(headers: readonly string[]): readonly string[] {
   const dropped = namesInConnection(headers);
@@ -132,22 +132,22 @@ export function toClientHeaders(headers: readonly string[]): readonly string[] {
 }
 
 function isForClient(name: string): boolean {
-  return !hopByHop.has(name) && !keptFromClients.has(name) && !name.startsWith("access-control-");
+  return !hopByHop.has(name) && !notForClients.has(name) && !name.startsWith("access-control-");
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noNames: ReadonlySet<string> = new Set();
 
-/** What a list of headers, names and values in turn, says to be meant for its own connection only (RFC 9110, 7.6.1). In lower case. */
+/** The header names in `Connection`, in lower case: they are hop-by-hop too (RFC 9110, 7.6.1). */
 export function namesInConnection(headers: readonly string[]): ReadonlySet<string> {
   const [first, ...others] = listHeaderLines(headers, "connection");
   return others.length === 0 ? namedInConnection(first) : namedInConnection([first, ...others].join(","));
 }
 
-/** Said by nearly every connection, and both name nothing that would come through otherwise. */
-const namesNothing: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
+/** The most frequent values, which name no header that would be forwarded. */
+const withoutNames: ReadonlySet<string> = new Set(["keep-alive", "close", "Keep-Alive", "Close"]);
 
 function namedInConnection(connection: string | undefined): ReadonlySet<string> {
-  if (connection === undefined || namesNothing.has(connection)) return nothing;
+  if (connection === undefined || withoutNames.has(connection)) return noNames;
   return new Set(parseTokens(connection));
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { readClientName } from "../telemetry/client-name.ts";
+import { readClientName } from "@tributary/kit/telemetry/request-observer";
 import type { UsageCount } from "../telemetry/observations.ts";
 
 export interface Usage {

@@ -2,7 +2,7 @@ import type { Expected, restMetrics } from "@tributary/kit/telemetry/metrics/met
 import type { CounterSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { CacheObservation } from "../cache/cache-request.ts";
 
-/** What the cache holds. */
+/** The stored responses. */
 interface CacheSize {
   readonly bytes: number;
   readonly entries: number;
@@ -10,12 +10,14 @@ interface CacheSize {
 
 type Result = Expected<typeof restMetrics.tributary_rest_cache_requests_total, "result">;
 
-/** Counts what the cache does, and shows how full it is; there is none where nobody asks for it. */
+/** The metrics of the cache. */
 export interface CacheObserver {
   count(observation: CacheObservation): void;
+  /** Reports the size of the cache at each scrape. */
   watch(size: () => CacheSize, bytesMax: number): void;
 }
 
+/** @returns undefined if metrics are off. */
 export function createCacheObserver(metrics: Metrics<typeof restMetrics>): CacheObserver | undefined {
   if (!metrics.isOn) return undefined;
   const results = new Map<Result, CounterSeries>();
@@ -37,7 +39,7 @@ export function createCacheObserver(metrics: Metrics<typeof restMetrics>): Cache
       else if (kind === "invalidated") invalidated.add({}, observation.entries);
       else if (kind === "evicted") evicted.add({}, observation.bytes);
       else if (kind === "refresh-failed") failures.add({});
-      // A refresh that is left out is no request.
+      // A skipped refresh is not a request.
       else if (kind !== "refresh-skipped") countResult(kind);
     },
     watch(size, bytesMax) {

@@ -14,7 +14,7 @@ function expectLines(text: string, lines: readonly string[]): void {
   expect(lines.filter((line) => !text.includes(`\ntributary_rest_${line}\n`))).toEqual([]);
 }
 
-test("what the cache does is counted by its result, and shown is how full it is", async () => {
+test("cache requests are counted by result, and the size of the cache is reported", async () => {
   const metrics = await createPrometheus(metricsOf.rest);
   const cache = createCacheObserver(metrics);
   cache?.watch(() => ({ bytes: 700, entries: 3 }), 1_000);
@@ -39,17 +39,17 @@ test("what the cache does is counted by its result, and shown is how full it is"
   expect(text.match(/\ntributary_rest_cache_requests_total\{.*\} [1-9]/g)).toHaveLength(2);
 });
 
-test("what is asked of a service is counted by its outcome, and is under way until its body is over", async () => {
+test("requests to a service are counted by outcome, and are in flight until their body is complete", async () => {
   const metrics = await createPrometheus(metricsOf.rest);
   const observer = createServiceObservers(metrics)?.("things");
-  if (!observer) throw new Error("somebody watches");
+  if (!observer) throw new Error("metrics are off");
   observer.begin().answered(200);
   const failing = [503, new AppError("BAD_GATEWAY", ""), new ClientDisconnected(""), new Error("bug")];
   for (const failure of failing) {
-    const asked = observer.begin();
-    if (typeof failure === "number") asked.answered(failure);
-    else asked.failed(failure);
-    asked.closed();
+    const request = observer.begin();
+    if (typeof failure === "number") request.answered(failure);
+    else request.failed(failure);
+    request.closed();
   }
   observer.refuse(new AppError("SERVICE_UNAVAILABLE", ""));
   const outcomes = ["ok", "5xx", "BAD_GATEWAY", "CLIENT_GONE", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
@@ -60,7 +60,7 @@ test("what is asked of a service is counted by its outcome, and is under way unt
   ]);
 });
 
-test("what is told of replicas and of answers that broke off is counted by its service", async () => {
+test("observations about replicas and truncated responses are counted by service", async () => {
   const metrics = await createPrometheus(metricsOf.rest);
   const count = createObservationCounts(metrics);
   const replica = "http://things:4001/ (10.0.0.7)";
@@ -68,8 +68,8 @@ test("what is told of replicas and of answers that broke off is counted by its s
   count({ kind: "retry-refused", replica, service: "things" });
   count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
   count({ kind: "lookup-failed", host: "things", cause, service: "things" });
-  count({ kind: "answer-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
-  count({ kind: "answer-cut", reason: "GATEWAY_TIMEOUT", ...about });
+  count({ kind: "response-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
+  count({ kind: "response-cut", reason: "GATEWAY_TIMEOUT", ...about });
   expectLines(await metrics.write(), [
     'service_retries_total{service="things"} 1',
     'service_retries_refused_total{service="things"} 1',

@@ -3,7 +3,7 @@ import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declar
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { Observe } from "./observations.ts";
 
-/** Counts what rooms tell of replicas and of answers that broke off; requests, services and the cache have observers of their own. */
+/** Counts observations about replicas and truncated responses. Requests, services and the cache have their own observers. */
 export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
   const retries = metrics.counter("tributary_rest_service_retries_total");
   const retriesRefused = metrics.counter("tributary_rest_service_retries_refused_total");
@@ -16,7 +16,8 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   });
 
   return (observation) => {
-    if (observation.kind === "answer-cut") cut.add({ side: observation.service === undefined ? "client" : "service" });
+    if (observation.kind === "response-cut")
+      cut.add({ side: observation.service === undefined ? "client" : "service" });
     if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });

@@ -12,37 +12,38 @@ export interface UsageCount {
   readonly requests: number;
 }
 
-/** A replica of a service: ejected, restored, retried, looked up. */
+/** About the replicas of a service: ejections, retries, failed DNS look-ups. */
 type ReplicaObservation = UpstreamObservation & { readonly service: string };
 
+/** The request that an observation is about. */
 export interface ObservedRequest {
   readonly requestId: string;
-  /** The same in other processes, whether or not somebody records the trace. */
+  /** The same in other processes, even if the request is not traced. */
   readonly traceId: string;
   readonly method: string;
-  /** As the table has it, such as `/things/:id`; `other` when none was found. */
+  /** The path template, such as `/things/:id`; `other` without a route. */
   readonly route: string;
-  /** Without its query. A path can hold anything: it stays out of the log. */
+  /** Without its query. It may contain personal data, so it is not logged. */
   readonly path: string;
 }
 
-/** What the rooms tell; only this file turns it into log lines. */
+/** What the stages report. This file writes the log lines, `observation-counts.ts` the metrics. */
 export type Observation =
   | ReplicaObservation
   | ({
       readonly kind: "service-failed";
       readonly service: string;
-      /** The last one that the request was sent to, by URL and address; undefined when there was none. */
+      /** The last replica that the request was sent to, by URL and address; undefined if it was sent to none. */
       readonly replica: string | undefined;
       readonly code: string;
       readonly cause: unknown;
     } & ObservedRequest)
-  /** Without a service when it was the client that did not read. */
-  | ({ readonly kind: "answer-cut"; readonly service?: string; readonly reason: string } & ObservedRequest)
-  /** A cached response could not be refreshed in the background; it is used until it is too old. */
+  /** The response was truncated: by the service, or without `service` because the client did not read it in time. */
+  | ({ readonly kind: "response-cut"; readonly service?: string; readonly reason: string } & ObservedRequest)
+  /** A cached response could not be refreshed in the background; it is used while `stale-while-revalidate` permits it. */
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
   | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
-  /** Who called versions older than the newest since the process began. */
+  /** Requests for versions older than the newest, since the start of the process. */
   | { readonly kind: "old-versions"; readonly usage: readonly UsageCount[] }
   | { readonly kind: "unreadable"; readonly code: string; readonly requestId: string };
 
@@ -54,10 +55,9 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     const observation = toLogFields(observed);
     if (isFailure(observation)) return reportFailure(failures, observation);
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
-    // Not louder: anybody can make as many of them as they like.
-    if (observation.kind === "unreadable")
-      return log.debug(observation, "a connection did not speak HTTP as it should");
-    if (observation.kind === "answer-cut") return log.warn(observation, "an answer was cut in the middle");
+    // Clients can cause any number of these.
+    if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
+    if (observation.kind === "response-cut") return log.warn(observation, "response truncated");
     if (observation.kind === "replica-leaving") return log.info(observation, "draining replica ejected");
     if (observation.kind === "replica-back") return log.info(observation, "replica restored");
     if (observation.kind === "replica-gone") return log.info(observation, "ejected replica removed");
@@ -66,7 +66,7 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
       return log.debug(observation, "request not retried: the retry budget is used up");
     const { cause, ...fields } = observation;
     if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");
-    return log.error({ ...fields, err: cause }, "a request failed by our own fault");
+    return log.error({ ...fields, err: cause }, "request failed because of a bug");
   };
 }
 
@@ -85,12 +85,12 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       return failures.report(
         { service, replica, reason },
         details,
-        "a service did not respond; further failures are counted",
+        "service did not respond; further failures are counted",
       );
     }
     case "lookup-failed": {
       const failure = { service: observation.service, replica: observation.host, reason: "LOOKUP_FAILED" };
-      const message = "the name of a service's host cannot be looked up; its last addresses keep serving";
+      const message = "DNS look-up of a service failed; its last addresses are still used";
       return failures.report(failure, details, message);
     }
     case "refresh-failed": {
@@ -98,17 +98,17 @@ function reportFailure(failures: FailureLog, observation: FailureObservation): v
       return failures.report(
         { service: observation.service, replica, reason },
         details,
-        "a cached response could not be refreshed; further failures are counted",
+        "cache entry not refreshed; further failures are counted",
       );
     }
   }
 }
 
-/** A path or a key of the cache can hold anything: an address, a search. The trace has the name that other processes give it. */
+/** Paths and cache keys may contain personal data, so they are not logged. The trace id has the field name that all processes use. */
 function toLogFields(observation: Observation): Observation {
-  const { traceId, ...told }: Record<string, unknown> = { ...observation };
-  if (traceId !== undefined) told["trace_id"] = traceId;
-  delete told["path"];
-  delete told["key"];
-  return told as Observation;
+  const { traceId, ...fields }: Record<string, unknown> = { ...observation };
+  if (traceId !== undefined) fields["trace_id"] = traceId;
+  delete fields["path"];
+  delete fields["key"];
+  return fields as Observation;
 }

@@ -15,21 +15,21 @@ import { createProxyRequestObserver, methods } from "./request-observer.ts";
 import type { RequestRecord } from "./request-record.ts";
 import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
 
-/** Who watches; undefined: nobody, and it costs nothing. */
+/** Each is undefined if its telemetry is off. */
 export interface ProxyObservers {
   readonly requests?: RequestObserver<RequestRecord> | undefined;
   readonly services?: ((service: string) => ServiceObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
 }
 
-/** What the proxy's process shows of itself, put together from its configuration. */
+/** The log, metrics and traces of the process. */
 export interface ProxyTelemetry {
   readonly log: Log;
   readonly observe: Observe;
   readonly observers: ProxyObservers;
-  /** The listener for /metrics, if there is to be one. */
+  /** Starts the listener for /metrics. @returns undefined without an admin port. */
   startAdmin(): Promise<RunningServer | undefined>;
-  /** Sends what is recorded. */
+  /** Exports the recorded spans. */
   stop(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface ProxyTelemetryConfig extends TelemetryConfig {
   readonly knownClients: readonly string[];
 }
 
-/** @param routes of the route table. */
+/** @param routes of the route table, for label values. */
 export async function createProxyTelemetry(
   config: ProxyTelemetryConfig,
   routes: readonly DeclaredRoute[],
@@ -73,7 +73,7 @@ export async function createProxyTelemetry(
   };
 }
 
-/** Label values of every request, and of those that no route takes. */
+/** Announces the label values of all routes, and of requests without a route. */
 function announceRoutes(metrics: Metrics<typeof metricsOf.rest>, routes: readonly DeclaredRoute[]): void {
   for (const { service, path: route, versions, method } of routes) {
     metrics.announce({ service });

@@ -14,7 +14,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceParent = `00-${traceId}-b7ad6b7169203331-00`;
 const route = { id: "getThing", path: "/things/:id", service: "things" } as Route;
 
-interface Asked extends Partial<Pick<RequestRecord, "route" | "version" | "code" | "failedReplica">> {
+interface TestRequest extends Partial<Pick<RequestRecord, "route" | "version" | "code" | "failedReplica">> {
   readonly client?: string;
   readonly method?: string;
   readonly status?: number;
@@ -26,27 +26,27 @@ async function setUp(accessLog: "all" | "sampled" | "off" = "off") {
   const metrics = await createPrometheus(metricsOf.rest);
   const about = { knownClients: ["shop"], newestVersion: 2, accessLog };
   const observer = createProxyRequestObserver({ log, metrics, trace: noTrace, ...about });
-  const ask = ({ client, method = "GET", status = 200, ...noted }: Asked) => {
+  const send = ({ client, method = "GET", status = 200, ...recorded }: TestRequest) => {
     const headers = { traceparent: traceParent, ...(client === undefined ? {} : { "x-client-name": client }) };
     const request = { method, headers } as unknown as IncomingMessage;
     const response = createResponse(status);
-    Object.assign(observer?.begin(request, response, "r-1") ?? {}, noted);
+    Object.assign(observer?.begin(request, response, "r-1") ?? {}, recorded);
     response.emit("close");
   };
-  return { ask, lines, write: () => metrics.write() };
+  return { send, lines, write: () => metrics.write() };
 }
 
-/** A response of which the client has disconnected for the status 499. */
+/** A response; for 499 the client has disconnected. */
 function createResponse(status: number): ServerResponse {
   const about = { statusCode: status, writableFinished: status !== 499 };
   return Object.assign(new EventEmitter(), about) as unknown as ServerResponse;
 }
 
 test("a request is counted by its route, version, method and status", async () => {
-  const { ask, write } = await setUp();
-  ask({ route, version: 2 });
-  ask({ route, version: 2, method: "HEAD", status: 499 });
-  ask({ code: "NOT_FOUND", status: 404 });
+  const { send, write } = await setUp();
+  send({ route, version: 2 });
+  send({ route, version: 2, method: "HEAD", status: 499 });
+  send({ code: "NOT_FOUND", status: 404 });
   const text = await write();
   const counted = (labels: string) => expect(text).toContain(`tributary_rest_requests_total{${labels}} 1`);
   counted('route="/things/:id",version="2",method="GET",status="200"');
@@ -57,31 +57,31 @@ test("a request is counted by its route, version, method and status", async () =
   expect(text).toContain("\ntributary_rest_requests_in_flight 0\n");
 });
 
-test("who calls an old version is counted, by the names that are known", async () => {
-  const { ask, write } = await setUp();
-  ask({ route, version: 1, client: "shop" });
-  ask({ route, version: 2, client: "shop" });
+test("requests for old versions are counted by client name, for known names", async () => {
+  const { send, write } = await setUp();
+  send({ route, version: 1, client: "shop" });
+  send({ route, version: 2, client: "shop" });
   const text = await write();
   expect(text).toContain('old_version_requests_total{client="shop",version="1",route="/things/:id"} 1');
   expect(text).not.toContain('old_version_requests_total{client="shop",version="2"');
   expect(text).toContain('client_requests_total{client="shop",version="2"} 1');
 });
 
-test("a thousand names of clients and methods are as many series as one", async () => {
-  const { ask, write } = await setUp();
+test("a thousand unknown client names and methods need no more series than one", async () => {
+  const { send, write } = await setUp();
   const countSeries = async () =>
     (await write()).split("\n").filter((line) => line.startsWith("tributary_rest")).length;
-  ask({ route, version: 1, client: "x", method: "PURGE" });
+  send({ route, version: 1, client: "x", method: "PURGE" });
   const before = await countSeries();
-  for (let i = 0; i < 1_000; i++) ask({ route, version: 1, client: `client-${i}`, method: `M${i}` });
+  for (let i = 0; i < 1_000; i++) send({ route, version: 1, client: `client-${i}`, method: `M${i}` });
   expect(await countSeries()).toBe(before);
 });
 
-test("the sampled access log tells of what is our fault, and not of what is the client's", async () => {
-  const { ask, lines } = await setUp("sampled");
-  ask({ route, version: 1 });
-  ask({ code: "NOT_FOUND", status: 404 });
-  ask({ route, version: 1, code: "BAD_GATEWAY", status: 502, failedReplica: "http://things:4001/ (10.0.0.7)" });
+test("the sampled access log contains server errors and no client errors", async () => {
+  const { send, lines } = await setUp("sampled");
+  send({ route, version: 1 });
+  send({ code: "NOT_FOUND", status: 404 });
+  send({ route, version: 1, code: "BAD_GATEWAY", status: 502, failedReplica: "http://things:4001/ (10.0.0.7)" });
   expect(lines).toEqual([
     {
       requestId: "r-1",
@@ -113,7 +113,7 @@ test("a 5xx is logged without metrics and traces too, with the trace id of its r
   expect(lines).toMatchObject([{ requestId: "r-1", trace_id: traceId, status: 502 }]);
 });
 
-test("where nobody asks for anything nothing is noted", () => {
+test("without metrics, traces and access log there is no observer", () => {
   const metrics = createNoMetrics<typeof metricsOf.rest>();
   const about = { log: {} as Log, metrics, trace: noTrace, knownClients: [], newestVersion: 1 };
   expect(createProxyRequestObserver({ ...about, accessLog: "off" })).toBeUndefined();

@@ -19,9 +19,9 @@ export interface ProxyObserverOptions {
   readonly metrics: Metrics<typeof restMetrics>;
   readonly trace: Trace;
   readonly accessLog: TelemetryConfig["accessLog"];
-  /** Names that are counted by themselves. */
+  /** Client names that are counted separately. */
   readonly knownClients: readonly string[];
-  /** The version that nobody has to leave. */
+  /** Requests for older versions are counted by client. */
   readonly newestVersion: number;
 }
 

@@ -9,17 +9,17 @@ export interface RecordedRoute {
   readonly service: string;
 }
 
-/** What becomes known of a request on its way, in words of ours: for what is counted, traced and logged. */
+/** What the stages record about a request, for metrics, traces and the access log. */
 export class RequestRecord {
   route: RecordedRoute | undefined = undefined;
   version: number | undefined = undefined;
-  /** Of the proxy's own refusal. */
+  /** The error code, if the proxy rejected the request. */
   code: string | undefined = undefined;
-  /** The last replica that the request was sent to without a response, by URL and address. */
+  /** The last replica that did not respond to the request, by URL and address. */
   failedReplica: string | undefined = undefined;
-  /** Undefined if the request is not recorded. */
+  /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
-  /** In the response and, if the request is not recorded, in the request to the service. */
+  /** In the response and, if the request is not traced, in the request to the service. */
   readonly traceParent: string;
 
   constructor(span: Span | undefined, traceParent: string) {
@@ -27,7 +27,7 @@ export class RequestRecord {
     this.traceParent = traceParent;
   }
 
-  /** Log lines of other processes have the same. */
+  /** The same as in the log lines of other processes. */
   get traceId(): string {
     return this.traceParent.slice(3, 35);
   }
@@ -35,13 +35,13 @@ export class RequestRecord {
 
 export type FinishedProxyRequest = FinishedRequest<RequestRecord>;
 
-/** Every response names its trace: the span's, else the client's, else a new one. */
+/** The trace of the response: that of the span, else the client's, else a new one. */
 export function createRequestRecord(span: Span | undefined, { traceparent }: IncomingHttpHeaders): RequestRecord {
   const incoming = isTraceParent(traceparent) ? traceparent : undefined;
   return new RequestRecord(span, span?.traceParent ?? incoming ?? createTraceParent(readTraceContext(undefined)));
 }
 
-/** What the head of an answer says of the cache: `hit`, or `fwd=` and why (RFC 9211); for a request that is traced. */
+/** Records the result in `Cache-Status` (RFC 9211): `hit`, or `fwd=` with the reason. */
 export function recordCacheStatus({ span }: RequestRecord, headers: readonly string[]): void {
   if (span === undefined) return;
   const at = headers.lastIndexOf("Cache-Status");

@@ -3,19 +3,19 @@ import type { restMetrics } from "@tributary/kit/telemetry/metrics/metric-declar
 import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import { ClientDisconnected } from "../errors/errors.ts";
 
-/** Counts what is asked of one service; there is none where nobody asks for it. */
+/** The metrics of the requests to one service. */
 export interface ServiceObserver {
-  begin(): AskedService;
-  /** It is not even asked. */
+  begin(): ObservedServiceRequest;
+  /** The request was not sent. */
   refuse(error: AppError): void;
 }
 
-interface AskedService {
-  /** The head of the answer is there. */
+interface ObservedServiceRequest {
+  /** The head of the response is received. */
   answered(status: number): void;
-  /** There is no answer. */
+  /** There is no response. */
   failed(error: unknown): void;
-  /** All of it is over. */
+  /** The body is complete, or there is no response. */
   closed(): void;
 }
 
@@ -28,50 +28,50 @@ export function createServiceObservers(
   const seconds = metrics.histogram("tributary_rest_service_request_duration_seconds");
   const byService = new Map<string, Counts>();
   metrics.gauge("tributary_rest_service_requests_in_flight").onScrape((gauge) => {
-    for (const [service, { underWay }] of byService) gauge.set({ service }, underWay);
+    for (const [service, { inFlight }] of byService) gauge.set({ service }, inFlight);
   });
 
   return (service) => {
     const counts: Counts = {
-      underWay: 0,
+      inFlight: 0,
       seconds: seconds.of({ service }),
       ok: requests.of({ service, outcome: "ok" }),
       failed: (outcome) => requests.add({ service, outcome }),
     };
     byService.set(service, counts);
-    return { begin: () => new Asked(counts), refuse: ({ code }) => counts.failed(code) };
+    return { begin: () => new CountedRequest(counts), refuse: ({ code }) => counts.failed(code) };
   };
 }
 
 interface Counts {
-  underWay: number;
+  inFlight: number;
   readonly seconds: HistogramSeries;
   readonly ok: CounterSeries;
   failed(outcome: string): void;
 }
 
-class Asked implements AskedService {
+class CountedRequest implements ObservedServiceRequest {
   readonly #counts: Counts;
-  readonly #begunMs = performance.now();
+  readonly #startedAtMs = performance.now();
 
   constructor(counts: Counts) {
     this.#counts = counts;
-    counts.underWay++;
+    counts.inFlight++;
   }
 
   answered(status: number): void {
-    this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
+    this.#counts.seconds.observe((performance.now() - this.#startedAtMs) / 1_000);
     if (status < 500) this.#counts.ok.add();
     else this.#counts.failed("5xx");
   }
 
   failed(error: unknown): void {
-    this.#counts.seconds.observe((performance.now() - this.#begunMs) / 1_000);
+    this.#counts.seconds.observe((performance.now() - this.#startedAtMs) / 1_000);
     this.#counts.failed(codeOf(error));
   }
 
   closed(): void {
-    this.#counts.underWay--;
+    this.#counts.inFlight--;
   }
 }
 
