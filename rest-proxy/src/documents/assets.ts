@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { PageSource } from "./pages.ts";
 
-/** The pages' own clothes and their few lines of script, which lie beside this file. */
+/** The style sheet and the script of the pages. */
 export function readAssets(): readonly PageSource[] {
   return [
     { path: "/docs/docs.css", variants: [{ type: "text/css", text: read("docs.css") }] },

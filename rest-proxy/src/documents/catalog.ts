@@ -2,7 +2,7 @@ import { findSuccessor } from "./deprecation.ts";
 import type { PageSource } from "./pages.ts";
 
 const path = "/.well-known/api-catalog";
-/** With the profile by which programs know a catalogue among link sets (RFC 9727; RFC 9264, 5). */
+/** The profile identifies a catalog among link sets (RFC 9727; RFC 9264, 5). */
 const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /**

@@ -1,15 +1,15 @@
 import { follow, type OpenApi, type Operation, type Parameter } from "./open-api.ts";
 
-/** Where the page's own script finds the address that it replaces by the one it was loaded from. */
+/** `docs.js` replaces it by the origin of the page. */
 const exampleOrigin = "http://localhost:4010";
 
-/** A line for a shell that sends an example of the operation. A token is taken from `$TOKEN`. */
+/** A shell command that sends an example request. The token is in `$TOKEN`. */
 export function toCurl(document: OpenApi, method: string, path: string, operation: Operation): string {
-  const parameters = (operation.parameters ?? []).map((one) => follow(one, document.components.parameters));
+  const parameters = (operation.parameters ?? []).map((parameter) => follow(parameter, document.components.parameters));
   const url = `${exampleOrigin}${document.servers[0]?.url ?? ""}${fill(path, parameters)}`;
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const [example] = Object.values(media?.examples ?? {});
-  const needsToken = !operation.security.some((way) => Object.keys(way).length === 0);
+  const needsToken = !operation.security.some((requirement) => Object.keys(requirement).length === 0);
   return [
     "curl -i",
     ...(method === "get" ? [] : [`-X ${method.toUpperCase()}`]),
@@ -23,7 +23,8 @@ export function toCurl(document: OpenApi, method: string, path: string, operatio
 
 function fill(path: string, parameters: readonly Parameter[]): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
-    const [example] = parameters.find((one) => one.in === "path" && one.name === name)?.schema.examples ?? [];
+    const [example] =
+      parameters.find((parameter) => parameter.in === "path" && parameter.name === name)?.schema.examples ?? [];
     return encodeURIComponent(typeof example === "string" ? example : name);
   });
 }
@@ -33,7 +34,7 @@ function toHeader({ name }: Parameter): string {
   return `-H ${quote(`${name}: *`)}`;
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,7 +3,7 @@ import type { OpenApi, Operation } from "./open-api.ts";
 
 /** The lowest version after `version`; `versions` ascend. */
 export function findSuccessor(version: number, versions: readonly number[]): number | undefined {
-  return versions.find((one) => one > version);
+  return versions.find((candidate) => candidate > version);
 }
 
 /**

@@ -1,4 +1,4 @@
-// The pages are whole without this: it only puts the right address into the examples, copies them, and finds operations.
+// Puts the origin of the page into the examples, copies them, and filters operations. The pages are complete without it.
 for (const example of document.querySelectorAll("pre.curl")) {
   example.textContent = example.textContent.replace("http://localhost:4010", location.origin);
   const button = document.createElement("button");
@@ -9,11 +9,11 @@ for (const example of document.querySelectorAll("pre.curl")) {
 
 const field = document.querySelector("#find");
 field?.addEventListener("input", () => {
-  const wanted = field.value.trim().toLowerCase();
+  const query = field.value.trim().toLowerCase();
   for (const article of document.querySelectorAll("article")) {
-    const isWanted = article.textContent.toLowerCase().includes(wanted);
-    article.hidden = !isWanted;
+    const isMatch = article.textContent.toLowerCase().includes(query);
+    article.hidden = !isMatch;
     const entry = document.querySelector(`nav a[href="#${article.id}"]`);
-    if (entry) entry.parentElement.hidden = !isWanted;
+    if (entry) entry.parentElement.hidden = !isMatch;
   }
 });

@@ -19,21 +19,21 @@ export interface DocumentsOptions {
 
 export interface DocumentRequest {
   readonly method: string;
-  /** Without its query, which means nothing here. */
+  /** Without its query, which is ignored. */
   readonly path: string;
   readonly headers: Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
 }
 
 export interface DocumentResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
-  /** Empty where there is no body, as for `HEAD`. */
+  /** Empty for a response without a body. */
   readonly bytes: Buffer;
 }
 
 export interface Documents {
-  /** What the proxy answers by itself at this path; undefined for any other path. Never throws, waits for nothing. */
+  /** The response for the path of a document; undefined for any other path. Synchronous, never throws. */
   find(request: DocumentRequest): DocumentResponse | undefined;
 }
 
@@ -65,8 +65,8 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
     find({ method, path, headers }) {
       const page = known.get(path);
       if (page === undefined) return undefined;
-      if (method === "GET" || method === "HEAD") return page.answer(headers, method === "HEAD");
-      return method === "OPTIONS" ? allowed : refuseMethod(page);
+      if (method === "GET" || method === "HEAD") return page.respond(headers, method === "HEAD");
+      return method === "OPTIONS" ? allowed : rejectMethod(page);
     },
   };
 }
@@ -74,7 +74,7 @@ export function createDocuments({ texts, retirements }: DocumentsOptions): Docum
 const allow = "GET, HEAD, OPTIONS";
 const allowed: DocumentResponse = { status: 204, headers: ["Allow", allow], bytes: Buffer.alloc(0) };
 
-function refuseMethod({ path }: Page): DocumentResponse {
+function rejectMethod({ path }: Page): DocumentResponse {
   const error = new AppError("METHOD_NOT_ALLOWED", `This path takes ${allow}.`);
   const bytes = Buffer.from(JSON.stringify(toProblemDocument(error, { instance: path })));
   const type = ["Content-Type", "application/problem+json", "Content-Length", String(bytes.length)];

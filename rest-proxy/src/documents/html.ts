@@ -1,11 +1,11 @@
-/** A piece of a page whose text is safe to be put into another. */
+/** A piece of HTML that needs no escaping. */
 export interface Html {
   readonly html: string;
 }
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** A page's text. What is put in is escaped, unless it is such a piece itself. */
+/** Creates HTML from a template; inserted values are escaped, except `Html`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, index) => text + write(parts[index])).join("") };
 }
@@ -24,7 +24,7 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** As much of Markdown as our descriptions use: paragraphs, `code`, **strong** and links to our own pages. */
+/** The subset of Markdown in our descriptions: paragraphs, `code`, **strong** and links to pages of this server. */
 export function markdown(text: string): Html {
   return {
     html: text
@@ -47,7 +47,7 @@ export interface Layout {
   readonly content: Html;
 }
 
-/** A whole page, in the house's clothes. */
+/** A whole page with the common style sheet and script. */
 export function layout({ title, navigation, content }: Layout): Html {
   return html`<!doctype html>
     <html lang="en">

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/process/env";
 
 /**
- * Reads the documents that composition made, `v1.json` and so on, by version; none where there is no such folder.
- * @throws ConfigError for one that is not JSON.
+ * Reads the OpenAPI documents that composition generated, `v1.json` and so on, by version. None if the folder does not exist.
+ * @throws ConfigError for a file that is not JSON.
  */
 export function loadDocuments(folder: string): ReadonlyMap<number, string> {
   if (!existsSync(folder)) return new Map();
@@ -18,6 +18,6 @@ function read(file: string): string {
     JSON.parse(text);
     return text;
   } catch {
-    throw new ConfigError([`${file} is not JSON. Composition makes it: npm run generate`]);
+    throw new ConfigError([`${file} is not JSON. Composition generates it: npm run generate`]);
   }
 }

@@ -1,4 +1,4 @@
-/** An OpenAPI document as far as pages show it. Composition makes it, so that it is read without suspicion. */
+/** The parts of an OpenAPI document that the pages show. Composition generates it, so it is not validated. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
@@ -25,7 +25,7 @@ export interface Operation {
   readonly deprecated?: boolean;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** Of which one will do. */
+  /** A token needs one of them. */
   readonly "x-scopes"?: readonly string[];
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Content };
@@ -53,7 +53,7 @@ interface Media {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** As much of JSON Schema as our documents use. */
+/** The subset of JSON Schema in our documents. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -75,12 +75,12 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** What a reference names, or the thing itself. */
+/** Resolves a reference. @throws Error for an unknown name. */
 export function follow<T extends object>(part: T | Reference, named: Readonly<Record<string, T>> | undefined): T {
   if (!("$ref" in part)) return part;
-  const found = named?.[nameOf(part.$ref)];
-  if (found === undefined) throw new Error(`${part.$ref} leads nowhere.`);
-  return found;
+  const target = named?.[nameOf(part.$ref)];
+  if (target === undefined) throw new Error(`${part.$ref} does not exist.`);
+  return target;
 }
 
 /** The last part of a reference. */

@@ -6,13 +6,13 @@ import { chooseContentCoding, chooseMediaType } from "@tributary/kit/http/accept
 
 export interface PageSource {
   readonly path: string;
-  /** The first is for whoever does not say what they can read. */
+  /** The first one is the default. */
   readonly variants: readonly { readonly type: string; readonly text: string }[];
-  /** Names and values in turn, besides the usual ones. */
+  /** More headers: alternating names and values. */
   readonly headers?: readonly string[];
 }
 
-interface PageAnswer {
+interface PageResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly bytes: Buffer;
@@ -20,18 +20,18 @@ interface PageAnswer {
 
 export interface Page {
   readonly path: string;
-  answer(headers: Asked, isHead: boolean): PageAnswer;
+  respond(headers: NegotiationHeaders, isHead: boolean): PageResponse;
 }
 
-type Asked = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
+type NegotiationHeaders = Pick<IncomingHttpHeaders, "accept" | "accept-encoding" | "if-none-match">;
 type Encoding = "identity" | "gzip" | "br";
 type Encoded = Readonly<
   Record<Encoding, { readonly head: readonly string[]; readonly etag: string; readonly bytes: Buffer }>
 >;
 
-const nothing = Buffer.alloc(0);
+const emptyBody = Buffer.alloc(0);
 
-/** Pages that are ready to be sent: compressed, with their ETags, once. Half a megabyte for a platform of our size. */
+/** Compresses the pages and computes their ETags once. They occupy half a megabyte. */
 export function createPages(sources: readonly PageSource[]): readonly Page[] {
   return sources.map(({ path, variants, headers = [] }) => {
     const types = variants.map(({ type }) => type);
@@ -39,24 +39,24 @@ export function createPages(sources: readonly PageSource[]): readonly Page[] {
     const vary = types.length > 1 ? "Accept, Accept-Encoding" : "Accept-Encoding";
     return {
       path,
-      answer(asked, isHead) {
-        const type = chooseMediaType(asked.accept, types) ?? types[0] ?? "";
-        const { head, etag, bytes } = choose(encoded.get(type), asked["accept-encoding"]);
-        const usual = ["ETag", etag, "Vary", vary, "Cache-Control", cacheControl, ...policyOf(type), ...headers];
-        const condition = asked["if-none-match"];
+      respond(requestHeaders, isHead) {
+        const type = chooseMediaType(requestHeaders.accept, types) ?? types[0] ?? "";
+        const { head, etag, bytes } = choose(encoded.get(type), requestHeaders["accept-encoding"]);
+        const common = ["ETag", etag, "Vary", vary, "Cache-Control", cacheControl, ...policyOf(type), ...headers];
+        const condition = requestHeaders["if-none-match"];
         if (condition !== undefined && matchesIfNoneMatch(condition, etag)) {
-          return { status: 304, headers: usual, bytes: nothing };
+          return { status: 304, headers: common, bytes: emptyBody };
         }
-        return { status: 200, headers: [...usual, ...head], bytes: isHead ? nothing : bytes };
+        return { status: 200, headers: [...common, ...head], bytes: isHead ? emptyBody : bytes };
       },
     };
   });
 }
 
-/** A deployment changes them; nobody has to wait for it longer than a minute. */
+/** A deployment changes the pages; clients see it within a minute. */
 const cacheControl = "public, max-age=60";
 
-/** Nothing inline, nothing from elsewhere, nothing that talks to anybody. */
+/** Nothing inline, nothing from other origins, no requests by scripts. */
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -65,11 +65,11 @@ function policyOf(type: string): readonly string[] {
 }
 
 function choose(encoded: Encoded | undefined, acceptEncoding: string | undefined) {
-  if (encoded === undefined) throw new Error("A page has a variant of each of its types.");
+  if (encoded === undefined) throw new Error("A page has no variant of one of its types.");
   return encoded[chooseContentCoding(acceptEncoding) ?? "identity"];
 }
 
-/** 11, the default, would cost a process a second when it starts, for a few per cent. */
+/** The default, 11, would delay the start by a second and save a few per cent. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 function encode(type: string, text: string): Encoded {

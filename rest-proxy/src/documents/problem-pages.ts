@@ -6,7 +6,7 @@ import type { PageSource } from "./pages.ts";
 
 const codes = Object.keys(statusOf) as readonly ErrorCode[];
 
-/** `/problems`, and for each code the page that a problem's `type` leads to (RFC 9457, 3.1.1): for people, and as JSON. */
+/** `/problems`, and for each error code the page that a problem's `type` refers to (RFC 9457, 3.1.1), as HTML and as JSON. */
 export function createProblemPages(): readonly PageSource[] {
   return [toList(), ...codes.map(toPage)];
 }
@@ -22,8 +22,7 @@ function toList(): PageSource {
   );
   const content = html`<h1>Problems</h1>
     <p>
-      What went wrong is said as <code>application/problem+json</code> (RFC 9457). Its <code>type</code> is one of
-      these.
+      Errors are <code>application/problem+json</code> documents (RFC 9457). Their <code>type</code> is one of these.
     </p>
     <table>
       ${rows}

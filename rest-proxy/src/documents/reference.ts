@@ -11,20 +11,20 @@ import {
 } from "./open-api.ts";
 import { viewSchema } from "./schema-view.ts";
 
-interface Place {
+interface PathOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
 }
 
-/** Where people begin: what there is, and what all versions have in common. */
+/** The start page: the versions, and what they have in common. */
 export function renderOverview(documents: ReadonlyMap<number, OpenApi>): Html {
   const newest = [...documents.values()].at(-1);
   const entries = [...documents].map(
     ([version, document]) =>
       html`<li>
-        <a href="/docs/v${version}">Version ${version}</a>${markOf(placesOf(document))}: ${placesOf(document).length}
-        operations ·
+        <a href="/docs/v${version}">Version ${version}</a>${markOf(operationsOf(document))}:
+        ${operationsOf(document).length} operations ·
         <a href="/openapi/v${version}.json">OpenAPI</a>
       </li>`,
   );
@@ -37,18 +37,18 @@ export function renderOverview(documents: ReadonlyMap<number, OpenApi>): Html {
       </ul>
       ${newest === undefined ? undefined : markdown(newest.info.description)}
       <p>
-        Programs find all of this in <a href="/.well-known/api-catalog">the catalog</a>.
-        <a href="/problems">All problems</a> have pages of their own.
+        For programs, there is <a href="/.well-known/api-catalog">a catalog</a>.
+        <a href="/problems">All problems</a> are documented.
       </p>`,
   });
 }
 
-/** One version, whole. */
+/** The reference of one version. */
 export function renderReference(version: number, document: OpenApi, versions: readonly number[]): Html {
-  const places = placesOf(document);
+  const operations = operationsOf(document);
   const chapters = document.tags.map((tag) => ({
     ...tag,
-    places: places.filter(({ operation }) => operation.tags.includes(tag.name)),
+    operations: operations.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) =>
@@ -58,10 +58,10 @@ export function renderReference(version: number, document: OpenApi, versions: re
       </section>`,
   );
   const contents = chapters.map(
-    ({ name, places }) =>
+    ({ name, operations }) =>
       html`<h2>${name}</h2>
         <ul>
-          ${places.map(({ method, operation }) => entryOf(method, operation))}
+          ${operations.map(({ method, operation }) => entryOf(method, operation))}
         </ul>`,
   );
   return layout({
@@ -71,22 +71,22 @@ export function renderReference(version: number, document: OpenApi, versions: re
       ${contents}
       <h2><a href="#schemas">Schemas</a></h2>`,
     content: html`<h1>${document.info.title}, version ${version}</h1>
-      <p><a href="/openapi/v${version}.json">The OpenAPI document</a> says the same to programs.</p>
+      <p>For programs, there is <a href="/openapi/v${version}.json">the OpenAPI document</a>.</p>
       ${markdown(document.info.description)}
-      ${chapters.map(({ name, description, places }) => viewChapter(document, name, description, places))}
+      ${chapters.map(({ name, description, operations }) => viewChapter(document, name, description, operations))}
       <h2 id="schemas">Schemas</h2>
       ${schemas}`,
   });
 }
 
-function placesOf(document: OpenApi): readonly Place[] {
+function operationsOf(document: OpenApi): readonly PathOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   );
 }
 
-function markOf(places: readonly Pick<Place, "operation">[]): Html | undefined {
-  const isDeprecated = places.some(({ operation }) => operation.deprecated);
+function markOf(operations: readonly Pick<PathOperation, "operation">[]): Html | undefined {
+  const isDeprecated = operations.some(({ operation }) => operation.deprecated);
   return isDeprecated ? html` <strong>deprecated</strong>` : undefined;
 }
 
@@ -105,25 +105,25 @@ function entryOf(method: string, { operationId, summary }: Operation): Html {
   </li>`;
 }
 
-function viewChapter(document: OpenApi, name: string, description: string, places: readonly Place[]): Html {
+function viewChapter(document: OpenApi, name: string, description: string, operations: readonly PathOperation[]): Html {
   return html`<h2>${name}</h2>
-    ${markdown(description)} ${places.map((place) => viewOperation(document, place))}`;
+    ${markdown(description)} ${operations.map((entry) => viewOperation(document, entry))}`;
 }
 
-function viewOperation(document: OpenApi, { method, path, operation }: Place): Html {
+function viewOperation(document: OpenApi, { method, path, operation }: PathOperation): Html {
   const { components } = document;
-  const parameters = (operation.parameters ?? []).map((one) => follow(one, components.parameters));
-  const responses = Object.entries(operation.responses).map(([status, one]) => {
-    const response = follow(one, components.responses);
+  const parameters = (operation.parameters ?? []).map((parameter) => follow(parameter, components.parameters));
+  const responses = Object.entries(operation.responses).map(([status, responseOrReference]) => {
+    const response = follow(responseOrReference, components.responses);
     return viewResponse(status, response, components.headers);
   });
   return html`<article id="${operation.operationId}">
     <h3>${operation.summary}${markOf([{ operation }])}</h3>
-    <p class="place">
+    <p class="path">
       <span class="method ${method}">${method}</span> <code>${document.servers[0]?.url ?? ""}${path}</code>
     </p>
     ${markdown(operation.description)}
-    <p>${whoMayCall(operation)}</p>
+    <p>${describeAuthorization(operation)}</p>
     ${parameters.length === 0 ? undefined : viewParameters(parameters)}
     ${
       operation.requestBody === undefined
@@ -133,15 +133,15 @@ function viewOperation(document: OpenApi, { method, path, operation }: Place): H
     }
     <h4>Try it</h4>
     <pre class="curl">${toCurl(document, method, path, operation)}</pre>
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     ${responses}
   </article>`;
 }
 
-function whoMayCall({ security, "x-scopes": scopes = [] }: Operation): Html {
-  if (security.some((way) => Object.keys(way).length === 0)) return html`No token is needed.`;
+function describeAuthorization({ security, "x-scopes": scopes = [] }: Operation): Html {
+  if (security.some((requirement) => Object.keys(requirement).length === 0)) return html`Requires no token.`;
   const listed = scopes.map((scope, index) => [index === 0 ? "" : " or ", html`<code>${scope}</code>`]);
-  return html`It needs a token with the scope ${listed}.`;
+  return html`Requires a token with the scope ${listed}.`;
 }
 
 function viewParameters(parameters: readonly Parameter[]): Html {
@@ -177,11 +177,11 @@ function viewResponse(
     </details>
     ${viewContent(content)}`;
   return isSuccess
-    ? html`<section class="answer">
+    ? html`<section class="response">
         <h5>${status}</h5>
         ${inside}
       </section>`
-    : html`<details class="answer">
+    : html`<details class="response">
         <summary>${status}</summary>
         ${inside}
       </details>`;

@@ -1,7 +1,7 @@
 import { type Html, html, markdown } from "./html.ts";
 import { nameOf, type Schema } from "./open-api.ts";
 
-/** A schema as a list of what it holds; what has a name is a link to its own place on the page. */
+/** A schema as a list of its members; a named schema is a link to its section of the page. */
 export function viewSchema(schema: Schema): Html {
   const inside = insideOf(schema);
   return html`<div class="schema">${typeOf(schema)} ${limitsOf(schema)}${inside}</div>`;
@@ -32,26 +32,28 @@ function insideOf(schema: Schema): Html | undefined {
 function typeOf(schema: Schema): Html {
   const { $ref, anyOf, type, items, enum: values } = schema;
   if ($ref !== undefined) return html`<a href="#schema-${nameOf($ref)}">${nameOf($ref)}</a>`;
-  if (anyOf) return html`${anyOf.map((one, index) => [index === 0 ? "" : " or ", typeOf(one)])}`;
+  if (anyOf) return html`${anyOf.map((alternative, index) => [index === 0 ? "" : " or ", typeOf(alternative)])}`;
   if (values)
     return html`${values.map((value, index) => [index === 0 ? "" : " or ", html`<code>${String(value)}</code>`])}`;
   if (items) return html`list of ${typeOf(items)}`;
   return html`${[type ?? "anything"].flat().join(" or ")}`;
 }
 
-const words: readonly (readonly [keyof Schema, (value: unknown) => string])[] = [
+const constraints: readonly (readonly [keyof Schema, (value: unknown) => string])[] = [
   ["format", (value) => String(value)],
   ["minLength", (value) => `at least ${numberOf(value)} characters`],
   ["maxLength", (value) => `at most ${numberOf(value)} characters`],
   ["minimum", (value) => `from ${numberOf(value)}`],
   ["maximum", (value) => `to ${numberOf(value)}`],
-  ["minItems", (value) => `at least ${numberOf(value)} of them`],
-  ["maxItems", (value) => `at most ${numberOf(value)} of them`],
-  ["default", (value) => `${JSON.stringify(value)} when it is left out`],
+  ["minItems", (value) => `at least ${numberOf(value)} items`],
+  ["maxItems", (value) => `at most ${numberOf(value)} items`],
+  ["default", (value) => `${JSON.stringify(value)} if it is omitted`],
 ];
 
 function limitsOf(schema: Schema): Html | undefined {
-  const limits = words.flatMap(([keyword, say]) => (schema[keyword] === undefined ? [] : [say(schema[keyword])]));
+  const limits = constraints.flatMap(([keyword, describe]) =>
+    schema[keyword] === undefined ? [] : [describe(schema[keyword])],
+  );
   const choice = schema.anyOf?.find(({ type }) => type !== "null");
   if (limits.length === 0) return choice === undefined ? undefined : limitsOf(choice);
   return html`<small>${limits.join(", ")}</small>`;

@@ -71,11 +71,11 @@ test.each([
   "application/vnd.tributary.v2",
   "application/vnd.tributary+json",
   '"application/json"',
-])("%s admits nothing of ours", (accept) => {
+])("%s matches no media type of the API", (accept) => {
   expect(choose(accept)).toBe("not-acceptable");
 });
 
-test("under a version's own path, ranges that name another one exclude it", () => {
+test("in a path with a version, ranges that name another version do not match", () => {
   expect(choose("application/json", [2], 2)).toBe("v2 json");
   expect(choose(vendor(2), [2], 2)).toBe("v2 vendor");
   expect(choose(vendor(1), [2], 2)).toBe("not-acceptable");
@@ -83,14 +83,14 @@ test("under a version's own path, ranges that name another one exclude it", () =
   expect(choose("application/json;version=1, */*;q=0.1", [2], 2)).toBe("v2 json");
 });
 
-test("the default version never moves: where it is not offered, it is unknown", () => {
+test("the default version is unknown where it is not offered, even if another version is", () => {
   expect(choose("*/*", [2], 1)).toBe("unknown");
   expect(choose("application/json;q=0.5", [2], 1)).toBe("unknown");
   expect(choose(`${vendor(2)};q=0.5, */*`, [2], 1)).toBe("v2 vendor");
   expect(choose(vendor(1), [2], 1)).toBe("not-acceptable");
 });
 
-test("what cannot be served is told what can", () => {
+test("a rejection contains acceptable choices", () => {
   expect(createVersionChooser()("text/html", [1, 2], 1)).toEqual({
     kind: "not-acceptable",
     choices: [
@@ -103,7 +103,7 @@ test("what cannot be served is told what can", () => {
   });
 });
 
-test("a header is taken apart once, however many places it is asked about, and a flood of them is forgotten", () => {
+test("choices depend on the offered versions, and many headers evict old ones", () => {
   const chooser = createVersionChooser();
   const first = chooser(vendor(2), [1, 2], 1);
   expect(chooser(vendor(2), [1, 2], 1)).toBe(first);

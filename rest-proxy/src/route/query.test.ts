@@ -5,14 +5,14 @@ import { readQuery } from "./query.ts";
 
 const known = ["limit", "search", "__proto__"];
 
-test("a query is written anew in one spelling, its names in order", () => {
+test("a query has one canonical spelling, sorted by name", () => {
   expect(readQuery("", known)).toBe("");
   expect(readQuery("&&", known)).toBe("");
   expect(readQuery("search=a+b&limit", known)).toBe("limit=&search=a%20b");
   expect(readQuery("%6cimit=%32&search=x=y", known)).toBe("limit=2&search=x%3Dy");
 });
 
-test("a name that the route does not know is refused, and the known ones are told", () => {
+test("an unknown name is rejected, and the error lists the known ones", () => {
   expect(() => readQuery("limits=1", ["limit"])).toThrow(
     'There is no query parameter "limits" here. This path accepts limit.',
   );
@@ -20,12 +20,12 @@ test("a name that the route does not know is refused, and the known ones are tol
   expect(() => readQuery(`${"x".repeat(9_000)}=1`, [])).toThrow(/^.{64,130}$/);
 });
 
-test("a name that comes twice is refused, in whatever spelling", () => {
+test("a repeated name is rejected in any spelling", () => {
   expect(() => readQuery("limit=1&limit=1", known)).toThrow("The query parameter limit may be given once.");
   expect(() => readQuery("limit=1&l%69mit=2", known)).toThrow("may be given once");
 });
 
-test("every bad parameter is reported once, by the name that was sent", () => {
+test("every invalid parameter is reported once, by the name that was sent", () => {
   const query = `a=1&limit=1&limit=2&limit=3&search=%ff&%ff=1&a=2&${"x".repeat(9_000)}=1`;
   const error = errorOf(() => readQuery(query, known));
   expect([error.code, error.message]).toEqual(["MALFORMED_REQUEST", "5 query parameters are not acceptable."]);
@@ -38,13 +38,13 @@ test("every bad parameter is reported once, by the name that was sent", () => {
   ]);
 });
 
-test("at most 100 bad parameters are reported", () => {
+test("at most 100 invalid parameters are reported", () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join("&");
   const error = errorOf(() => readQuery(query, known));
   expect([error.code, error.parameterProblems?.length]).toEqual(["UNKNOWN_PARAMETER", 100]);
 });
 
-test("what a service reads is what the proxy read", () => {
+test("the service parses the canonical query to the same values", () => {
   const value = fc.string({ unit: "grapheme" }).filter((text) => text.isWellFormed() && !text.includes("\0"));
   fc.assert(
     fc.property(value, value, (limit, search) => {

@@ -1,9 +1,10 @@
 import { invalidQuery, parseQuery } from "@tributary/kit/rest/query";
 
 /**
- * Checks a query against the names that a route knows and writes it in one spelling, sorted by name: the service reads what the proxy read, and
- * every spelling of a query has one cache key (RFC 9110, 4.2.3). Values are the service's to check.
- * @throws AppError 400 with every parameter that is unknown, repeated or cannot be decoded.
+ * Validates the names in a query and returns its canonical spelling, sorted by name, so that all spellings have one cache key (RFC 9110, 4.2.3) and
+ * the service parses what the proxy parsed. The service validates the values.
+ * @param known the query parameters that the route declares.
+ * @throws AppError 400 with every parameter that is unknown, repeated or invalid.
  */
 export function readQuery(query: string, known: readonly string[]): string {
   const { values, problems } = parseQuery(query, known);

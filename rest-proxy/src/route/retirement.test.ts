@@ -9,7 +9,7 @@ test.each([
   ["-1d", Date.UTC(2029, 11, 31, 12)],
   ["+31d", Date.UTC(2030, 1, 1, 12)],
   ["+0d", today],
-])("%s is a moment", (text, expected) => {
+])("%s is a date", (text, expected) => {
   expect(readMoment(text, today + 999)).toBe(expected);
 });
 
@@ -20,7 +20,7 @@ test.each(["", "tomorrow", "1d", "+1", "+1.5d", "2030-13-01", "2030-02-30", "203
   },
 );
 
-test("a version that goes says since when it is old, in seconds, and when it is gone, as a date", () => {
+test("a deprecated version has Deprecation in seconds and Sunset as a date", () => {
   const { headersOf } = createRetirements({
     retirements: [{ version: 1, deprecatedAtMs: today, sunsetAtMs: today + 86_400_000 }],
     nowMs: () => today,
@@ -29,7 +29,7 @@ test("a version that goes says since when it is old, in seconds, and when it is 
   expect(headersOf(2)).toBeUndefined();
 });
 
-test("a version is there until the moment of its sunset, and gone from then on", () => {
+test("a version is available before its sunset and 410 from then on", () => {
   let nowMs = today;
   const { check } = createRetirements({
     retirements: [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: today + 1 }],
@@ -42,7 +42,7 @@ test("a version is there until the moment of its sunset, and gone from then on",
   check(2);
 });
 
-test("lists of versions and moments come together by version", () => {
+test("lists of deprecation and sunset dates are joined by version", () => {
   const problems: string[] = [];
   const read = (deprecated: readonly string[], sunset: readonly string[]) =>
     readRetirements({ deprecated, sunset }, today, (problem) => problems.push(problem));

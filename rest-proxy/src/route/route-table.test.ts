@@ -13,11 +13,11 @@ const table = createRouteTable([
   route("POST", "/things/:id/parts/:name/removal", { service: "parts" }),
 ]);
 
-/** The whole language of the table in version 1, written in another way than the table does it. */
+/** All upstream paths of the table in version 1, as a pattern. */
 const language =
   /^\/rest\/v1\/things(?:\/(?!\.{1,2}(?:\/|$))(?:[A-Za-z0-9._~!'()*-]|%[0-9A-F]{2})+(?:\/parts(?:\/(?!\.{1,2}\/)(?:[A-Za-z0-9._~!'()*-]|%[0-9A-F]{2})+\/removal)?)?)?$/;
 
-test("a path leads to its place, and a literal goes before a parameter", () => {
+test("a path is found, and a literal segment has precedence over a parameter", () => {
   const idAt = (path: string, method = "GET") => table.find(1, path)?.routes.get(method)?.path;
   expect(idAt("/things")).toBe("/things");
   expect(idAt("/things/7")).toBe("/things/:id");
@@ -28,28 +28,28 @@ test("a path leads to its place, and a literal goes before a parameter", () => {
   expect(table.find(1, "/things/7/parts/a")).toBeUndefined();
 });
 
-test("HEAD goes with GET, and Allow names every method of a place", () => {
+test("HEAD exists wherever GET does, and Allow lists every method of a path", () => {
   expect(table.find(1, "/things")?.allow).toBe("GET, HEAD, POST, OPTIONS");
   expect(table.find(1, "/things/7")?.allow).toBe("GET, HEAD, PATCH, OPTIONS");
   expect(table.find(1, "/things/7")?.routes.get("HEAD")).toBe(table.find(1, "/things/7")?.routes.get("GET"));
 });
 
-test("a version knows only the routes that declare it", () => {
+test("a version has only the routes that declare it", () => {
   expect(table.find(2, "/things/7/parts")).toBeDefined();
   expect(table.find(2, "/things/7")).toBeUndefined();
   expect(table.find(3, "/things")).toBeUndefined();
 });
 
-test("the services of a table are each named once", () => {
+test("each service of a table is listed once", () => {
   expect(table.services).toEqual(["parts", "things"]);
 });
 
-test("two routes that answer the same requests are refused, with both names", () => {
+test("two routes with the same method, version and path are rejected, with both names", () => {
   const routes = [route("GET", "/a/:id", { id: "one" }), route("GET", "/a/:other", { id: "two" })];
   expect(() => createRouteTable(routes)).toThrow("one and two are both GET /v1/a/:other");
 });
 
-test("whatever the path, what a service is asked lies in the table's own language", () => {
+test("every upstream path matches the routes of the table", () => {
   const hostile = fc.constantFrom(
     ...[
       "..",
@@ -100,7 +100,7 @@ test("whatever the path, what a service is asked lies in the table's own languag
   expect(found).toBeGreaterThan(100);
 });
 
-test("a parameter that can be one comes out as it went in, and comes out once", () => {
+test("a valid parameter keeps its value, and is decoded once", () => {
   const value = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
     // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -117,7 +117,7 @@ test("a parameter that can be one comes out as it went in, and comes out once", 
   );
 });
 
-test("any path outside the table, however near, has no place", () => {
+test("a path that is not in the table has no entry, however similar", () => {
   const mutation = fc.constantFrom<(path: string) => string>(
     (path) => `${path}/`,
     (path) => `/${path}`,

@@ -14,7 +14,7 @@ const good = {
   summary: "One.",
 };
 
-test("a table is read from its file; what it does not say has a default, what it says too much is left", () => {
+test("a table is read from its file; missing members have defaults, unknown ones are ignored", () => {
   const file = write(JSON.stringify({ routes: [{ ...good, later: true }] }));
   expect(loadRoutes(file)).toEqual([{ ...good, query: [] }]);
 });
@@ -22,12 +22,12 @@ test("a table is read from its file; what it does not say has a default, what it
 test.each([
   ["is missing", undefined, "it cannot be opened"],
   ["is half written", '{"routes": [', "it is not JSON"],
-])("a file that %s is named with the reason", (_name, text, reason) => {
+])("a file that %s is named in the error with the reason", (_name, text, reason) => {
   const file = text === undefined ? "/nowhere/routes.json" : write(text);
   expect(() => loadRoutes(file)).toThrow(`ROUTES_FILE=${file} cannot be read: ${reason}`);
 });
 
-test("everything that is wrong with a table is said at once, with its place", () => {
+test("all problems of a table are reported at once, with their positions", () => {
   const file = write(
     JSON.stringify({
       routes: [
@@ -54,12 +54,12 @@ test.each([
   "/../x",
   "/a?b",
   "/%41",
-])("%j is no path of a route", (path) => {
+])("%j is not a valid path of a route", (path) => {
   expect(() => readRoutes({ routes: [{ ...good, path }] })).toThrow("routes[0].path");
 });
 
-test.each([null, [], {}, { routes: [] }, { routes: {} }, "routes"])("%j is no table", (value) => {
-  expect(() => readRoutes(value)).toThrow("The configuration is invalid");
+test.each([null, [], {}, { routes: [] }, { routes: {} }, "routes"])("%j is not a valid table", (value) => {
+  expect(() => readRoutes(value)).toThrow("The configuration cannot be used");
 });
 
 function write(text: string): string {

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { ConfigError } from "@tributary/kit/process/env";
 import { z } from "zod";
 
-/** One route of supergraph/routes.json: what a team declared, and which service answers it. */
+/** One route of supergraph/routes.json, as its service declares it. */
 export interface Route {
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** The public path without its version, such as `/things/:id`. */
   readonly path: string;
   readonly versions: readonly number[];
-  /** The query parameters that it knows; every other one is refused. */
+  /** The query parameters that it declares; others are rejected. */
   readonly query: readonly string[];
   readonly cache: "public" | "private" | "none";
-  /** The versions in which a request may carry an `Idempotency-Key`, with which it may be sent again. */
+  /** The versions in which a request may have an `Idempotency-Key`, with which the proxy may retry it. */
   readonly idempotencyKey?: { readonly optional: readonly number[]; readonly required: readonly number[] } | undefined;
   readonly service: string;
   readonly summary: string;
@@ -29,7 +29,7 @@ const routeSchema = z.object({
     .regex(/^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/, "is like /things/:id/parts, without a version")
     .refine(
       (path) => !/^\/(?:v\d+|health|openapi|docs|problems)(?:\/|$)/.test(path),
-      "begins with a version or with what the proxy answers itself",
+      "begins with a version or with a path of the proxy itself",
     ),
   versions: z.array(version).min(1),
   query: z.array(z.string().min(1)).default([]),
@@ -42,8 +42,8 @@ const routeSchema = z.object({
 const fileSchema = z.object({ routes: z.array(routeSchema).min(1).max(10_000) });
 
 /**
- * Reads the route table that composition made (ROUTES_FILE).
- * @throws ConfigError that names the file and everything that is wrong with it.
+ * Reads the route table that composition generated (ROUTES_FILE).
+ * @throws ConfigError naming the file and all its problems.
  */
 export function loadRoutes(file: string): readonly Route[] {
   try {
@@ -51,11 +51,13 @@ export function loadRoutes(file: string): readonly Route[] {
   } catch (error) {
     if (error instanceof ConfigError) throw new ConfigError(error.problems.map((problem) => `${file}: ${problem}`));
     const reason = error instanceof SyntaxError ? "it is not JSON" : "it cannot be opened";
-    throw new ConfigError([`ROUTES_FILE=${file} cannot be read: ${reason}. Composition makes it: npm run generate`]);
+    throw new ConfigError([
+      `ROUTES_FILE=${file} cannot be read: ${reason}. Composition generates it: npm run generate`,
+    ]);
   }
 }
 
-/** @throws ConfigError with every problem at once. */
+/** @throws ConfigError with all problems. */
 export function readRoutes(value: unknown): readonly Route[] {
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data.routes;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createUsage } from "./usage.ts";
 
-test("who calls what is older than the newest version is counted by client and route", () => {
+test("requests for versions older than the newest are counted by client and route", () => {
   const usage = createUsage({ knownClients: ["shop", "app"], newestVersion: 2 });
   const shop = { "x-client-name": "shop" };
   usage.count(1, "getThing", shop);
@@ -18,7 +18,7 @@ test("who calls what is older than the newest version is counted by client and r
   ]);
 });
 
-test("names that nobody knows take no place of their own, however many there are", () => {
+test("unknown names are counted together, however many there are", () => {
   const usage = createUsage({ knownClients: ["shop"], newestVersion: 2 });
   for (let i = 0; i < 1_000; i++) usage.count(1, "getThing", { "x-client-name": `shop${i}` });
   usage.count(1, "getThing", { "x-client-name": "__proto__" });

@@ -3,7 +3,7 @@ import { createRouteTable } from "./route-table.ts";
 import type { Route } from "./routes.ts";
 import { createVersionResolver, readVersion } from "./version.ts";
 
-test("the path names the version, or none", () => {
+test("a path names a version or none", () => {
   expect(readVersion("/v1/things")).toEqual({ version: 1, path: "/things" });
   expect(readVersion("/v12/things/7")).toEqual({ version: 12, path: "/things/7" });
   expect(readVersion("/things")).toEqual({ version: undefined, path: "/things" });
@@ -22,16 +22,16 @@ test.each([
   expect(readVersion(path)).toEqual({ version: undefined, path });
 });
 
-test("a version is taken off once", () => {
+test("only the first version is removed from a path", () => {
   expect(readVersion("/v1/v2/things")).toEqual({ version: 1, path: "/v2/things" });
 });
 
 const v2 = "application/vnd.tributary.v2+json";
 const any = undefined;
 
-/** `/things` is there in 1 and 2, `/olds` in 1, `/news` in 2; the default is 1. */
+/** `/things` exists in 1 and 2, `/olds` in 1, `/news` in 2; the default is 1. */
 test.each([
-  // Path, Accept, what comes of it.
+  // Method, path, Accept, result.
   ["GET", "/things", any, "v1 json negotiated"],
   ["GET", "/things", v2, "v2 vendor negotiated"],
   ["GET", "/things", "application/json;version=2", "v2 json negotiated"],
