@@ -1,4 +1,5 @@
-// `npm run verify:hardness`: wrong answers, attacks, clients and replicas that go away, supergraphs that keep changing.
+// `npm run verify:hardness`: tests the gateway's resilience against faulty subgraphs, attacks, clients that disconnect, killed replicas and
+// frequent supergraph changes.
 import { checks } from "./verify-hardness/checks.ts";
 import { pinOwnProcess } from "./verify-hardness/cores.ts";
 import { readOptions, usage } from "./verify-hardness/options.ts";
@@ -15,7 +16,7 @@ if (options === undefined) {
   for (const { name, claim } of checks) print(`${name.padEnd(12)} ${claim}`);
 } else {
   const cores = pinOwnProcess();
-  print(`${options.control ? "Apollo Gateway as it comes" : "the gateway"}; ${cores.description}\n`);
+  print(`${options.control ? "an unmodified Apollo Gateway" : "the gateway"}; ${cores.description}\n`);
   const outcomes: CheckOutcome[] = [];
   for (const check of checks) {
     if (options.only.length > 0 && !options.only.includes(check.name)) continue;

@@ -2,199 +2,213 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { answerJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, Finding, Scene } from "./check.ts";
-import { within } from "./gateway-process.ts";
+import type { Check, Finding, CheckContext } from "./check.ts";
+import { withTimeout } from "./gateway-process.ts";
 import { percentile } from "../processes/open-loop.ts";
-import { type Client, createClient } from "./requests.ts";
+import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 
 const abortedMsMax = 100;
-/** A fetch that is not cut off by then never is. */
-const patienceMs = 2_000;
+/** A fetch that is not aborted within this time counts as never aborted. */
+const closeTimeoutMs = 2_000;
 const startsPerSecond = 100;
-/** A client stays a while, so that it goes at any moment. */
-const stayMsMax = 20;
-/** Long enough for a step to begin that should not. */
-const aftermathMs = 500;
+/** A random delay before the client disconnects, so that it does not always happen at the same stage. */
+const abortDelayMsMax = 20;
+/** Long enough for a fetch to start that should not. */
+const settleMs = 500;
 const sharedPairsMax = 100;
 
 type Service = "people" | "books" | "ratings";
 
-interface Departure {
+interface AbortCase {
   readonly query: string;
-  /** These answer no more while the client waits for them, */
-  readonly holds: readonly Service[];
-  /** and these come later, or not at all. */
-  readonly later: readonly Service[];
+  /** Services that hold their response until the client has disconnected. */
+  readonly heldServices: readonly Service[];
+  /** Services that must not be fetched from afterwards. */
+  readonly laterServices: readonly Service[];
 }
 
-const departures: Readonly<Record<string, Departure>> = {
+const abortCases: Readonly<Record<string, AbortCase>> = {
   "a root fetch": {
     query: "{ person(id: 1) { name books { stars } } }",
-    holds: ["people"],
-    later: ["books", "ratings"],
+    heldServices: ["people"],
+    laterServices: ["books", "ratings"],
   },
-  "an entity fetch": { query: "{ bestBook { title author { name } } }", holds: ["books"], later: ["people"] },
-  "two fetches beside each other": {
+  "an entity fetch": {
+    query: "{ bestBook { title author { name } } }",
+    heldServices: ["books"],
+    laterServices: ["people"],
+  },
+  "two parallel fetches": {
     query: "{ books { title stars author { name } } }",
-    holds: ["people", "ratings"],
-    later: [],
+    heldServices: ["people", "ratings"],
+    laterServices: [],
   },
   "the first of two mutations": {
     query: 'mutation { addBook(title: "T") { title stars } rename(id: 1, name: "A") { name } }',
-    holds: ["books"],
-    later: ["people", "ratings"],
+    heldServices: ["books"],
+    laterServices: ["people", "ratings"],
   },
 };
 
 export const abortsCheck: Check = {
   name: "aborts",
-  claim: "a client that goes away takes its fetches with it in 100 ms, and no later step begins",
-  stockFails: true,
-  async run(scene) {
+  claim: "the fetches of a client that disconnects are aborted within 100 ms, and no later fetch starts",
+  apolloFails: true,
+  async run(context) {
     const library = await startLibrary();
-    scene.onEnd(() => library.close());
-    const gateway = await scene.startGateway(library.supergraphSdl);
-    const client = createClient(gateway.url);
-    scene.onEnd(() => client.close());
-    const holding = createHolding(library);
-    await departAll(scene, client, holding);
-    await tryShared(scene, client, holding);
+    context.onCleanup(() => library.close());
+    const gateway = await context.startGateway(library.supergraphSdl);
+    const client = createGraphqlClient(gateway.url);
+    context.onCleanup(() => client.close());
+    const heldFetches = createHeldFetches(library);
+    await abortAll(context, client, heldFetches);
+    await checkSharedFetch(context, client, heldFetches);
   },
 };
 
-/** Holds fetches of clients that are known by their `authorization`, which gateways pass on. */
-interface Holding {
-  held(service: Service, name: string): Promise<Held>;
+/** Holds the fetches of clients, which are identified by their `authorization` header; gateways forward it. */
+interface HeldFetches {
+  waitForFetch(service: Service, name: string): Promise<HeldFetch>;
   /** Fetches for a client that have come, by service. */
-  readonly came: readonly { readonly service: Service; readonly name: string }[];
+  readonly received: readonly { readonly service: Service; readonly name: string }[];
 }
 
-/** A fetch from the subgraph's side. */
-interface Held {
+/** A fetch to which the subgraph has not responded yet. */
+interface HeldFetch {
   readonly response: ServerResponse;
-  /** Answers after all, whoever may still listen. */
+  /** Responds, for clients that are still connected. */
   release(): Promise<void>;
 }
 
-function createHolding({ people, books, ratings }: Library): Holding {
-  const came: { service: Service; name: string }[] = [];
-  const waiting = new Map<string, (held: Held) => void>();
+function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
+  const received: { service: Service; name: string }[] = [];
+  const waiting = new Map<string, (held: HeldFetch) => void>();
   const subgraphs: readonly (readonly [Service, RunningSubgraph])[] = [
     ["people", people],
     ["books", books],
     ["ratings", ratings],
   ];
   for (const [service, subgraph] of subgraphs) {
-    const act: Fault = async (response, _body, { headers }, answerTruly) => {
+    const act: Fault = async (response, _body, { headers }, executeNormally) => {
       const name = headers.authorization ?? "";
-      came.push({ service, name });
-      const take = waiting.get(`${service} ${name}`);
-      if (!take) return answerJson(response, 200, JSON.stringify(await answerTruly()));
-      take(hold(response, name, async () => JSON.stringify(await answerTruly())));
+      received.push({ service, name });
+      const onFetch = waiting.get(`${service} ${name}`);
+      if (!onFetch) return answerJson(response, 200, JSON.stringify(await executeNormally()));
+      onFetch(holdFetch(response, name, async () => JSON.stringify(await executeNormally())));
     };
     subgraph.fault = act;
   }
   return {
-    came,
-    held: (service, name) => new Promise((resolve) => waiting.set(`${service} ${name}`, resolve)),
+    received,
+    waitForFetch: (service, name) => new Promise((resolve) => waiting.set(`${service} ${name}`, resolve)),
   };
 }
 
-/** Every second one has begun to answer. */
-function hold(response: ServerResponse, name: string, writeTruth: () => Promise<string>): Held {
+/** Every second held fetch already has response headers and the first byte of the body. */
+function holdFetch(response: ServerResponse, name: string, writeResult: () => Promise<string>): HeldFetch {
   response.setHeader("content-type", "application/json");
   if (/[02468]$/.test(name)) response.write(" ");
-  return { response, release: async () => void response.end(await writeTruth()) };
+  return { response, release: async () => void response.end(await writeResult()) };
 }
 
-async function departAll(scene: Scene, client: Client, holding: Holding): Promise<void> {
-  const kinds = Object.entries(departures);
+async function abortAll(context: CheckContext, client: GraphqlClient, heldFetches: HeldFetches): Promise<void> {
+  const kinds = Object.entries(abortCases);
   const tookMs = new Map<string, number[]>(kinds.map(([kind]) => [kind, []]));
-  const departing: Promise<void>[] = [];
-  for (let i = 0; i < scene.options.aborts; i++) {
-    const [kind, departure] = kinds[i % kinds.length] ?? [];
-    if (!departure) continue;
-    departing.push(
-      depart(departure, `${kind} ${i}`, client, holding).then((times) => void tookMs.get(kind ?? "")?.push(...times)),
+  const aborting: Promise<void>[] = [];
+  for (let i = 0; i < context.options.aborts; i++) {
+    const [kind, abortCase] = kinds[i % kinds.length] ?? [];
+    if (!abortCase) continue;
+    aborting.push(
+      abortRequest(abortCase, `${kind} ${i}`, client, heldFetches).then(
+        (times) => void tookMs.get(kind ?? "")?.push(...times),
+      ),
     );
     await sleep(1_000 / startsPerSecond);
   }
-  await Promise.all(departing);
-  await sleep(aftermathMs);
-  for (const [kind, { later }] of kinds) {
-    scene.find(describeDepartures(kind, tookMs.get(kind) ?? []));
-    if (later.length > 0) scene.find(describeLater(kind, later, holding));
+  await Promise.all(aborting);
+  await sleep(settleMs);
+  for (const [kind, { laterServices }] of kinds) {
+    context.report(describeAborts(kind, tookMs.get(kind) ?? []));
+    if (laterServices.length > 0) context.report(describeLater(kind, laterServices, heldFetches));
   }
 }
 
-/** One client comes, waits and goes. @returns how long each held fetch went on after it. */
-async function depart(
-  { query, holds }: Departure,
+/** One client sends a request and disconnects. @returns how long each held fetch remained open after that, in milliseconds. */
+async function abortRequest(
+  { query, heldServices }: AbortCase,
   name: string,
-  client: Client,
-  holding: Holding,
+  client: GraphqlClient,
+  heldFetches: HeldFetches,
 ): Promise<readonly number[]> {
-  const leaving = new AbortController();
-  const held = holds.map((service) => holding.held(service, name));
-  const answer = client.ask(query, { signal: leaving.signal, authorization: name }).catch(() => undefined);
-  const fetches = await Promise.race([Promise.all(held), answer.then(() => [])]);
-  if (fetches.length === 0) return holds.map(() => Infinity);
-  await sleep(Math.random() * stayMsMax);
-  const leftMs = performance.now();
-  leaving.abort();
-  const tookMs = await Promise.all(fetches.map(async ({ response }) => (await closed(response)) - leftMs));
-  // Whoever still listens goes on now.
+  const abort = new AbortController();
+  const held = heldServices.map((service) => heldFetches.waitForFetch(service, name));
+  const response = client.send(query, { signal: abort.signal, authorization: name }).catch(() => undefined);
+  const fetches = await Promise.race([Promise.all(held), response.then(() => [])]);
+  if (fetches.length === 0) return heldServices.map(() => Infinity);
+  await sleep(Math.random() * abortDelayMsMax);
+  const abortedMs = performance.now();
+  abort.abort();
+  const tookMs = await Promise.all(fetches.map(async ({ response }) => (await closed(response)) - abortedMs));
+  // Fetches that were not aborted are completed.
   for (const { response, release } of fetches) if (!response.closed) await release();
   return tookMs;
 }
 
-/** When the subgraph learned of it; Infinity for never. */
+/** The time at which the subgraph's connection closed; Infinity for never. */
 function closed(response: ServerResponse): Promise<number> {
   const close = new Promise<number>((resolve) => response.once("close", () => resolve(performance.now())));
-  return within(patienceMs, close, () => "").catch(() => Infinity);
+  return withTimeout(closeTimeoutMs, close, () => "").catch(() => Infinity);
 }
 
-function describeDepartures(kind: string, tookMs: readonly number[]): Finding {
+function describeAborts(kind: string, tookMs: readonly number[]): Finding {
   const ascending = tookMs.toSorted((a, b) => a - b);
   const [p50, p99, max] = [50, 99, 100].map((percent) => percentile(ascending, percent));
-  const measured = `${tookMs.length} fetches cut off, p50 ${show(p50)}, p99 ${show(p99)}, longest ${show(max)}`;
-  const holds = tookMs.length > 0 && (max ?? Infinity) <= abortedMsMax;
-  return { claim: `a client that goes during ${kind} reaches the subgraph in ${abortedMsMax} ms`, holds, measured };
+  const measured = `${tookMs.length} fetches aborted, p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, longest ${formatMs(max)}`;
+  const passed = tookMs.length > 0 && (max ?? Infinity) <= abortedMsMax;
+  return { claim: `a disconnect during ${kind} reaches the subgraph within ${abortedMsMax} ms`, passed, measured };
 }
 
-function describeLater(kind: string, later: readonly Service[], { came }: Holding): Finding {
-  const begun = came.filter(({ service, name }) => name.startsWith(`${kind} `) && later.includes(service));
-  const measured = `${begun.length} fetches from ${later.join(" and ")} began`;
-  return { claim: `nothing begins after ${kind} whose client is gone`, holds: begun.length === 0, measured };
+function describeLater(kind: string, later: readonly Service[], { received }: HeldFetches): Finding {
+  const startedFetches = received.filter(({ service, name }) => name.startsWith(`${kind} `) && later.includes(service));
+  const measured = `${startedFetches.length} fetches from ${later.join(" and ")} started`;
+  return {
+    claim: `no fetch starts after ${kind} whose client has disconnected`,
+    passed: startedFetches.length === 0,
+    measured,
+  };
 }
 
-/** Two clients who ask the same at once may share a fetch: it lives as long as one of them. */
-async function tryShared(scene: Scene, client: Client, holding: Holding): Promise<void> {
+/** Two equal concurrent requests may share a fetch, which must continue while one client is connected. */
+async function checkSharedFetch(context: CheckContext, client: GraphqlClient, heldFetches: HeldFetches): Promise<void> {
   const query = "{ person(id: 1) { name } }";
-  const truth = '{"data":{"person":{"name":"Ada"}}}';
-  const count = Math.min(sharedPairsMax, scene.options.aborts);
+  const expectedText = '{"data":{"person":{"name":"Ada"}}}';
+  const count = Math.min(sharedPairsMax, context.options.aborts);
   let whole = 0;
   let fetches = 0;
   for (let i = 0; i < count; i++) {
     const name = `pair ${2 * i + 1}`;
-    const leaving = new AbortController();
-    const first = holding.held("people", name);
-    const stays = client.ask(query, { authorization: name });
-    const goes = client.ask(query, { authorization: name, signal: leaving.signal }).catch(() => {});
+    const abort = new AbortController();
+    const first = heldFetches.waitForFetch("people", name);
+    const remainingRequest = client.send(query, { authorization: name });
+    const abortedRequest = client.send(query, { authorization: name, signal: abort.signal }).catch(() => {});
     const { response, release } = await first;
-    await sleep(stayMsMax);
-    leaving.abort();
-    await goes;
-    await sleep(stayMsMax);
-    fetches += holding.came.filter((fetch) => fetch.name === name).length;
+    await sleep(abortDelayMsMax);
+    abort.abort();
+    await abortedRequest;
+    await sleep(abortDelayMsMax);
+    fetches += heldFetches.received.filter((fetch) => fetch.name === name).length;
     if (!response.closed) await release();
-    const answer = await stays;
-    if (answer.text.trim() === truth) whole++;
+    const result = await remainingRequest;
+    if (result.text.trim() === expectedText) whole++;
   }
-  const measured = `${whole} of ${count} were answered; ${fetches} fetches for ${2 * count} clients`;
-  scene.find({ claim: "a client that goes takes nobody else's fetch with it", holds: whole === count, measured });
+  const measured = `${whole} of ${count} results complete; ${fetches} fetches for ${2 * count} clients`;
+  context.report({
+    claim: "a disconnect does not abort a fetch that another client shares",
+    passed: whole === count,
+    measured,
+  });
 }
 
-function show(ms: number | undefined): string {
+function formatMs(ms: number | undefined): string {
   return ms === undefined || !Number.isFinite(ms) ? "never" : `${ms.toFixed(1)} ms`;
 }

@@ -2,32 +2,32 @@ import type { GatewayProcess } from "./gateway-process.ts";
 import type { VerifyOptions } from "./options.ts";
 
 export interface Check {
-  /** For `--only`. */
+  /** The name for `--only`. */
   readonly name: string;
-  /** What holds when it passes. */
+  /** What is proved if the check passes. */
   readonly claim: string;
-  /** Whether it finds something wrong with Apollo Gateway as it comes. */
-  readonly stockFails: boolean;
-  run(scene: Scene): Promise<void>;
+  /** Whether an unmodified Apollo Gateway fails this check. */
+  readonly apolloFails: boolean;
+  run(context: CheckContext): Promise<void>;
 }
 
 export interface Finding {
   readonly claim: string;
-  readonly holds: boolean;
-  /** What was measured, in words. */
+  readonly passed: boolean;
+  /** What was measured, as a text. */
   readonly measured: string;
 }
 
-/** What a check may use. Everything that it starts is ended after it. */
-export interface Scene {
+/** What a check uses. Everything that it starts is stopped after the check. */
+export interface CheckContext {
   readonly options: VerifyOptions;
-  /** Says what was measured beside, or how far a long check is. */
+  /** Prints an additional measurement, or the progress of a long check. */
   readonly note: (line: string) => void;
-  readonly find: (finding: Finding) => void;
-  /** Resolves once the gateway serves this supergraph, found in `file`. */
+  readonly report: (finding: Finding) => void;
+  /** Starts a gateway that reads the supergraph from `file`. Resolves when it serves the supergraph. */
   startGateway(supergraphSdl: string, environment?: Readonly<Record<string, string>>): Promise<StartedGateway>;
-  /** Runs after the check, last one first. */
-  onEnd(end: () => unknown): void;
+  /** Registers a function that runs after the check. They run in reverse order. */
+  onCleanup(cleanUp: () => unknown): void;
 }
 
 export interface StartedGateway extends GatewayProcess {

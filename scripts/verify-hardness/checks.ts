@@ -1,5 +1,5 @@
 import { abortsCheck } from "./aborts.ts";
-import { answersCheck } from "./answers.ts";
+import { wrongResponsesCheck } from "./wrong-responses.ts";
 import { attacksCheck } from "./attacks.ts";
 import type { Check } from "./check.ts";
 import { generationsCheck } from "./generations.ts";
@@ -10,7 +10,7 @@ import { replicasCheck } from "./replicas.ts";
 import { swapsCheck } from "./swaps.ts";
 
 export const checks: readonly Check[] = [
-  answersCheck,
+  wrongResponsesCheck,
   attacksCheck,
   plannerCheck,
   abortsCheck,

@@ -4,47 +4,47 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { readStartCommand } from "../../bench/contenders/start-command.ts";
-import type { LoopReport, MemoryReport, Question } from "./monitor.ts";
+import type { LoopReport, MemoryReport, MonitorRequest } from "./monitor.ts";
 
 export interface GatewayProcess {
   readonly pid: number;
-  /** Base address. */
+  /** Base URL. */
   readonly url: string;
-  /** How many supergraphs it has taken up. */
+  /** How many supergraphs it has loaded. */
   readonly loadedCount: number;
-  /** Resolves when so many supergraphs have been taken up. */
-  loaded(count: number): Promise<void>;
-  /** How often it logged an observation of this kind. */
-  logged(observation: string): number;
-  /** Since it was asked last. */
-  askLoop(): Promise<LoopReport>;
-  /** After a full collection. */
-  askMemory(): Promise<MemoryReport>;
+  /** Resolves when `count` supergraphs have been loaded. */
+  waitForLoads(count: number): Promise<void>;
+  /** How many log records contain this observation. */
+  countLogged(observation: string): number;
+  /** Event loop delays since the last call. */
+  measureLoop(): Promise<LoopReport>;
+  /** Memory use after a full garbage collection. */
+  measureMemory(): Promise<MemoryReport>;
   readRssBytes(): number;
   countThreads(): number;
-  /** Open ones of any kind. */
+  /** The number of open sockets of any kind. */
   countSockets(): number;
   stop(): Promise<void>;
 }
 
 export interface GatewayStart {
-  readonly kind: "ours" | "stock";
+  readonly kind: "tributary" | "apollo";
   readonly environment: Readonly<Record<string, string>>;
-  /** Put before the command. */
+  /** The command prefix. */
   readonly prefix: readonly string[];
 }
 
-/** Node's arguments. Ours is started as its image starts it. */
+/** Node's arguments by kind. Tributary's gateway is started like its image. */
 const commands = {
-  ours: readStartCommand("gateway"),
-  stock: [fileURLToPath(new URL("../../gateway/test/helpers/stock-server.ts", import.meta.url))],
+  tributary: readStartCommand("gateway"),
+  apollo: [fileURLToPath(new URL("../../gateway/test/helpers/stock-server.ts", import.meta.url))],
 };
 const readyTimeoutMs = 60_000;
-const answerTimeoutMs = 30_000;
+const monitorTimeoutMs = 30_000;
 const stopTimeoutMs = 15_000;
-const keptCharsMax = 4_000;
+const outputCharsMax = 4_000;
 
-/** A gateway's own process with our monitor in it. Throws when it serves no supergraph within a minute. */
+/** Starts a gateway process with the monitor loaded. Throws if it serves no supergraph within a minute. */
 export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<GatewayProcess> {
   const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...monitor, ...commands[kind]];
@@ -52,7 +52,11 @@ export async function startGatewayProcess({ kind, environment, prefix }: Gateway
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const log = readLog(child);
   const isUp = () => log.url !== undefined && log.count("supergraph-loaded") > 0;
-  const url = await within(readyTimeoutMs, log.until(isUp), () => `The gateway does not get ready: ${log.lastWords()}`)
+  const url = await withTimeout(
+    readyTimeoutMs,
+    log.until(isUp),
+    () => `The gateway is not ready: ${log.recentOutput()}`,
+  )
     .then(() => log.url ?? "")
     .catch(async (error: unknown) => {
       child.kill("SIGKILL");
@@ -61,14 +65,14 @@ export async function startGatewayProcess({ kind, environment, prefix }: Gateway
   return describeProcess(child, log, url);
 }
 
-type Log = ReturnType<typeof readLog>;
+type GatewayLog = ReturnType<typeof readLog>;
 
-function describeProcess(child: ChildProcess, log: Log, url: string): GatewayProcess {
+function describeProcess(child: ChildProcess, log: GatewayLog, url: string): GatewayProcess {
   const pid = child.pid ?? 0;
-  async function ask<Report>(question: Question): Promise<Report> {
-    const answer = once(child, "message") as Promise<[Report]>;
-    child.send(question);
-    return (await within(answerTimeoutMs, answer, () => "The gateway's loop stands still"))[0];
+  async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
+    const report = once(child, "message") as Promise<[Report]>;
+    child.send(request);
+    return (await withTimeout(monitorTimeoutMs, report, () => "The gateway's event loop is blocked"))[0];
   }
   return {
     pid,
@@ -76,10 +80,10 @@ function describeProcess(child: ChildProcess, log: Log, url: string): GatewayPro
     get loadedCount() {
       return log.count("supergraph-loaded");
     },
-    loaded: (count) => log.until(() => log.count("supergraph-loaded") >= count),
-    logged: log.count,
-    askLoop: () => ask<LoopReport>("loop"),
-    askMemory: () => ask<MemoryReport>("memory"),
+    waitForLoads: (count) => log.until(() => log.count("supergraph-loaded") >= count),
+    countLogged: log.count,
+    measureLoop: () => requestReport<LoopReport>("loop"),
+    measureMemory: () => requestReport<MemoryReport>("memory"),
     readRssBytes: () => readRssBytes(pid),
     countThreads: () => readdirSync(`/proc/${pid}/task`).length,
     countSockets: () => countSockets(pid),
@@ -87,27 +91,27 @@ function describeProcess(child: ChildProcess, log: Log, url: string): GatewayPro
   };
 }
 
-/** Reads the log line by line, and keeps counts. */
+/** Reads the log line by line, and counts observations. */
 function readLog(child: ChildProcess) {
   const counts = new Map<string, number>();
   const waiting = new Set<() => void>();
   let url: string | undefined;
-  let said = "";
+  let output = "";
   let ended: Error | undefined;
-  const wake = () => waiting.forEach((check) => check());
-  const keep = (text: string) => (said = (said + text).slice(-keptCharsMax));
-  child.stderr?.setEncoding("utf8").on("data", keep);
+  const notify = () => waiting.forEach((check) => check());
+  const append = (text: string) => (output = (output + text).slice(-outputCharsMax));
+  child.stderr?.setEncoding("utf8").on("data", append);
   if (child.stdout)
     createInterface({ input: child.stdout }).on("line", (line) => {
-      keep(`${line}\n`);
+      append(`${line}\n`);
       const entry = readLine(line);
       if (entry.msg === "listening") url = entry.url;
       if (entry.observation) counts.set(entry.observation, (counts.get(entry.observation) ?? 0) + 1);
-      wake();
+      notify();
     });
   child.once("exit", (code, signal) => {
-    ended = new Error(`The gateway ended with ${code ?? signal}: ${said}`);
-    wake();
+    ended = new Error(`The gateway ended with ${code ?? signal}: ${output}`);
+    notify();
   });
 
   return {
@@ -115,7 +119,7 @@ function readLog(child: ChildProcess) {
       return url;
     },
     count: (observation: string) => counts.get(observation) ?? 0,
-    lastWords: () => said,
+    recentOutput: () => output,
     until: (condition: () => boolean) =>
       new Promise<void>((resolve, reject) => {
         const check = () => {
@@ -144,7 +148,7 @@ function readRssBytes(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-/** proc_pid_fd(5): the link of a socket begins with "socket:". One that is closed meanwhile is none. */
+/** proc_pid_fd(5): the link of a socket begins with "socket:". A descriptor that is closed meanwhile is not counted. */
 function countSockets(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
     try {
@@ -159,17 +163,17 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  await within(stopTimeoutMs, ended, () => "").catch(() => child.kill("SIGKILL"));
+  await withTimeout(stopTimeoutMs, ended, () => "").catch(() => child.kill("SIGKILL"));
   await ended;
 }
 
-export async function within<T>(timeoutMs: number, work: Promise<T>, describe: () => string): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, describe: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(describe())), timeoutMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -3,78 +3,78 @@ import { setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import { describeFailures, describeLoad, startLoad } from "../processes/open-loop.ts";
-import type { Check, Scene } from "./check.ts";
-import { type Client, createClient } from "./requests.ts";
+import type { Check, CheckContext } from "./check.ts";
+import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 import { composeWide } from "./supergraphs.ts";
 
 const clients = 10;
 const heapMb = 512;
 const rssMbMax = 512;
-const innocentPerSecond = 20;
-const innocentMsMax = 100;
+const regularPerSecond = 20;
+const regularMsMax = 100;
 const sampleMs = 200;
-const innocentQuery = "{ books { title stars author { name } } }";
+const regularQuery = "{ books { title stars author { name } } }";
 
-/** From a response of some 30 KB, written on the main thread, to one far beyond the limit. */
+/** From a response of some 30 KB, which the main thread writes, to one far above the limit. */
 const aliasCounts = [1, 2, 5, 20, 180];
 
 export const introspectionCheck: Check = {
   name: "introspection",
-  claim: "introspection documents, each a new one, neither end the gateway nor hold up another client",
-  stockFails: true,
-  async run(scene) {
+  claim: "different introspection documents neither end the gateway nor delay another client",
+  apolloFails: true,
+  async run(context) {
     const library = await startLibrary();
-    scene.onEnd(() => library.close());
+    context.onCleanup(() => library.close());
     const environment = {
       NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
       INTROSPECTION: "true",
       PROFILE: "production",
     };
-    const gateway = await scene.startGateway(composeWide(library.all), environment);
-    const forgetting = setInterval(() => library.all.forEach(({ requests }) => requests.splice(0)), 1_000);
-    scene.onEnd(() => clearInterval(forgetting));
-    const innocent = createClient(gateway.url);
-    scene.onEnd(() => innocent.close());
+    const gateway = await context.startGateway(composeWide(library.all), environment);
+    const clearing = setInterval(() => library.all.forEach(({ requests }) => requests.splice(0)), 1_000);
+    context.onCleanup(() => clearInterval(clearing));
+    const regularClient = createGraphqlClient(gateway.url);
+    context.onCleanup(() => regularClient.close());
     let rssMb = 0;
     const sampling = setInterval(() => (rssMb = Math.max(rssMb, gateway.readRssBytes() / 1e6)), sampleMs);
-    scene.onEnd(() => clearInterval(sampling));
-    // Planned before the attack begins.
-    await askInnocently(innocent);
-    await gateway.askLoop();
+    context.onCleanup(() => clearInterval(sampling));
+    // So that the operation is planned before the attack.
+    await sendRegular(regularClient);
+    await gateway.measureLoop();
 
-    const load = startLoad({ perSecond: innocentPerSecond, send: () => askInnocently(innocent) });
-    const codes = await attack(scene, gateway.url);
+    const load = startLoad({ perSecond: regularPerSecond, send: () => sendRegular(regularClient) });
+    const codes = await attack(context, gateway.url);
     const report = await load.stop();
-    scene.note(`${scene.options.documents} documents were answered ${describeFailures(codes)}`);
-    const { ownMaxMs, maxMs } = await gateway.askLoop();
-    scene.note(
-      `longest turn of the event loop: ${ownMaxMs.toFixed(0)} ms of its own, ${maxMs.toFixed(0)} ms by the clock`,
+    context.note(`codes of the responses to ${context.options.documents} documents: ${describeFailures(codes)}`);
+    const { cpuMaxMs, maxMs } = await gateway.measureLoop();
+    context.note(
+      `longest computation of the event loop ${cpuMaxMs.toFixed(0)} ms, longest delay ${maxMs.toFixed(0)} ms`,
     );
-    const { heapBytes } = await gateway.askMemory();
-    scene.note(`heap of the main thread after a collection: ${(heapBytes / 1e6).toFixed(0)} MB`);
-    scene.find({
-      claim: `another client waits ${innocentMsMax} ms at the longest`,
-      holds: report.count > 0 && report.failures.size === 0 && (report.latenciesMs.at(-1) ?? 0) <= innocentMsMax,
+    const { heapBytes } = await gateway.measureMemory();
+    context.note(`heap of the main thread after a collection: ${(heapBytes / 1e6).toFixed(0)} MB`);
+    context.report({
+      claim: `another client waits at most ${regularMsMax} ms`,
+      passed: report.count > 0 && report.failures.size === 0 && (report.latenciesMs.at(-1) ?? 0) <= regularMsMax,
       measured: describeLoad(report),
     });
-    scene.find({
+    context.report({
       claim: `RSS stays below ${rssMbMax} MB`,
-      holds: rssMb < rssMbMax,
+      passed: rssMb < rssMbMax,
       measured: `highest ${rssMb.toFixed(0)} MB`,
     });
   },
 };
 
-async function askInnocently(client: Client): Promise<string | undefined> {
-  const { status, text } = await client.ask(innocentQuery);
+async function sendRegular(client: GraphqlClient): Promise<string | undefined> {
+  const { status, text } = await client.send(regularQuery);
   return status === 200 && text.includes("Engines II") ? undefined : `${status} ${text}`;
 }
 
-/** In a thread of lower priority, so that reading long responses does not delay the other client. @returns how often each code came. */
-async function attack(scene: Scene, url: string): Promise<ReadonlyMap<string, number>> {
-  const workerData: AttackData = { url, documents: scene.options.documents };
+/** Runs in a thread of lower priority, so that reading long responses does not delay the regular client. @returns the number of responses by code. */
+async function attack(context: CheckContext, url: string): Promise<ReadonlyMap<string, number>> {
+  const workerData: AttackData = { url, documents: context.options.documents };
   const worker = new Worker(new URL(import.meta.url), { workerData });
-  scene.onEnd(() => worker.terminate());
+  context.onCleanup(() => worker.terminate());
   const [codes] = (await once(worker, "message")) as [ReadonlyMap<string, number>];
   return codes;
 }
@@ -84,13 +84,13 @@ interface AttackData {
   readonly documents: number;
 }
 
-/** Ten clients in a closed loop. */
+/** Ten clients, each of which sends one request after the other (closed loop). */
 async function runAttack({ url, documents }: AttackData): Promise<ReadonlyMap<string, number>> {
   const codes = new Map<string, number>();
   let sent = 0;
 
   async function runClient(): Promise<void> {
-    const client = createClient(url);
+    const client = createGraphqlClient(url);
     while (sent < documents) {
       const code = await readCode(client, writeDocument(sent++));
       codes.set(code, (codes.get(code) ?? 0) + 1);
@@ -115,9 +115,9 @@ function writeDocument(count: number): string {
   return `{ __schema { ${Array.from({ length: aliases }, (_, i) => `a${count}_${i}: ${fields}`).join(" ")} } }`;
 }
 
-/** The responses are too long to be parsed here: an error without data is short. */
-async function readCode(client: Client, query: string): Promise<string> {
-  const { text } = await client.ask(query);
+/** Responses with data are too long to parse; errors without data are short. */
+async function readCode(client: GraphqlClient, query: string): Promise<string> {
+  const { text } = await client.send(query);
   if (text.startsWith('{"data":{')) return "data";
   const { errors } = JSON.parse(text) as { errors?: readonly { extensions?: { code?: string } }[] };
   return errors?.[0]?.extensions?.code ?? "no code";

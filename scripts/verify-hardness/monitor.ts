@@ -1,19 +1,19 @@
-// Loaded into a gateway's process (`node --import`): tells its parent how long the event loop stood still, and what the heap holds.
+// Loaded into a gateway's process (`node --import`): reports event loop delays and memory use to its parent process.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-/** What is told, counted from the last question on. */
+/** Measurements since the last request. */
 export interface LoopReport {
-  /** Loop delay by the clock, resolution included: other processes on the machine add to it. Percentiles and the longest, ms. */
+  /** Event loop delays in wall time, in milliseconds, including the resolution. Other processes on the machine increase them. */
   readonly p99Ms: number;
   readonly p999Ms: number;
   readonly maxMs: number;
-  /** Pauses longer than pauseMsMax by the clock. */
+  /** Number of pauses longer than pauseMsMax in wall time. */
   readonly longCount: number;
-  /** The longest time that the main thread itself computed without coming back to its loop, ms. The machine adds nothing to it. */
-  readonly ownMaxMs: number;
-  /** Such times longer than pauseMsMax. */
-  readonly ownLongCount: number;
+  /** The longest CPU time of the main thread in one pause, in milliseconds. Other processes do not affect it. */
+  readonly cpuMaxMs: number;
+  /** Number of pauses with a CPU time longer than pauseMsMax. */
+  readonly cpuLongCount: number;
 }
 
 export interface MemoryReport {
@@ -21,79 +21,79 @@ export interface MemoryReport {
   readonly rssBytes: number;
 }
 
-export type Question = "loop" | "memory";
+export type MonitorRequest = "loop" | "memory";
 
-/** How often we look whether the loop turns; a delay can be told no finer. */
+/** The sampling interval, and so the resolution of delays. */
 const resolutionMs = 2;
 export const pauseMsMax = 20;
-const answerAfterMs = 5 * resolutionMs;
+const responseDelayMs = 5 * resolutionMs;
 
-if (isMainThread && process.send) watchLoop();
+if (isMainThread && process.send) monitorLoop();
 
-function watchLoop(): void {
+function monitorLoop(): void {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
-  const own = createOwnPauses();
+  const cpuPauses = createCpuPauses();
   histogram.enable();
-  setInterval(own.look, resolutionMs).unref();
+  setInterval(cpuPauses.sample, resolutionMs).unref();
 
-  function tellLoop(): LoopReport {
+  function readLoopReport(): LoopReport {
     const { max, count } = histogram;
     const [p99, p999] = [histogram.percentile(99), histogram.percentile(99.9)];
     const report = {
       p99Ms: p99 / 1e6,
       p999Ms: p999 / 1e6,
       maxMs: count === 0 ? 0 : max / 1e6,
-      ...own.tell(),
+      ...cpuPauses.readAndReset(),
     };
     histogram.reset();
     return report;
   }
 
-  /** A collection that is asked for is none of the gateway's pauses. */
-  function tellMemory(): MemoryReport {
+  /** The garbage collection that this request causes is not counted as a pause. */
+  function readMemoryReport(): MemoryReport {
     histogram.disable();
     for (let times = 0; times < 2; times++) globalThis.gc?.();
     const { heapUsed, rss } = process.memoryUsage();
-    own.forget();
+    cpuPauses.skip();
     histogram.enable();
     return { heapBytes: heapUsed, rssBytes: rss };
   }
 
-  // Not at once: a pause that has just ended is told by the timers that come after it.
-  process.on("message", (question: Question) =>
-    setTimeout(() => process.send?.(question === "loop" ? tellLoop() : tellMemory()), answerAfterMs),
+  // Delayed, because a pause that has just ended is only measured by the next timers.
+  process.on("message", (request: MonitorRequest) =>
+    setTimeout(() => process.send?.(request === "loop" ? readLoopReport() : readMemoryReport()), responseDelayMs),
   );
-  // Whoever started this gateway is gone, and nobody else will end it.
+  // The parent process has ended and cannot stop this gateway.
   process.once("disconnect", () => process.exit());
   process.channel?.unref();
 }
 
-function createOwnPauses() {
+function createCpuPauses() {
   let lastMs = performance.now();
   let lastCpuUs = readThreadCpuUs();
-  let ownMaxMs = 0;
-  let ownLongCount = 0;
+  let cpuMaxMs = 0;
+  let cpuLongCount = 0;
   let longCount = 0;
 
   function step() {
     const [nowMs, cpuUs] = [performance.now(), readThreadCpuUs()];
-    const past = { wallMs: nowMs - lastMs, cpuMs: (cpuUs - lastCpuUs) / 1_000 };
+    const elapsed = { wallMs: nowMs - lastMs, cpuMs: (cpuUs - lastCpuUs) / 1_000 };
     [lastMs, lastCpuUs] = [nowMs, cpuUs];
-    return past;
+    return elapsed;
   }
 
   return {
-    look() {
+    sample() {
       const { wallMs, cpuMs } = step();
       const ownMs = Math.min(wallMs, cpuMs);
       if (wallMs > pauseMsMax) longCount++;
-      if (ownMs > pauseMsMax) ownLongCount++;
-      ownMaxMs = Math.max(ownMaxMs, ownMs);
+      if (ownMs > pauseMsMax) cpuLongCount++;
+      cpuMaxMs = Math.max(cpuMaxMs, ownMs);
     },
-    forget: () => void step(),
-    tell() {
-      const report = { longCount, ownMaxMs, ownLongCount };
-      longCount = ownLongCount = ownMaxMs = 0;
+    skip: () => void step(),
+    readAndReset() {
+      const report = { longCount, cpuMaxMs, cpuLongCount };
+      longCount = cpuLongCount = cpuMaxMs = 0;
       return report;
     },
   };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-const names = ["answers", "aborts"];
+const names = ["responses", "aborts"];
 
-test("every check at full length, unless said otherwise", () => {
-  const usual = {
+test("by default every check runs at full length", () => {
+  const defaults = {
     only: [],
     list: false,
     control: false,
@@ -14,10 +14,10 @@ test("every check at full length, unless said otherwise", () => {
     documents: 10_000,
     minutes: 30,
   };
-  expect(readOptions([], names)).toEqual(usual);
-  expect(readOptions(["--only", "aborts", "--only", "answers", "--aborts", "10", "--control"], names)).toEqual({
-    ...usual,
-    only: ["aborts", "answers"],
+  expect(readOptions([], names)).toEqual(defaults);
+  expect(readOptions(["--only", "aborts", "--only", "responses", "--aborts", "10", "--control"], names)).toEqual({
+    ...defaults,
+    only: ["aborts", "responses"],
     control: true,
     aborts: 10,
   });
@@ -30,7 +30,7 @@ test.each([
   ["--aborts", "x"],
   ["--generations", "1000000"],
   ["--faster"],
-  ["answers"],
-])("%s %s is not known", (...args) => {
+  ["responses"],
+])("%s %s is rejected", (...args) => {
   expect(readOptions(args, names)).toBeUndefined();
 });

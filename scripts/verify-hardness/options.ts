@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
 export interface VerifyOptions {
-  /** Names of checks; all when empty. */
+  /** Names of the checks to run; empty runs all. */
   readonly only: readonly string[];
   readonly list: boolean;
-  /** Run against Apollo Gateway as it comes, to see that the checks find what is wrong with it. */
+  /** Runs against an unmodified Apollo Gateway, to prove that the checks find its faults. */
   readonly control: boolean;
-  /** How long each load is measured, after a ramp. */
+  /** How long each load is measured, after a warm-up. */
   readonly seconds: number;
   readonly aborts: number;
   readonly generations: number;
@@ -24,20 +24,20 @@ const ranges = {
 
 export const usage = `Usage: npm run verify:hardness -- [options]
 
-Starts gateways of its own, with subgraphs that answer wrongly, slowly or not at all, clients that attack and go away, replicas that
-are killed and supergraphs that keep changing; and measures what everybody else gets.
+Starts gateways with subgraphs that respond wrongly, slowly or not at all, with clients that attack or disconnect, with replicas that are
+killed and with supergraphs that change, and measures the responses to all other clients.
 
-  --list           the names of the checks
-  --only NAME      only this check; more than once for more of them
-  --control        against Apollo Gateway as it comes: passes only when each check finds something wrong with it
+  --list           prints the names of the checks
+  --only NAME      runs only this check; may be repeated
+  --control        tests an unmodified Apollo Gateway: passes only if each check finds a fault
   --seconds N      ${describe("seconds")}; how long each load is measured
-  --aborts N       ${describe("aborts")}; clients that go away
-  --generations N  ${describe("generations")}; supergraphs one after the other
-  --documents N    ${describe("documents")}; introspection documents, each a new one
-  --minutes N      ${describe("minutes")}; how long memory is watched
+  --aborts N       ${describe("aborts")}; number of clients that disconnect
+  --generations N  ${describe("generations")}; number of successive supergraphs
+  --documents N    ${describe("documents")}; number of different introspection documents
+  --minutes N      ${describe("minutes")}; how long memory is measured
 `;
 
-/** @returns undefined for a command line that it does not know. */
+/** @returns undefined for an invalid command line. */
 export function readOptions(args: readonly string[], names: readonly string[]): VerifyOptions | undefined {
   const values = parse(args);
   if (!values) return undefined;
@@ -69,8 +69,8 @@ function parse(args: readonly string[]) {
 }
 
 function readNumber(name: keyof typeof ranges, text: string | undefined): number | undefined {
-  const [min, max, usual] = ranges[name];
-  const value = text === undefined ? usual : /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  const [min, max, defaultValue] = ranges[name];
+  const value = text === undefined ? defaultValue : /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? value : undefined;
 }
 

@@ -1,12 +1,13 @@
-// A replica in a process of its own, to be killed. Writes down each mutation before it answers, so that no kill makes it forget.
+// The process of a subgraph replica that is killed by the check. It writes each mutation to a file before it responds, so that no kill
+// loses the record.
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import { ledgerDefs } from "./ledger.ts";
+import { ledgerDefs } from "./replica-schema.ts";
 
 const { PORT = "0", LEDGER_FILE = "" } = process.env;
-/** As long as a database takes: so that a kill finds something under way. */
-const answerMs = 100;
+/** As long as a database query takes, so that requests are in flight at each kill. */
+const responseMs = 100;
 
 interface Entry {
   readonly id: string;
@@ -17,24 +18,24 @@ const ledger = await startSubgraph({
   port: Number(PORT),
   typeDefs: ledgerDefs,
   resolvers: {
-    Query: { entry: (_: unknown, entry: Entry) => answerLate(entry) },
+    Query: { entry: (_: unknown, entry: Entry) => respondLate(entry) },
     Mutation: {
       add(_: unknown, { id }: Entry) {
         appendFileSync(LEDGER_FILE, `${id}\n`);
-        return answerLate({ id });
+        return respondLate({ id });
       },
     },
-    Entry: { __resolveReference: answerLate, amount: ({ id }: Entry) => Number(id) },
+    Entry: { __resolveReference: respondLate, amount: ({ id }: Entry) => Number(id) },
   },
 });
 process.stdout.write(`${ledger.url}\n`);
-// Whoever started it is gone, and nobody else will end it.
+// The parent process has ended and cannot stop this replica.
 process.once("disconnect", () => process.exit());
 if (!process.connected) process.exit();
-// Nobody reads them here.
+// The recorded requests are not used here; clearing them bounds memory.
 setInterval(() => ledger.requests.splice(0), 1_000);
 
-async function answerLate({ id }: Entry): Promise<Entry> {
-  await sleep(answerMs);
+async function respondLate({ id }: Entry): Promise<Entry> {
+  await sleep(responseMs);
   return { id };
 }

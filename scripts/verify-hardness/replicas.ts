@@ -7,48 +7,51 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, Scene } from "./check.ts";
-import { within } from "./gateway-process.ts";
-import { ledgerDefs, shelfDefs } from "./ledger.ts";
+import type { Check, CheckContext } from "./check.ts";
+import { withTimeout } from "./gateway-process.ts";
+import { ledgerDefs, shelfDefs } from "./replica-schema.ts";
 import { describeFailures, describeLoad, type LoadReport, startLoad } from "../processes/open-loop.ts";
-import { type Client, createClient } from "./requests.ts";
+import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 
 const readsPerSecond = 100;
 const mutationsPerSecond = 30;
 const kills = 6;
-/** Between a kill and the start of its successor, and between that and the next kill: a gateway finds out, and comes back to it. */
-const deadMs = 2_000;
-const aliveMs = 4_000;
+/** The times between a kill and the restart, and between the restart and the next kill: enough to eject and to re-admit the replica. */
+const downMs = 2_000;
+const upMs = 4_000;
 const startTimeoutMs = 20_000;
 
 export const replicasCheck: Check = {
   name: "replicas",
   claim: "when one of two replicas is killed under load no read fails, and no mutation is sent twice",
-  stockFails: true,
-  async run(scene) {
+  apolloFails: true,
+  async run(context) {
     const folder = mkdtempSync(join(tmpdir(), "tributary-ledger-"));
-    scene.onEnd(() => rmSync(folder, { recursive: true, force: true }));
+    context.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
     const ledgerFile = join(folder, "ledger.txt");
     writeFileSync(ledgerFile, "");
     const replicas = await Promise.all([startReplica(ledgerFile), startReplica(ledgerFile)]);
-    for (const replica of replicas) scene.onEnd(() => replica.kill());
-    const client = await startClient(scene, replicas);
-    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => read(client.ask, count) });
+    for (const replica of replicas) context.onCleanup(() => replica.kill());
+    const client = await startClient(context, replicas);
+    const reads = startLoad({ perSecond: readsPerSecond, send: (count) => sendRead(client.ask, count) });
     const confirmed = new Set<string>();
-    const mutations = startLoad({ perSecond: mutationsPerSecond, send: (count) => add(client.ask, count, confirmed) });
+    const mutations = startLoad({
+      perSecond: mutationsPerSecond,
+      send: (count) => sendMutation(client.ask, count, confirmed),
+    });
     await killInTurn(replicas);
-    const [ofReads, ofMutations] = await Promise.all([reads.stop(), mutations.stop()]);
-    reportReads(scene, ofReads);
-    reportMutations(scene, ofMutations, confirmed, readFileSync(ledgerFile, "utf8").split("\n").filter(Boolean));
-    scene.note(`${client.countRetries()} fetches were sent once more by the gateway`);
+    const [readReport, mutationReport] = await Promise.all([reads.stop(), mutations.stop()]);
+    reportReads(context, readReport);
+    reportMutations(context, mutationReport, confirmed, readFileSync(ledgerFile, "utf8").split("\n").filter(Boolean));
+    context.note(`the gateway retried ${client.countRetries()} fetches`);
   },
 };
 
 interface Replica {
   readonly url: string;
-  /** kill -9. */
+  /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
-  /** The same again, on the same port. */
+  /** Starts the replica again on the same port. */
   restart(): Promise<void>;
 }
 
@@ -73,35 +76,35 @@ async function spawnReplica(port: number, ledgerFile: string): Promise<ChildProc
   const main = fileURLToPath(new URL("replica.ts", import.meta.url));
   const env = { PATH: process.env["PATH"] ?? "", PORT: String(port), LEDGER_FILE: ledgerFile };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "inherit", "ipc"] });
-  await within(startTimeoutMs, once(child.stdout ?? child, "data"), () => "A replica does not start");
+  await withTimeout(startTimeoutMs, once(child.stdout ?? child, "data"), () => "A replica does not start");
   return child;
 }
 
-/** A gateway over both replicas; stock knows one address for a subgraph. */
-async function startClient(scene: Scene, replicas: readonly Replica[]) {
+/** Starts a gateway with both replicas as addresses of one subgraph. Apollo Gateway uses only the address in the supergraph. */
+async function startClient(context: CheckContext, replicas: readonly Replica[]) {
   const shelf = await startSubgraph({
     name: "shelf",
     typeDefs: shelfDefs,
     resolvers: { Query: { shelf: (_: unknown, { id }: { id: string }) => ({ entry: { id } }) } },
   });
-  scene.onEnd(() => shelf.close());
+  context.onCleanup(() => shelf.close());
   const urls = replicas.map(({ url }) => url);
   const ledger = {
     name: "ledger",
     typeDefs: `${shelf.typeDefs.split("type Query")[0]}${ledgerDefs}`,
     url: urls[0] ?? "",
   };
-  const gateway = await scene.startGateway(composeSupergraph([shelf, ledger]), {
+  const gateway = await context.startGateway(composeSupergraph([shelf, ledger]), {
     SUBGRAPH_URL_LEDGER: urls.join(","),
     LOG_LEVEL: "debug",
   });
-  const client = createClient(gateway.url);
-  scene.onEnd(() => client.close());
-  return { ask: client.ask, countRetries: () => gateway.logged("retried") };
+  const client = createGraphqlClient(gateway.url);
+  context.onCleanup(() => client.close());
+  return { ask: client.send, countRetries: () => gateway.countLogged("retried") };
 }
 
-/** By turns a root fetch and an entity fetch; each asks for something else, so that none shares another's. */
-async function read(ask: Client["ask"], count: number): Promise<string | undefined> {
+/** Alternates between a root fetch and an entity fetch. All requests are different, so that none shares another's fetch. */
+async function sendRead(ask: GraphqlClient["send"], count: number): Promise<string | undefined> {
   const entry = { id: String(count), amount: count };
   const [query, data] =
     count % 2 === 0
@@ -111,7 +114,11 @@ async function read(ask: Client["ask"], count: number): Promise<string | undefin
   return text.trim() === JSON.stringify({ data }) ? undefined : text;
 }
 
-async function add(ask: Client["ask"], count: number, confirmed: Set<string>): Promise<string | undefined> {
+async function sendMutation(
+  ask: GraphqlClient["send"],
+  count: number,
+  confirmed: Set<string>,
+): Promise<string | undefined> {
   const id = String(count);
   const { text } = await ask("mutation ($id: ID!) { add(id: $id) { id } }", { variables: { id } });
   if (text.trim() !== JSON.stringify({ data: { add: { id } } })) return text;
@@ -120,42 +127,42 @@ async function add(ask: Client["ask"], count: number, confirmed: Set<string>): P
 }
 
 async function killInTurn(replicas: readonly Replica[]): Promise<void> {
-  await sleep(aliveMs);
+  await sleep(upMs);
   for (let i = 0; i < kills; i++) {
     const replica = replicas[i % replicas.length];
     await replica?.kill();
-    await sleep(deadMs);
+    await sleep(downMs);
     await replica?.restart();
-    await sleep(aliveMs);
+    await sleep(upMs);
   }
 }
 
-function reportReads(scene: Scene, report: LoadReport): void {
-  scene.find({
+function reportReads(context: CheckContext, report: LoadReport): void {
+  context.report({
     claim: `no read fails through ${kills} kills`,
-    holds: report.count > 0 && report.failures.size === 0,
+    passed: report.count > 0 && report.failures.size === 0,
     measured: describeLoad(report),
   });
 }
 
-/** A mutation that was under way at a kill may fail: nobody knows whether it was done. */
+/** A mutation that was in flight at a kill may fail: the gateway cannot know whether it was executed. */
 function reportMutations(
-  scene: Scene,
+  context: CheckContext,
   { count, failures }: LoadReport,
   confirmed: ReadonlySet<string>,
   written: readonly string[],
 ): void {
-  const once = new Set(written);
-  const lost = [...confirmed].filter((id) => !once.has(id)).length;
-  scene.find({
+  const distinct = new Set(written);
+  const lost = [...confirmed].filter((id) => !distinct.has(id)).length;
+  context.report({
     claim: "no mutation is sent twice",
-    holds: count > 0 && once.size === written.length,
-    measured: `${count} mutations, ${written.length - once.size} came twice`,
+    passed: count > 0 && distinct.size === written.length,
+    measured: `${count} mutations, ${written.length - distinct.size} were received twice`,
   });
-  scene.find({
-    claim: "what was confirmed came",
-    holds: confirmed.size > 0 && lost === 0,
-    measured: `${confirmed.size} confirmed, ${lost} never came`,
+  context.report({
+    claim: "every confirmed mutation was received",
+    passed: confirmed.size > 0 && lost === 0,
+    measured: `${confirmed.size} confirmed, ${lost} not received`,
   });
-  scene.note(`${count - confirmed.size} mutations failed: ${describeFailures(failures)}`);
+  context.note(`${count - confirmed.size} mutations failed: ${describeFailures(failures)}`);
 }

@@ -2,40 +2,42 @@ import { expect, test } from "vitest";
 import type { Finding } from "./check.ts";
 import { type CheckOutcome, reportAll, reportFinding } from "./report.ts";
 
-const holds: Finding = { claim: "no request fails", holds: true, measured: "9 requests" };
-const fails: Finding = { claim: "RSS stays", holds: false, measured: "40 %" };
+const passing: Finding = { claim: "no request fails", passed: true, measured: "9 requests" };
+const failing: Finding = { claim: "RSS does not grow", passed: false, measured: "40 %" };
 
-test("a finding is told with what was measured, as far as it can be read", () => {
-  expect(told((print) => reportFinding(holds, print))).toEqual(["  ok    no request fails: 9 requests"]);
-  expect(told((print) => reportFinding({ ...fails, measured: "x".repeat(9_999) }, print))[0]?.length).toBeLessThan(500);
+test("a finding is printed with its measurement, which is truncated if long", () => {
+  expect(collectLines((print) => reportFinding(passing, print))).toEqual(["  ok    no request fails: 9 requests"]);
+  expect(
+    collectLines((print) => reportFinding({ ...failing, measured: "x".repeat(9_999) }, print))[0]?.length,
+  ).toBeLessThan(500);
 });
 
-test("one claim that does not hold fails its check, and all", () => {
-  expect(verdict([outcome("swaps", holds), outcome("aborts", holds, fails)], false)).toEqual([
+test("one failed claim fails its check and the whole run", () => {
+  expect(runReport([outcome("swaps", passing), outcome("aborts", passing, failing)], false)).toEqual([
     false,
     "1 passed, 1 failed: aborts",
   ]);
-  expect(verdict([outcome("swaps", holds)], false)).toEqual([true, "1 passed, 0 failed"]);
+  expect(runReport([outcome("swaps", passing)], false)).toEqual([true, "1 passed, 0 failed"]);
 });
 
-test("a control passes when each check that has to find something does", () => {
-  expect(verdict([outcome("aborts", holds, fails)], true)).toEqual([true, "1 passed, 0 failed"]);
-  expect(verdict([outcome("aborts", holds)], true)).toEqual([false, "0 passed, 1 failed: aborts"]);
-  const swaps = outcome("swaps", holds);
-  expect(verdict([{ ...swaps, check: { ...swaps.check, stockFails: false } }], true)[0]).toBe(true);
+test("the control passes if each check that must find a fault does", () => {
+  expect(runReport([outcome("aborts", passing, failing)], true)).toEqual([true, "1 passed, 0 failed"]);
+  expect(runReport([outcome("aborts", passing)], true)).toEqual([false, "0 passed, 1 failed: aborts"]);
+  const swaps = outcome("swaps", passing);
+  expect(runReport([{ ...swaps, check: { ...swaps.check, apolloFails: false } }], true)[0]).toBe(true);
 });
 
 function outcome(name: string, ...findings: Finding[]): CheckOutcome {
-  return { check: { name, claim: "", stockFails: true, run: () => Promise.resolve() }, findings };
+  return { check: { name, claim: "", apolloFails: true, run: () => Promise.resolve() }, findings };
 }
 
-function verdict(outcomes: readonly CheckOutcome[], control: boolean): readonly [boolean, string | undefined] {
+function runReport(outcomes: readonly CheckOutcome[], control: boolean): readonly [boolean, string | undefined] {
   let passed = false;
-  const lines = told((print) => (passed = reportAll(outcomes, control, print)));
+  const lines = collectLines((print) => (passed = reportAll(outcomes, control, print)));
   return [passed, lines.at(-1)];
 }
 
-function told(report: (print: (line: string) => void) => unknown): readonly string[] {
+function collectLines(report: (print: (line: string) => void) => unknown): readonly string[] {
   const lines: string[] = [];
   report((line) => void lines.push(line));
   return lines;

@@ -5,36 +5,38 @@ export interface CheckOutcome {
   readonly findings: readonly Finding[];
 }
 
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-/** Wrong answers can be long. */
+/** Longer texts, such as wrong responses, are truncated. */
 const measuredCharsMax = 400;
 
-export function reportFinding({ claim, holds, measured }: Finding, print: Say): void {
-  print(`  ${holds ? "ok  " : "FAIL"}  ${claim}: ${measured.slice(0, measuredCharsMax)}`);
+export function reportFinding({ claim, passed, measured }: Finding, print: Print): void {
+  print(`  ${passed ? "ok  " : "FAIL"}  ${claim}: ${measured.slice(0, measuredCharsMax)}`);
 }
 
-/** The last line. @returns whether all is as it should be: with `control`, that each check which can find something does. */
-export function reportAll(outcomes: readonly CheckOutcome[], control: boolean, print: Say): boolean {
-  const isGood = control ? controlIsGood : ({ findings }: CheckOutcome) => findings.every(({ holds }) => holds);
-  const bad = outcomes.filter((outcome) => !isGood(outcome));
+/** Prints the last line. @returns whether all checks passed; with `control`, whether each check that Apollo Gateway must fail found a fault. */
+export function reportAll(outcomes: readonly CheckOutcome[], control: boolean, print: Print): boolean {
+  const passed = control ? controlPasses : ({ findings }: CheckOutcome) => findings.every(({ passed }) => passed);
+  const failedChecks = outcomes.filter((outcome) => !passed(outcome));
   if (control) for (const outcome of outcomes) print(describeControl(outcome));
-  const names = bad.map(({ check }) => check.name).join(", ");
-  print(`${outcomes.length - bad.length} passed, ${bad.length} failed${bad.length > 0 ? `: ${names}` : ""}`);
-  return bad.length === 0;
+  const names = failedChecks.map(({ check }) => check.name).join(", ");
+  print(
+    `${outcomes.length - failedChecks.length} passed, ${failedChecks.length} failed${failedChecks.length > 0 ? `: ${names}` : ""}`,
+  );
+  return failedChecks.length === 0;
 }
 
 function failuresOf({ findings }: CheckOutcome): number {
-  return findings.filter(({ holds }) => !holds).length;
+  return findings.filter(({ passed }) => !passed).length;
 }
 
-function controlIsGood(outcome: CheckOutcome): boolean {
-  return !outcome.check.stockFails || failuresOf(outcome) > 0;
+function controlPasses(outcome: CheckOutcome): boolean {
+  return !outcome.check.apolloFails || failuresOf(outcome) > 0;
 }
 
 function describeControl(outcome: CheckOutcome): string {
   const { check, findings } = outcome;
-  const found = `${failuresOf(outcome)} of ${findings.length} claims do not hold for stock`;
-  const verdict = !check.stockFails ? "    " : controlIsGood(outcome) ? "ok  " : "FAIL";
-  return `${verdict}  ${check.name}: ${found}${check.stockFails ? "" : ", none has to fail"}`;
+  const result = `${failuresOf(outcome)} of ${findings.length} claims do not hold for Apollo Gateway`;
+  const verdict = !check.apolloFails ? "    " : controlPasses(outcome) ? "ok  " : "FAIL";
+  return `${verdict}  ${check.name}: ${result}${check.apolloFails ? "" : ", none must fail"}`;
 }

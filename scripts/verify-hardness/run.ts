@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Check, Finding, Scene } from "./check.ts";
+import type { Check, Finding, CheckContext } from "./check.ts";
 import type { Cores } from "./cores.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 import type { VerifyOptions } from "./options.ts";
@@ -13,70 +13,70 @@ export interface RunOptions {
   readonly print: (line: string) => void;
 }
 
-/** Runs one check in a scene of its own, and ends all that was started, whatever happens. */
+/** Runs one check, and stops everything that it started. */
 export async function runCheck(check: Check, o: RunOptions): Promise<CheckOutcome> {
-  const ends: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   const findings: Finding[] = [];
-  const find = (finding: Finding) => {
+  const report = (finding: Finding) => {
     findings.push(finding);
     reportFinding(finding, o.print);
   };
-  const interrupted = hearInterruption();
+  const interrupted = waitForInterruption();
   o.print(`${check.name}: ${check.claim}`);
   try {
-    await Promise.race([check.run(createScene({ ...o, find }, ends)), interrupted.happens]);
+    await Promise.race([check.run(createContext({ ...o, report }, cleanups)), interrupted.signalled]);
     return { check, findings };
   } catch (error) {
-    if (interrupted.happened()) throw error;
-    find({ claim: "the check runs to its end", holds: false, measured: String(error) });
+    if (interrupted.isSignalled()) throw error;
+    report({ claim: "the check completes", passed: false, measured: String(error) });
     return { check, findings };
   } finally {
-    for (const end of ends.reverse()) await end();
-    interrupted.forget();
+    for (const cleanUp of cleanups.reverse()) await cleanUp();
+    interrupted.removeListeners();
     o.print("");
   }
 }
 
-function createScene(
-  { options, cores, print, find }: RunOptions & { find: (finding: Finding) => void },
-  ends: (() => unknown)[],
-): Scene {
-  const folder = mkdtempSync(join(tmpdir(), "tributary-hardness-"));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+function createContext(
+  { options, cores, print, report }: RunOptions & { report: (finding: Finding) => void },
+  cleanups: (() => unknown)[],
+): CheckContext {
+  const folder = mkdtempSync(join(tmpdir(), "tributary-resilience-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   let count = 0;
   return {
     options,
     note: (line) => print(`        ${line}`),
-    find,
+    report,
     async startGateway(supergraphSdl, environment = {}) {
       const file = join(folder, `supergraph-${++count}.graphql`);
       writeFileSync(file, supergraphSdl);
       const gateway = await startGatewayProcess({
-        kind: options.control ? "stock" : "ours",
+        kind: options.control ? "apollo" : "tributary",
         environment: { SUPERGRAPH_FILE: file, ...environment },
         prefix: cores.gatewayPrefix,
       });
-      ends.push(() => gateway.stop());
+      cleanups.push(() => gateway.stop());
       return Object.assign(gateway, { file });
     },
-    onEnd: (end) => void ends.push(end),
+    onCleanup: (cleanUp) => void cleanups.push(cleanUp),
   };
 }
 
-/** So that nothing is left behind when somebody wants an end. */
-function hearInterruption() {
-  const { promise: happens, reject } = Promise.withResolvers<never>();
-  happens.catch(() => {});
-  let heard = false;
-  const hear = (signal: string) => {
-    heard = true;
+/** Rejects after SIGINT or SIGTERM, so that the check's processes are stopped before this one ends. */
+function waitForInterruption() {
+  const { promise: signalled, reject } = Promise.withResolvers<never>();
+  signalled.catch(() => {});
+  let isAborted = false;
+  const onSignal = (signal: string) => {
+    isAborted = true;
     reject(new Error(`Ended by ${signal}.`));
   };
   const signals = ["SIGINT", "SIGTERM"] as const;
-  for (const signal of signals) process.on(signal, hear);
+  for (const signal of signals) process.on(signal, onSignal);
   return {
-    happens,
-    happened: () => heard,
-    forget: () => signals.forEach((signal) => process.off(signal, hear)),
+    signalled,
+    isSignalled: () => isAborted,
+    removeListeners: () => signals.forEach((signal) => process.off(signal, onSignal)),
   };
 }

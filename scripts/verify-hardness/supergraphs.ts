@@ -1,11 +1,11 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 
-/** With these beside it the library's supergraph has some 50 KB, as a company's has. */
+/** With these additional types the library's supergraph has some 50 KB, like a company's. */
 const typesCount = 140;
 const fieldsCount = 8;
 
-/** A supergraph over these subgraphs and one more that nobody asks. */
+/** Composes a supergraph of these subgraphs and a large one that receives no requests. */
 export function composeWide(subgraphs: readonly RunningSubgraph[]): string {
   const [{ typeDefs: first } = { typeDefs: "" }] = subgraphs;
   const header = first.slice(0, first.indexOf("type Query"));
@@ -27,12 +27,12 @@ function writeType(i: number): string {
   return `type Item${i} @key(fields: "id") { id: ID! ${fields.join(" ")} ${next} }`;
 }
 
-/** The same supergraph but for a description: a change that harms nobody, and that clients can read. */
+/** The same supergraph with another description of Query: a harmless change that clients can read. */
 export function describeQueries(supergraphSdl: string, description: string): string {
   return supergraphSdl.replace(/^type Query$/m, `"""${description}"""\ntype Query`);
 }
 
-/** Published as a whole, by rename: nobody reads half of it. */
+/** Replaces the file atomically by rename, so that the gateway never reads a part of it. */
 export function publish(file: string, supergraphSdl: string): void {
   writeFileSync(`${file}.new`, supergraphSdl);
   renameSync(`${file}.new`, file);

@@ -1,11 +1,11 @@
-/** What each replica of the ledger serves. */
+/** The schema of the ledger subgraph, which each replica serves. */
 export const ledgerDefs = `
   type Query { entry(id: ID!): Entry }
   type Mutation { add(id: ID!): Entry }
   type Entry @key(fields: "id") { id: ID! amount: Int }
 `;
 
-/** Another subgraph, which knows entries only by their keys. */
+/** Another subgraph, which contains only the keys of entries. */
 export const shelfDefs = `
   type Query { shelf(id: ID!): Shelf }
   type Shelf { entry: Entry }

@@ -1,24 +1,24 @@
 import { createHttpClient, type HttpClientResponse } from "../processes/http-client.ts";
 
-export interface Client {
-  /** Throws when no whole answer came in time. */
-  ask(query: string, o?: AskOptions): Promise<HttpClientResponse>;
+export interface GraphqlClient {
+  /** Throws if no complete response arrives in time. */
+  send(query: string, o?: SendOptions): Promise<HttpClientResponse>;
   close(): void;
 }
 
-interface AskOptions {
+interface SendOptions {
   readonly variables?: object;
   readonly authorization?: string;
-  /** The client goes away. */
+  /** Aborting it closes the connection. */
   readonly signal?: AbortSignal;
 }
 
-/** GraphQL over kept connections, as many as are needed. */
-export function createClient(gatewayUrl: string, timeoutMs?: number): Client {
+/** A GraphQL client over persistent connections, as many as needed. */
+export function createGraphqlClient(gatewayUrl: string, timeoutMs?: number): GraphqlClient {
   const { send, close } = createHttpClient(gatewayUrl, timeoutMs);
   const fixedHeaders = { "content-type": "application/json", accept: "application/json" };
   return {
-    ask(query, { variables, signal, authorization } = {}) {
+    send(query, { variables, signal, authorization } = {}) {
       const headers = authorization === undefined ? fixedHeaders : { ...fixedHeaders, authorization };
       const body = JSON.stringify({ query, variables });
       return send({ method: "POST", path: "/graphql", headers, body, ...(signal ? { signal } : {}) });
