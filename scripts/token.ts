@@ -13,7 +13,7 @@ const usage = `Usage: npm run -s token -- <ada|grace|linus|ops|user id> [--scope
 /** Invalid arguments, or no usable issuer. The message names the remedy. */
 export class TokenError extends Error {}
 
-export interface TokenRequest {
+export interface TokenArguments {
   readonly user: string;
   /** Space-separated scopes. Undefined requests the user's default scopes. */
   readonly scope: string | undefined;
@@ -21,7 +21,7 @@ export interface TokenRequest {
 }
 
 /** @throws TokenError with the usage for invalid arguments. */
-export function readArguments(argv: readonly string[]): TokenRequest {
+export function readArguments(argv: readonly string[]): TokenArguments {
   const { positionals, values } = parse(argv);
   const [user, ...others] = positionals;
   if (user === undefined || others.length > 0) throw new TokenError(usage);
@@ -46,7 +46,7 @@ export function findIssuerUrl(environment: Environment): string {
  * Requests a token from the issuer.
  * @throws TokenError if the issuer does not respond or rejects the request.
  */
-export async function fetchToken(issuerUrl: string, { user, scope, ttlSeconds }: TokenRequest): Promise<string> {
+export async function fetchToken(issuerUrl: string, { user, scope, ttlSeconds }: TokenArguments): Promise<string> {
   const response = await send(issuerUrl, { user, scope, expires_in: ttlSeconds });
   const body = (await response.json().catch(() => ({}))) as { access_token?: string; error_description?: string };
   if (body.access_token !== undefined) return body.access_token;

@@ -2,7 +2,7 @@ import type { HttpClient } from "../processes/http-client.ts";
 import { textPrefixOf } from "./journey.ts";
 import { writerId } from "./seeded.ts";
 
-export interface Audit {
+export interface CommentAudit {
   /** The number of different texts of this run that are stored. */
   readonly stored: number;
   /** Texts that were confirmed and are not stored. */
@@ -14,7 +14,11 @@ export interface Audit {
 const pagesMax = 1_000;
 
 /** Compares the confirmed comments with those that the REST endpoint lists. */
-export async function auditComments(client: HttpClient, run: string, confirmed: ReadonlySet<string>): Promise<Audit> {
+export async function auditComments(
+  client: HttpClient,
+  run: string,
+  confirmed: ReadonlySet<string>,
+): Promise<CommentAudit> {
   const texts = await listComments(client, textPrefixOf(run));
   const stored = new Set(texts);
   const duplicated = texts.filter((text, at) => texts.indexOf(text) !== at);

@@ -1,7 +1,7 @@
 import { limitAt, postAt, skuAt, userAt, writerId } from "./seeded.ts";
 import { createStep, type ExpectedValue, type Step, type Steps, type StepInput } from "./step.ts";
 
-interface Operation extends ExpectedValue {
+interface GraphqlStepDescription extends ExpectedValue {
   readonly name: string;
   readonly document: string;
   readonly variables: (count: number) => object;
@@ -10,7 +10,7 @@ interface Operation extends ExpectedValue {
 
 /** Reads and writes each service through the gateway. */
 export function createGraphqlSteps(input: StepInput): Steps {
-  const toStep = ({ document: query, variables, responsePath, ...o }: Operation): Step =>
+  const toStep = ({ document: query, variables, responsePath, ...o }: GraphqlStepDescription): Step =>
     createStep({
       ...o,
       status: 200,
@@ -25,7 +25,7 @@ export function createGraphqlSteps(input: StepInput): Steps {
   return { reads: reads.map(toStep), writes: writesOf(input).map(toStep) };
 }
 
-const reads: readonly Operation[] = [
+const reads: readonly GraphqlStepDescription[] = [
   {
     name: "a user with posts, comments and their authors",
     document: `query ($id: ID!) { user(id: $id) { id name posts(first: 3) { title comments(first: 3) { body author { name } } } } }`,
@@ -49,7 +49,7 @@ const reads: readonly Operation[] = [
   },
 ];
 
-function writesOf({ textAt, keyAt, confirm }: StepInput): readonly Operation[] {
+function writesOf({ textAt, keyAt, confirm }: StepInput): readonly GraphqlStepDescription[] {
   return [
     {
       name: "addComment",

@@ -1,4 +1,4 @@
-import { type Audit, auditComments } from "./audit.ts";
+import { type CommentAudit, auditComments } from "./audit.ts";
 import { createJourney } from "./journey.ts";
 import type { Step } from "./step.ts";
 import { createHttpClient, type HttpClient } from "../processes/http-client.ts";
@@ -17,7 +17,7 @@ export interface Traffic {
   /** Stops sending. Resolves to the rest of the report, once all requests have ended. */
   stop(): Promise<TrafficReport>;
   /** Checks that each confirmed comment is stored exactly once. Call it after `stop`. */
-  audit(): Promise<Audit>;
+  audit(): Promise<CommentAudit>;
 }
 
 export interface TrafficOptions {

@@ -10,14 +10,14 @@ import { writerId } from "../journey/seeded.ts";
 import { migrateService, type ServiceFolder, startProcess } from "../processes/service.ts";
 import { seed } from "../seed/seed.ts";
 
-export interface Unit {
+export interface MeasuredUnit {
   readonly url: string;
   readonly adminUrl: string;
 }
 
 /** One process of each service, the gateway and the REST proxy, with seeded databases, and with metrics as in production. */
-export interface Platform {
-  readonly units: ReadonlyMap<string, Unit>;
+export interface CapacityPlatform {
+  readonly units: ReadonlyMap<string, MeasuredUnit>;
   readonly token: string;
 }
 
@@ -29,11 +29,11 @@ type Cleanups = (() => unknown)[];
 type Environment = Readonly<Record<string, string>>;
 
 /** @param cleanups receives functions that stop what was started; call them in reverse order. */
-export async function startPlatform(cleanups: Cleanups, print: (line: string) => void): Promise<Platform> {
+export async function startPlatform(cleanups: Cleanups, print: (line: string) => void): Promise<CapacityPlatform> {
   const issuer = await startTestIssuer();
   cleanups.push(() => issuer.stop());
   const urls = await startDatabases(cleanups);
-  const units = new Map<string, Unit>();
+  const units = new Map<string, MeasuredUnit>();
   for (const name of serviceNames) {
     const environment = { ...identityOf(issuer), DATABASE_URL: urls[name] };
     await migrateService(`services/${name}`, environment);
@@ -62,7 +62,9 @@ async function startDatabases(cleanups: Cleanups): Promise<Record<(typeof servic
   return { users: users ?? "", posts: posts ?? "", comments: comments ?? "", orders: orders ?? "" };
 }
 
-function proxyEnvironments(units: ReadonlyMap<string, Unit>): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
+function proxyEnvironments(
+  units: ReadonlyMap<string, MeasuredUnit>,
+): Readonly<Record<"gateway" | "rest-proxy", Environment>> {
   const addresses = (toName: (name: string) => string, path: string) =>
     Object.fromEntries([...units].map(([name, { url }]) => [toName(name.toUpperCase()), `${url}${path}`]));
   return {
@@ -80,7 +82,7 @@ function proxyEnvironments(units: ReadonlyMap<string, Unit>): Readonly<Record<"g
   };
 }
 
-async function startUnit(folder: ServiceFolder, environment: Environment, cleanups: Cleanups): Promise<Unit> {
+async function startUnit(folder: ServiceFolder, environment: Environment, cleanups: Cleanups): Promise<MeasuredUnit> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const url = `http://127.0.0.1:${port}`;
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), LOG_LEVEL: "warn" };

@@ -18,7 +18,7 @@ export interface RampOptions {
 
 export interface RampResult {
   /** The highest rate that was sustained; undefined if the first was not. */
-  readonly held: RateResult | undefined;
+  readonly sustained: RateResult | undefined;
   /** The lowest rate that was not sustained; undefined if all were. */
   readonly failed: RateResult | undefined;
 }
@@ -32,22 +32,22 @@ const halvings = 3;
 
 /** Raises the rate until it is not sustained, then bisects between the last two rates. */
 export async function findHighestRate(o: RampOptions): Promise<RampResult> {
-  let found: RampResult = { held: undefined, failed: undefined };
-  for (let rate = perSecondFirst; !found.failed && rate <= perSecondMax; rate *= growthFactor)
-    found = await tryRate(rate, found, o);
+  let best: RampResult = { sustained: undefined, failed: undefined };
+  for (let rate = perSecondFirst; !best.failed && rate <= perSecondMax; rate *= growthFactor)
+    best = await tryRate(rate, best, o);
   for (let index = 0; index < halvings; index++) {
-    const { held, failed } = found;
-    if (!held || !failed) break;
-    found = await tryRate(Math.sqrt(held.perSecond * failed.perSecond), found, o);
+    const { sustained, failed } = best;
+    if (!sustained || !failed) break;
+    best = await tryRate(Math.sqrt(sustained.perSecond * failed.perSecond), best, o);
   }
-  return found;
+  return best;
 }
 
-async function tryRate(rate: number, found: RampResult, { p99MsMax, measure }: RampOptions): Promise<RampResult> {
+async function tryRate(rate: number, best: RampResult, { p99MsMax, measure }: RampOptions): Promise<RampResult> {
   const perSecond = Math.round(rate);
   const isSustained = (result: RateResult) => result.failures === 0 && result.p99Ms <= p99MsMax;
   const first = await measure(perSecond);
   // Another process on the machine may have caused one failed measurement, so it is repeated once.
   const result = isSustained(first) ? first : await measure(perSecond);
-  return isSustained(result) ? { ...found, held: result } : { ...found, failed: result };
+  return isSustained(result) ? { ...best, sustained: result } : { ...best, failed: result };
 }

@@ -3,7 +3,7 @@ import { describeAll, putBetweenMarkers, limitOf, replicasFor } from "./report.t
 import type { RateResult } from "./ramp.ts";
 import { workloads } from "./workloads.ts";
 
-const held: RateResult = {
+const sustained: RateResult = {
   perSecond: 1_200,
   requests: 6_000,
   failures: 0,
@@ -19,7 +19,7 @@ const held: RateResult = {
 test("the tables contain the sustained rate, the CPU time of a request by process, and the number of replicas", () => {
   const workload = workloads.find(({ name }) => name === "graphql-small");
   if (!workload) throw new Error("the workload graphql-small is missing");
-  const text = describeAll([{ workload, held, failed: held }], { p99MsMax: 100, seconds: 5 });
+  const text = describeAll([{ workload, sustained, failed: sustained }], { p99MsMax: 100, seconds: 5 });
   expect(text).toContain("| graphql-small | 1,200 | 42.3 | gateway, 90 % of a core |");
   expect(text).toContain("| graphql-small | 0.75 | – | – | 0.50 | – | – |");
   expect(text).toContain("| graphql-small | 13 | – | – | 9 | – | – |");
@@ -30,8 +30,8 @@ test("10,000 requests/s of 1 ms CPU time need 17 replicas at 60% utilization", (
 });
 
 test("the limit is a process at full CPU, else a late load generator, else the machine", () => {
-  const idle = { ...held, cpuSeconds: new Map([["posts", 2]]) };
-  expect(limitOf(held, 100)).toBe("gateway, 90 % of a core");
+  const idle = { ...sustained, cpuSeconds: new Map([["posts", 2]]) };
+  expect(limitOf(sustained, 100)).toBe("gateway, 90 % of a core");
   expect(limitOf({ ...idle, sendDelayMsMax: 80 }, 100)).toContain("at least");
   expect(limitOf(idle, 100)).toContain("the machine");
 });

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from "node:os";
 import type { CapacityOptions } from "./options.ts";
 import type { RateResult } from "./ramp.ts";
-import type { Result } from "./run.ts";
+import type { WorkloadResult } from "./run.ts";
 
 const unitNames = ["gateway", "rest-proxy", "users", "posts", "comments", "orders"] as const;
 const [begin, end] = ["<!-- capacity:begin -->", "<!-- capacity:end -->"];
@@ -15,7 +15,7 @@ const leastShare = 0.02;
 
 /** Formats the tables of docs/capacity.md, and the machine on which they were measured. */
 export function describeAll(
-  results: readonly Result[],
+  results: readonly WorkloadResult[],
   { p99MsMax, seconds }: Pick<CapacityOptions, "p99MsMax" | "seconds">,
 ): string {
   const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${availableParallelism()} cores for all processes, Node ${process.version}`;
@@ -23,7 +23,7 @@ export function describeAll(
   return [
     `Measured on ${date}: ${machine}; each rate measured for ${seconds} s, p99 at most ${p99MsMax} ms, no failed requests.`,
     "",
-    "| workload | requests/s held | p99, ms | limit |",
+    "| workload | requests/s sustained | p99, ms | limit |",
     "|---|---|---|---|",
     ...results.map((result) => rowOf(result, p99MsMax)),
     "",
@@ -37,8 +37,8 @@ export function describeAll(
   ].join("\n");
 }
 
-function rowOf({ workload, held, failed }: Result, p99MsMax: number): string {
-  const cells = held ? [held.perSecond.toLocaleString("en"), held.p99Ms.toFixed(1)] : ["none", "–"];
+function rowOf({ workload, sustained, failed }: WorkloadResult, p99MsMax: number): string {
+  const cells = sustained ? [sustained.perSecond.toLocaleString("en"), sustained.p99Ms.toFixed(1)] : ["none", "–"];
   return `| ${workload.name} | ${cells.join(" | ")} | ${failed ? limitOf(failed, p99MsMax) : "none"} |`;
 }
 
@@ -55,10 +55,10 @@ export function limitOf({ sendDelayMsMax, cpuSeconds, seconds }: RateResult, p99
     : "the machine, or its PostgreSQL";
 }
 
-function costRows(results: readonly Result[], format: (ms: number) => string): readonly string[] {
-  return results.flatMap(({ workload, held }) => {
-    if (!held) return [];
-    const costs = unitNames.map((name) => costOf(held, name));
+function costRows(results: readonly WorkloadResult[], format: (ms: number) => string): readonly string[] {
+  return results.flatMap(({ workload, sustained }) => {
+    if (!sustained) return [];
+    const costs = unitNames.map((name) => costOf(sustained, name));
     const sum = costs.reduce((total, ms) => total + ms, 0);
     const cells = costs.map((ms) => (ms <= sum * leastShare ? "–" : format(ms)));
     return [`| ${workload.name} | ${cells.join(" | ")} |`];

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, findResponseProblem } from "../processes/http-client.ts";
 import { percentile, startLoad } from "../processes/open-loop.ts";
 import type { CapacityOptions } from "./options.ts";
-import { type Platform, startPlatform, type Unit } from "./platform.ts";
+import { type CapacityPlatform, startPlatform, type MeasuredUnit } from "./platform.ts";
 import { findHighestRate, type RampResult, type RateResult } from "./ramp.ts";
-import { type Workload, workloads } from "./workloads.ts";
+import { type CapacityWorkload, workloads } from "./workloads.ts";
 
-export interface Result extends RampResult {
-  readonly workload: Workload;
+export interface WorkloadResult extends RampResult {
+  readonly workload: CapacityWorkload;
 }
 
 const warmUpMs = 1_000;
@@ -19,17 +19,17 @@ const warmUpClients = 16;
 export async function measureAll(
   { p99MsMax, seconds, only }: CapacityOptions,
   print: (line: string) => void,
-): Promise<readonly Result[]> {
+): Promise<readonly WorkloadResult[]> {
   const cleanups: (() => unknown)[] = [];
-  const results: Result[] = [];
+  const results: WorkloadResult[] = [];
   try {
     const platform = await startPlatform(cleanups, print);
     for (const workload of workloads.filter(({ name }) => only.includes(name))) {
       await warmUp(platform, workload);
       const measure = async (perSecond: number) => {
-        const held = await holdRate(platform, workload, { perSecond, warmUpMs, seconds });
-        print(describe(workload, held));
-        return held;
+        const result = await measureRate(platform, workload, { perSecond, warmUpMs, seconds });
+        print(describe(workload, result));
+        return result;
       };
       results.push({ workload, ...(await findHighestRate({ p99MsMax, measure })) });
     }
@@ -39,7 +39,7 @@ export async function measureAll(
   return results;
 }
 
-async function warmUp({ units, token }: Platform, workload: Workload): Promise<void> {
+async function warmUp({ units, token }: CapacityPlatform, workload: CapacityWorkload): Promise<void> {
   const client = createHttpClient(unitOf(units, workload).url);
   const endMs = performance.now() + firstWarmUpMs;
   let count = 0;
@@ -50,7 +50,7 @@ async function warmUp({ units, token }: Platform, workload: Workload): Promise<v
   client.close();
 }
 
-function unitOf(units: ReadonlyMap<string, Unit>, { unit }: Workload): Unit {
+function unitOf(units: ReadonlyMap<string, MeasuredUnit>, { unit }: CapacityWorkload): MeasuredUnit {
   const running = units.get(unit);
   if (!running) throw new Error(`${unit} does not run`);
   return running;
@@ -62,7 +62,11 @@ interface RateOptions {
   readonly seconds: number;
 }
 
-async function holdRate({ units, token }: Platform, workload: Workload, o: RateOptions): Promise<RateResult> {
+async function measureRate(
+  { units, token }: CapacityPlatform,
+  workload: CapacityWorkload,
+  o: RateOptions,
+): Promise<RateResult> {
   const client = createHttpClient(unitOf(units, workload).url);
   const load = startLoad({
     perSecond: o.perSecond,
@@ -88,7 +92,7 @@ async function holdRate({ units, token }: Platform, workload: Workload, o: RateO
 }
 
 /** CPU seconds by process, from the processes' metrics. */
-async function readCpu(units: ReadonlyMap<string, Unit>): Promise<ReadonlyMap<string, number>> {
+async function readCpu(units: ReadonlyMap<string, MeasuredUnit>): Promise<ReadonlyMap<string, number>> {
   const reading = [...units].map(async ([name, { adminUrl }]) => {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();
     return [name, Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1])] as const;
@@ -96,7 +100,7 @@ async function readCpu(units: ReadonlyMap<string, Unit>): Promise<ReadonlyMap<st
   return new Map(await Promise.all(reading));
 }
 
-function describe({ name }: Workload, { perSecond, p99Ms, failures, sendDelayMsMax }: RateResult): string {
+function describe({ name }: CapacityWorkload, { perSecond, p99Ms, failures, sendDelayMsMax }: RateResult): string {
   const sendDelay = `sent at most ${sendDelayMsMax.toFixed(0)} ms late`;
   return `${name}: ${perSecond}/s, p99 ${p99Ms.toFixed(1)} ms, ${failures} failed, ${sendDelay}`;
 }

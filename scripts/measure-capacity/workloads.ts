@@ -1,7 +1,7 @@
 import { limitAt, postAt, skuAt, userAt } from "../journey/seeded.ts";
 import type { HttpClientRequest } from "../processes/http-client.ts";
 
-export interface Workload {
+export interface CapacityWorkload {
   readonly name: string;
   /** The name of the process that receives the requests. */
   readonly unit: string;
@@ -28,7 +28,7 @@ const graphql = (query: string, variables: object, token: string): HttpClientReq
 /** Every fourth request reads a list, the others a single resource. */
 const mixed = (count: number, one: string, list: string) => (count % 4 === 3 ? `${list}?limit=${limitAt(count)}` : one);
 
-export const workloads: readonly Workload[] = [
+export const workloads: readonly CapacityWorkload[] = [
   {
     name: "users",
     unit: "users",

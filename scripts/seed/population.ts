@@ -9,7 +9,7 @@ export interface Table {
   readonly rows: () => Iterable<readonly Value[]>;
 }
 
-export interface Counts {
+export interface RowCounts {
   readonly users: number;
   readonly posts: number;
   readonly comments: number;
@@ -18,7 +18,7 @@ export interface Counts {
 }
 
 /** The number of rows at a scale. Scale 1 is 1,000 users; 100 is for load tests. */
-export function countsAt(scale: number): Counts {
+export function countsAt(scale: number): RowCounts {
   return {
     users: 1_000 * scale,
     posts: 10_000 * scale,
@@ -39,7 +39,7 @@ const demoUsers: readonly (readonly [name: string, role: string])[] = [
   ["Margaret Hamilton", "ADMIN"],
 ];
 
-export function usersTable({ users }: Counts): Table {
+export function usersTable({ users }: RowCounts): Table {
   return {
     name: "users",
     columns: ["id", "name", "email", "avatar_url", "role", "prefs", "created_at"],
@@ -63,7 +63,7 @@ function toUser(random: Random, id: number, users: number): readonly Value[] {
   return [id, name, email, avatar, role, random.next() < 0.8 ? prefs : null, instant(random, id / users)];
 }
 
-export function postsTable({ users, posts }: Counts): Table {
+export function postsTable({ users, posts }: RowCounts): Table {
   return {
     name: "posts",
     columns: ["id", "author_id", "title", "body", "status", "created_at", "updated_at", "published_at"],
@@ -86,7 +86,7 @@ function statusOfPost(id: number): "DRAFT" | "ARCHIVED" | "PUBLISHED" {
   return [13, 37, 61, 89].includes(number) ? "DRAFT" : [7, 43, 97].includes(number) ? "ARCHIVED" : "PUBLISHED";
 }
 
-export function commentsTable({ users, posts, comments }: Counts): Table {
+export function commentsTable({ users, posts, comments }: RowCounts): Table {
   return {
     name: "comments",
     columns: ["id", "post_id", "author_id", "body", "created_at", "edited_at", "deleted_at"],
@@ -118,13 +118,13 @@ function toComment(random: Random, id: number, age: number, users: number, posts
   ];
 }
 
-interface Product {
+interface SeedProduct {
   readonly sku: string;
   readonly currency: string;
   readonly priceMinor: number;
 }
 
-export function productsTable(counts: Counts): Table {
+export function productsTable(counts: RowCounts): Table {
   return {
     name: "products",
     columns: ["sku", "title", "price_minor", "currency", "stock", "post_id"],
@@ -139,7 +139,7 @@ export function productsTable(counts: Counts): Table {
   };
 }
 
-function productAt(number: number): Product {
+function productAt(number: number): SeedProduct {
   const currency = number % 10 === 0 ? "JPY" : number % 7 === 0 ? "USD" : "EUR";
   const amount = 5 + ((number * 37) % 60);
   return {
@@ -156,12 +156,12 @@ function publishedPost(random: Random, posts: number): number {
   }
 }
 
-interface Order {
+interface SeedOrder {
   readonly row: readonly Value[];
   readonly lines: readonly (readonly Value[])[];
 }
 
-export function ordersTable(counts: Counts): Table {
+export function ordersTable(counts: RowCounts): Table {
   return {
     name: "orders",
     columns: ["id", "customer_id", "status", "total_minor", "currency", "placed_at"],
@@ -171,7 +171,7 @@ export function ordersTable(counts: Counts): Table {
   };
 }
 
-export function orderLinesTable(counts: Counts): Table {
+export function orderLinesTable(counts: RowCounts): Table {
   return {
     name: "order_lines",
     columns: ["order_id", "sku", "quantity", "unit_price_minor"],
@@ -181,7 +181,7 @@ export function orderLinesTable(counts: Counts): Table {
   };
 }
 
-function* makeOrders(counts: Counts): Generator<Order> {
+function* makeOrders(counts: RowCounts): Generator<SeedOrder> {
   const random = createRandom(5);
   for (let number = 1; number <= counts.orders; number++) {
     const placed = instant(random, number / counts.orders);
@@ -196,7 +196,7 @@ function* makeOrders(counts: Counts): Generator<Order> {
 }
 
 /** Picks one to four different products with the same currency. */
-function pickProducts(random: Random, products: number): readonly Product[] {
+function pickProducts(random: Random, products: number): readonly SeedProduct[] {
   const first = productAt(random.skewed(products, 2));
   const chosen = new Map([[first.sku, first]]);
   for (let tries = random.integer(0, 3); tries > 0; tries--) {

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { copyRows } from "./copy.ts";
 import {
-  type Counts,
+  type RowCounts,
   commentsTable,
   countsAt,
   orderLinesTable,
@@ -25,7 +25,7 @@ export interface SeedOptions {
   progress(line: string): void;
 }
 
-const tablesOf: Readonly<Record<SeededService, (counts: Counts) => readonly Table[]>> = {
+const tablesOf: Readonly<Record<SeededService, (counts: RowCounts) => readonly Table[]>> = {
   users: (counts) => [usersTable(counts)],
   posts: (counts) => [postsTable(counts)],
   comments: (counts) => [commentsTable(counts)],
@@ -171,10 +171,10 @@ async function connected<T>(url: string | undefined, work: (client: pg.Client) =
   }
 }
 
-function describe(tables: readonly Table[], counts: Counts): string {
+function describe(tables: readonly Table[], counts: RowCounts): string {
   return tables
     .filter(({ name }) => name in counts)
-    .map(({ name }) => `${counts[name as keyof Counts].toLocaleString("en")} ${name}`)
+    .map(({ name }) => `${counts[name as keyof RowCounts].toLocaleString("en")} ${name}`)
     .join(", ");
 }
 

@@ -48,7 +48,7 @@ export function createBreakingChangeWarner({
   };
 }
 
-interface Comparison {
+interface BaseComparison {
   readonly base: GitBase;
   readonly before: GraphState;
   readonly now: GraphState;
@@ -61,7 +61,7 @@ async function describeBreakingChanges({
   before,
   now,
   root,
-}: Comparison): Promise<{ id: string; lines: string[] }> {
+}: BaseComparison): Promise<{ id: string; lines: string[] }> {
   const { findSchemaChanges } = await import("../../supergraph/changes/schema-changes.ts");
   const { acceptedChangesFile, judgeChanges, readAcceptedChanges } =
     await import("../../supergraph/changes/accepted-changes.ts");

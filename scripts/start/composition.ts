@@ -32,12 +32,12 @@ function baselineOf(schemas: Schemas): SchemaBaseline {
   return { name: "the last save that composed", isVerbatim: true, find };
 }
 
-export type MergedRoutes =
+export type RoutesContent =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly report: readonly string[] };
 
 /** Merges the services' REST routes into the text of routes.json. */
-export async function mergeRoutesFromDisk(root: string): Promise<MergedRoutes> {
+export async function mergeRoutesFromDisk(root: string): Promise<RoutesContent> {
   const { readRoutes } = await import("../../supergraph/routes/route-sources.ts");
   const { mergeRoutes, printRoutes } = await import("../../supergraph/routes/routes.ts");
   const merged = mergeRoutes(await readRoutes(root, subgraphs));

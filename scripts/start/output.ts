@@ -15,7 +15,7 @@ export interface OutputOptions {
   readonly now?: () => number;
 }
 
-export interface Output {
+export interface StartOutput {
   /** Prints one line of a part. A JSON log record is formatted for reading. */
   line(name: string, text: string): void;
   /** Prints text unchanged, without a name. */
@@ -47,7 +47,7 @@ export function createOutput({
   isColoured,
   names,
   now = performance.now.bind(performance),
-}: OutputOptions): Output {
+}: OutputOptions): StartOutput {
   const width = Math.max(...names.map((name) => name.length));
   const paint = (style: Style, text: string) => (isColoured ? styleText(style, text, { validateStream: false }) : text);
   const prefixes = new Map(

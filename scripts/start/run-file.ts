@@ -5,7 +5,7 @@ import { identifyProcess, isRunning, type ProcessIdentity } from "@tributary/kit
 import { StartError } from "./start-error.ts";
 
 /** The content of run.json: the supervisor that uses the data folder, and the processes that it started. */
-interface Run extends RunInfo {
+interface RunRecord extends RunInfo {
   readonly supervisor: ProcessIdentity;
   readonly parts: readonly PartIdentity[];
 }
@@ -77,14 +77,14 @@ function fileIn(dataDir: string): string {
 
 // Creates the file atomically (link), after a check that the supervisor in the previous file has ended. Returns the
 // processes in the previous file.
-function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): Run["parts"] {
+function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunInfo): RunRecord["parts"] {
   for (let attempt = 1; attempt <= acquireAttemptsMax; attempt++) {
     const before = readRun(file);
     if (before && isRunning(before.supervisor)) throw alreadyRunning(file, before.supervisor.pid);
     const parts = before?.parts ?? [];
     removeStaleFile(file, before);
     const temporary = `${file}.${process.pid}.tmp`;
-    writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies Run));
+    writeFileSync(temporary, JSON.stringify({ supervisor, parts, ...info } satisfies RunRecord));
     try {
       linkSync(temporary, file);
       return parts;
@@ -98,7 +98,7 @@ function replaceStaleFile(file: string, supervisor: ProcessIdentity, info: RunIn
 }
 
 // Another start may have replaced the stale file since it was read. Then the removed file is linked back.
-function removeStaleFile(file: string, before: Run | undefined): void {
+function removeStaleFile(file: string, before: RunRecord | undefined): void {
   const stale = `${file}.${process.pid}.stale`;
   try {
     renameSync(file, stale);
@@ -110,15 +110,15 @@ function removeStaleFile(file: string, before: Run | undefined): void {
   }
 }
 
-function replace(file: string, run: Run): void {
+function replace(file: string, run: RunRecord): void {
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, JSON.stringify(run));
   renameSync(temporary, file);
 }
 
-function readRun(file: string): Run | undefined {
+function readRun(file: string): RunRecord | undefined {
   try {
-    const run = JSON.parse(readFileSync(file, "utf8")) as Run;
+    const run = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
     return Array.isArray(run.parts) ? run : undefined;
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type StartOutput } from "./output.ts";
 import type { PartContext } from "./environments.ts";
 import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
@@ -23,7 +23,7 @@ export interface StartContextOptions {
 /** What all steps of one start use: ports, secrets, data folder, output, and the run file. */
 export interface StartContext {
   readonly partContext: PartContext;
-  readonly output: Output;
+  readonly output: StartOutput;
   readonly runFile: RunFile;
   /** Undefined when no part needs a database. */
   readonly postgresFolder: string | undefined;
@@ -60,7 +60,7 @@ export async function createStartContext(o: StartContextOptions, options: StartO
   }
 }
 
-async function endLeftovers(runFile: RunFile, postgresFolder: string, output: Output): Promise<void> {
+async function endLeftovers(runFile: RunFile, postgresFolder: string, output: StartOutput): Promise<void> {
   const names = await runFile.endLeftovers();
   if (names.length > 0) output.line("start", `ended processes that a killed start left running: ${names.join(", ")}`);
   await endLocalPostgresLeftover(postgresFolder, (line) => output.line("postgres", line));

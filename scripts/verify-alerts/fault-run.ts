@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExpectedAlert, Fault } from "./faults.ts";
-import type { Platform } from "./platform.ts";
+import type { AlertPlatform } from "./platform.ts";
 import type { NotificationReceiver, Notification } from "./notification-receiver.ts";
 import { docsFolder } from "./settings.ts";
 import type { Monitoring } from "./monitoring.ts";
@@ -25,7 +25,7 @@ export interface FaultOutcome {
 }
 
 export interface AlertSetup {
-  readonly platform: Platform;
+  readonly platform: AlertPlatform;
   readonly monitoring: Monitoring;
   readonly receiver: NotificationReceiver;
   readonly isControl: boolean;

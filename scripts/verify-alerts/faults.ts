@@ -4,7 +4,7 @@ import pg from "pg";
 import { postAt } from "../journey/seeded.ts";
 import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
 import { startLoad } from "../processes/open-loop.ts";
-import { type Platform, supergraphSource, type UnitName } from "./platform.ts";
+import { type AlertPlatform, supergraphSource, type UnitName } from "./platform.ts";
 
 /** An alert with the label `unit`. A unit is a service, the gateway or the REST proxy. */
 export type ExpectedAlert = readonly [alert: string, unit: UnitName];
@@ -13,7 +13,7 @@ export interface Fault {
   readonly name: string;
   readonly description: string;
   /** Causes the fault. @returns a function that undoes it. */
-  inject(platform: Platform): Promise<Undo>;
+  inject(platform: AlertPlatform): Promise<Undo>;
   /** Alerts of which Alertmanager must notify a receiver. */
   readonly notified: readonly ExpectedAlert[];
   /** Alerts that must fire without a notification, because Alertmanager's inhibition rules suppress them. */
@@ -184,12 +184,12 @@ export const faults: readonly Fault[] = [
 
 export const faultNames: readonly string[] = faults.map(({ name }) => name);
 
-async function kill(processes: Platform["units"][UnitName]): Promise<Undo> {
+async function kill(processes: AlertPlatform["units"][UnitName]): Promise<Undo> {
   await Promise.all(processes.map((process) => process.end("SIGKILL")));
   return () => Promise.all(processes.map((process) => process.start()));
 }
 
-async function setResponses(faultProxy: Platform["faultProxy"], mode: "500" | "html"): Promise<Undo> {
+async function setResponses(faultProxy: AlertPlatform["faultProxy"], mode: "500" | "html"): Promise<Undo> {
   faultProxy.respondWith(mode);
   return async () => faultProxy.respondWith("service");
 }
@@ -212,7 +212,7 @@ async function load(url: string, createRequest: (count: number) => HttpClientReq
 const commentsOfPost = "query ($id: ID!) { post(id: $id) { comments(first: 3) { body } } }";
 
 /** Locks the table, and sends more requests than the pool has connections, so that all of them wait. */
-async function lockComments({ databaseUrls, graphqlUrl, token }: Platform): Promise<Undo> {
+async function lockComments({ databaseUrls, graphqlUrl, token }: AlertPlatform): Promise<Undo> {
   const locker = new pg.Client({ connectionString: databaseUrls.comments });
   await locker.connect();
   await locker.query("begin; lock table comments in access exclusive mode");

@@ -5,7 +5,7 @@ import { faultNames } from "./faults.ts";
 export const outageName = "short-outage";
 const partNames: readonly string[] = [outageName, ...faultNames];
 
-export interface VerifyOptions {
+export interface AlertCheckOptions {
   /** The request rate through gateway and REST proxy together. */
   readonly perSecond: number;
   /** Names of faults, or `short-outage`. */
@@ -38,7 +38,7 @@ platform is slow, and alerts report it.
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): AlertCheckOptions | undefined {
   try {
     const text = { type: "string" } as const;
     const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHttpClient, type HttpClientRequest } from "../processes/http-client.ts";
-import type { Platform } from "./platform.ts";
+import type { AlertPlatform } from "./platform.ts";
 import type { Monitoring } from "./monitoring.ts";
 
 /** What clients observed: the number of requests, and of failed ones. */
@@ -92,7 +92,7 @@ const pollMs = 100;
 const recordedMs = 45_000;
 
 /** Runs an outage of 4 s on a platform without earlier requests, after Prometheus has scraped every target once. */
-export async function runOutage(platform: Platform, monitoring: Monitoring): Promise<readonly RecordedRatio[]> {
+export async function runOutage(platform: AlertPlatform, monitoring: Monitoring): Promise<readonly RecordedRatio[]> {
   const targets = Object.values(platform.units).flat().length;
   while ((await monitoring.targetsUp()) < targets) await sleep(pollMs);
   const setFailing = (isFailing: boolean) => platform.faultProxy.respondWith(isFailing ? "500" : "service");

@@ -16,14 +16,14 @@ export type UnitName = ServiceName | "gateway" | "rest-proxy";
 type Environment = Readonly<Record<string, string>>;
 
 /** A process of a unit (a service, the gateway or the REST proxy). */
-interface Unit extends Service {
+interface UnitProcess extends Service {
   /** Host and port of its metrics. */
   readonly admin: string;
 }
 
-export interface Platform {
+export interface AlertPlatform {
   /** Two processes of posts, one of each other unit. */
-  readonly units: Readonly<Record<UnitName, readonly Unit[]>>;
+  readonly units: Readonly<Record<UnitName, readonly UnitProcess[]>>;
   /** The proxy in front of comments. Prometheus scrapes comments directly. */
   readonly faultProxy: FaultProxy;
   readonly postgres: { stop(): Promise<void>; start(): Promise<void> };
@@ -36,7 +36,7 @@ export interface Platform {
   readonly token: string;
 }
 
-export interface PlatformOptions {
+export interface AlertPlatformOptions {
   readonly folder: string;
   readonly logs: string | undefined;
   /** Receives functions that stop what was started; call them in reverse order. */
@@ -48,7 +48,7 @@ export const supergraphSource = join(supergraphFolder, "supergraph.graphql");
 const tokenTtlSeconds = 7_200;
 
 /** Starts the platform's processes with seeded databases, and with metrics as in production. */
-export async function startPlatform({ folder, logs, cleanups }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({ folder, logs, cleanups }: AlertPlatformOptions): Promise<AlertPlatform> {
   const startUnit = createUnitStarter(logs, cleanups);
   const issuer = await startTestIssuer();
   cleanups.push(() => issuer.stop());
@@ -80,7 +80,7 @@ export async function startPlatform({ folder, logs, cleanups }: PlatformOptions)
   };
 }
 
-type StartUnit = (folder: ServiceFolder, environment: Environment) => Promise<Unit>;
+type StartUnit = (folder: ServiceFolder, environment: Environment) => Promise<UnitProcess>;
 
 function createUnitStarter(logs: string | undefined, cleanups: (() => unknown)[]): StartUnit {
   if (logs !== undefined) mkdirSync(logs, { recursive: true });
@@ -117,7 +117,7 @@ async function startServices(
   { issuer, audience, jwksUrl }: TestIssuer,
   cleanups: (() => unknown)[],
 ) {
-  const start = async (name: ServiceName, count: number): Promise<readonly Unit[]> => {
+  const start = async (name: ServiceName, count: number): Promise<readonly UnitProcess[]> => {
     const identity = { ISSUER: issuer, AUDIENCE: audience, JWKS_URL: jwksUrl };
     const environment = { ...identity, DATABASE_URL: databaseUrls[name] };
     await migrateService(`services/${name}`, environment);
@@ -128,7 +128,7 @@ async function startServices(
   const faultProxyPort = await pickFreePort();
   const faultProxy = await startFaultProxy(faultProxyPort, comments[0]?.url ?? "");
   cleanups.push(() => faultProxy.stop());
-  const urlsOf = (units: readonly Unit[]) => units.map(({ url }) => url);
+  const urlsOf = (units: readonly UnitProcess[]) => units.map(({ url }) => url);
   const commentsUrls = [`http://127.0.0.1:${faultProxyPort}`];
   const addresses = { USERS: urlsOf(users), POSTS: urlsOf(posts), COMMENTS: commentsUrls, ORDERS: urlsOf(orders) };
   return { services: { users, posts, comments, orders }, faultProxy, addresses };

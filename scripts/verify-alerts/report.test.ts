@@ -15,14 +15,14 @@ const notified: AlertOutcome = {
 };
 const missed: AlertOutcome = { ...notified, receiver: undefined, afterMs: undefined, resolvedAfterMs: undefined };
 const inhibited: AlertOutcome = { ...missed, alert: "ServiceFails", expectation: "inhibited", afterMs: 9_000 };
-const asked: QueryResult = { source: "gateway, CPU", expr: "up", dataFrom: "healthy", error: undefined };
+const queryResult: QueryResult = { source: "gateway, CPU", expr: "up", dataFrom: "healthy", error: undefined };
 const fault = { name: "unit-down", description: "posts is killed" };
 const good: VerifiedAlerts = {
   checks: [{ name: "promtool takes it", passed: true, output: "" }],
   ratios: [{ level: "gateway completeness", ratio: 0.31, observed: { count: 300, failed: 100 } }],
   falseAlarms: [],
   outcomes: [{ fault, alerts: [notified, inhibited] }],
-  queryResults: [asked],
+  queryResults: [queryResult],
 };
 const withOutcome = (alert: AlertOutcome): Partial<VerifiedAlerts> => ({ outcomes: [{ fault, alerts: [alert] }] });
 
@@ -54,8 +54,8 @@ test.each<[string, Partial<VerifiedAlerts>]>([
   ["an unexpected alert", withOutcome({ ...notified, expectation: "unexpected" })],
   ["an alert without a runbook page", withOutcome({ ...notified, runbookProblem: "404" })],
   ["an alert that does not resolve", withOutcome({ ...notified, resolvedAfterMs: undefined })],
-  ["a query without data", { queryResults: [{ ...asked, dataFrom: "never" }] }],
-  ["a query that Prometheus rejects", { queryResults: [{ ...asked, dataFrom: "never", error: "parse error" }] }],
+  ["a query without data", { queryResults: [{ ...queryResult, dataFrom: "never" }] }],
+  ["a query that Prometheus rejects", { queryResults: [{ ...queryResult, dataFrom: "never", error: "parse error" }] }],
   ["no queries", { queryResults: [] }],
 ])("%s fails", (_, verified) => {
   expect(run(verified)).toMatchObject({ passed: false, text: expect.stringContaining("FAIL") });
@@ -72,7 +72,7 @@ test("the slow burn alert, whose windows are hours, need neither fire nor resolv
 });
 
 test("if not all faults run, a query must be valid, but need not return data", () => {
-  const silent: QueryResult = { ...asked, dataFrom: "never" };
+  const silent: QueryResult = { ...queryResult, dataFrom: "never" };
   expect(run({ queryResults: [silent] }, false, ["unit-down"]).passed).toBe(true);
   expect(run({ queryResults: [{ ...silent, error: "parse error" }] }, false, ["unit-down"]).passed).toBe(false);
 });

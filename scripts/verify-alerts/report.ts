@@ -1,5 +1,5 @@
 import { faultNames } from "./faults.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { AlertCheckOptions } from "./options.ts";
 import { slowBurnAlert, type FaultOutcome, type AlertOutcome } from "./fault-run.ts";
 import { isRatioOf, type RecordedRatio } from "./outage.ts";
 import type { QueryResult } from "./queries.ts";
@@ -20,7 +20,7 @@ type Claim = readonly [claim: string, holds: boolean];
 type Print = (line: string) => void;
 
 /** Prints the result of each check. @returns whether all checks passed. */
-export function report(verified: VerifiedAlerts, { control, only }: VerifyOptions, print: Print): boolean {
+export function report(verified: VerifiedAlerts, { control, only }: AlertCheckOptions, print: Print): boolean {
   const hasAllFaults = faultNames.every((name) => only.includes(name));
   const hasFaults = only.some((name) => faultNames.includes(name));
   const queryClaims = hasFaults ? [queryClaim(verified, hasAllFaults, print)] : [];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic } from "../journey/traffic.ts";
 import { checkFiles } from "./file-checks.ts";
 import { faults } from "./faults.ts";
-import { outageName, type VerifyOptions } from "./options.ts";
+import { outageName, type AlertCheckOptions } from "./options.ts";
 import { runOutage, type RecordedRatio } from "./outage.ts";
 import { startPlatform } from "./platform.ts";
 import { type FaultOutcome, runFault, type AlertSetup } from "./fault-run.ts";
@@ -25,7 +25,7 @@ const requestTimeoutMs = 30_000;
 
 /** Starts the processes, runs all checks, and stops the processes. */
 export async function runAlerts(
-  options: VerifyOptions,
+  options: AlertCheckOptions,
   programs: MonitoringPrograms,
   print: Print,
 ): Promise<VerifiedAlerts> {
@@ -39,7 +39,7 @@ export async function runAlerts(
 }
 
 async function verifyAlerts(
-  options: VerifyOptions,
+  options: AlertCheckOptions,
   programs: MonitoringPrograms,
   cleanups: Cleanups,
   print: Print,
@@ -57,7 +57,7 @@ const noFaults = { falseAlarms: [], outcomes: [], queryResults: [] };
 
 /** Runs on a separate platform with unshortened intervals, so that the whole outage lies between two scrapes. */
 async function verifyOutage(
-  options: VerifyOptions,
+  options: AlertCheckOptions,
   programs: MonitoringPrograms,
   cleanups: Cleanups,
 ): Promise<readonly RecordedRatio[]> {
@@ -74,7 +74,7 @@ async function runCleanups(cleanups: Cleanups): Promise<void> {
   for (let cleanUp = cleanups.pop(); cleanUp; cleanUp = cleanups.pop()) await cleanUp();
 }
 
-async function runFaults(options: VerifyOptions, programs: MonitoringPrograms, cleanups: Cleanups, print: Print) {
+async function runFaults(options: AlertCheckOptions, programs: MonitoringPrograms, cleanups: Cleanups, print: Print) {
   const { perSecond, only, control } = options;
   const setup = await setUp(options, programs, cleanups);
   const { platform, receiver, monitoring } = setup;
@@ -98,7 +98,7 @@ async function runFaults(options: VerifyOptions, programs: MonitoringPrograms, c
 }
 
 async function setUp(
-  { logs, control }: VerifyOptions,
+  { logs, control }: AlertCheckOptions,
   programs: MonitoringPrograms,
   cleanups: Cleanups,
   factor?: number,

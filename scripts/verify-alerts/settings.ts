@@ -33,7 +33,7 @@ export function writeAlertmanagerSettings(folder: string, receiverUrl: (receiver
   return file;
 }
 
-export interface Addresses {
+export interface PrometheusAddresses {
   /** Hosts and ports of each unit's metrics. */
   readonly targets: Readonly<Record<string, readonly string[]>>;
   readonly alertmanager: string;
@@ -46,7 +46,7 @@ export interface Addresses {
  * thirtieth of the regular timeout would test the speed of this machine.
  * @returns the file, and compose's flags without those for files.
  */
-export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: Addresses) {
+export function writePrometheusSettings(folder: string, { targets, alertmanager, factor }: PrometheusAddresses) {
   const original = readYaml(join(observabilityFolder, "prometheus.yml")) as PrometheusSettings;
   const settings = {
     ...original,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface CacheSuiteOptions {
   /** Bypasses the cache, to prove that the tests fail without it. */
   readonly control: boolean;
   /** The id of the one test to run. */
@@ -17,7 +17,7 @@ which runs alone in front of the suite's origin. Compares the failures with scri
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): CacheSuiteOptions | undefined {
   try {
     const options = { only: { type: "string" }, control: { type: "boolean", default: false } } as const;
     const { only, control } = parseArgs({ args: [...args], options }).values;

@@ -4,14 +4,14 @@ import type { SuiteResults, SuiteTest } from "./suite.ts";
  * `setup`: the requests that prepare the test did not succeed. `dependency`: a test on which it depends did not pass, so its result has no
  * meaning. `not-run`: the test is for browsers.
  */
-export type Outcome = "pass" | "fail" | "setup" | "dependency" | "not-run";
+export type SuiteTestOutcome = "pass" | "fail" | "setup" | "dependency" | "not-run";
 
 /** The outcome of each test by id, as the suite defines it. */
-export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): ReadonlyMap<string, Outcome> {
+export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): ReadonlyMap<string, SuiteTestOutcome> {
   const byId = new Map(tests.map((test) => [test.id, test]));
-  const outcomes = new Map<string, Outcome>();
+  const outcomes = new Map<string, SuiteTestOutcome>();
 
-  function outcomeOf(id: string): Outcome {
+  function outcomeOf(id: string): SuiteTestOutcome {
     const known = outcomes.get(id);
     if (known) return known;
     const outcome = determine(byId.get(id), results[id]);
@@ -19,7 +19,7 @@ export function toOutcomes(tests: readonly SuiteTest[], results: SuiteResults): 
     return outcome;
   }
 
-  function determine(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): Outcome {
+  function determine(test: SuiteTest | undefined, result: SuiteResults[string] | undefined): SuiteTestOutcome {
     if (!test || result === undefined) return "not-run";
     if (test.dependsOn.some((id) => outcomeOf(id) !== "pass")) return "dependency";
     if (result === true) return "pass";

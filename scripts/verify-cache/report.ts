@@ -1,5 +1,5 @@
 import type { KnownFailure } from "./known-failures.ts";
-import { type Outcome, toOutcomes } from "./outcomes.ts";
+import { type SuiteTestOutcome, toOutcomes } from "./outcomes.ts";
 import type { SuiteResults, SuiteTest } from "./suite.ts";
 
 const kinds = ["required", "optimal", "check"] as const;
@@ -34,7 +34,7 @@ export function report(
 /** Unknown failures, and known failures that do not fail. Tests that were not counted because of a dependency are ignored. */
 function findChanges(
   tests: readonly SuiteTest[],
-  outcomes: ReadonlyMap<string, Outcome>,
+  outcomes: ReadonlyMap<string, SuiteTestOutcome>,
   known: readonly KnownFailure[],
   results: SuiteResults,
 ): readonly string[] {

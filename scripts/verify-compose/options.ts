@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface ComposeCheckOptions {
   /** The request rate through gateway and REST proxy together. */
   readonly perSecond: number;
   /** Containers are killed instead of stopped, to prove that failed requests are found. */
@@ -23,7 +23,7 @@ skipped.
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): ComposeCheckOptions | undefined {
   try {
     const options = { "per-second": { type: "string" }, control: { type: "boolean", default: false } } as const;
     const { "per-second": number = String(perSecondDefault), control } = parseArgs({ args: [...args], options }).values;

@@ -10,10 +10,10 @@ import { findCompose } from "./requirements.ts";
 export const services = ["users", "posts", "comments", "orders"] as const;
 /** The parts with published ports. */
 export const publicParts = ["gateway", "rest-proxy"] as const;
-type Part = (typeof services)[number] | (typeof publicParts)[number];
+type ComposePart = (typeof services)[number] | (typeof publicParts)[number];
 
 const portOf: Readonly<Record<string, number>> = { gateway: 4000, "rest-proxy": 4010, issuer: 4020 };
-const replicasOf: Readonly<Record<Part, number>> = {
+const replicasOf: Readonly<Record<ComposePart, number>> = {
   users: 2,
   posts: 3,
   comments: 2,
@@ -86,7 +86,7 @@ export async function readPublicUrl({ name }: Project, part: (typeof publicParts
 /** Scales parts to the given numbers of replicas, by default all parts. The jobs do not run again. */
 export async function scale(
   project: Project,
-  replicas: Readonly<Partial<Record<Part, number>>> = replicasOf,
+  replicas: Readonly<Partial<Record<ComposePart, number>>> = replicasOf,
 ): Promise<void> {
   const scales = Object.entries(replicas).flatMap(([part, count]) => ["--scale", `${part}=${count}`]);
   await project.compose("up", "--detach", "--no-deps", "--no-recreate", ...scales, ...Object.keys(replicas));
@@ -94,7 +94,7 @@ export async function scale(
 
 export async function listParts(
   { name }: Project,
-  parts: readonly Part[],
+  parts: readonly ComposePart[],
 ): Promise<ReadonlyMap<string, readonly Container[]>> {
   const listed = await Promise.all(parts.map(async (part) => [part, await listContainers(name, part)] as const));
   await Promise.all(listed.flatMap(([, containers]) => containers.map(waitUntilHealthy)));

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { LoadReport } from "../processes/open-loop.ts";
-import type { Step } from "../verify-rolling/steps.ts";
+import type { RestartStep } from "../verify-rolling/steps.ts";
 import { type ComposeOutcome, report } from "./report.ts";
 
 const none: LoadReport = { count: 10, latenciesMs: [1], sendDelayMsMax: 0, failures: new Map() };
 const failing: LoadReport = { ...none, failures: new Map([["502", 2]]) };
 const traffic = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
-const restarted: Step = { kind: "restarted", name: "posts 1", report: traffic, exitCode: 0, writesInFlight: 0 };
-const killed: Step = { ...restarted, kind: "killed", exitCode: null, writesInFlight: 2 };
-const frozen: Step = { ...killed, kind: "frozen", writesInFlight: 0, recoveredMs: 50_000 };
+const restarted: RestartStep = { kind: "restarted", name: "posts 1", report: traffic, exitCode: 0, writesInFlight: 0 };
+const killed: RestartStep = { ...restarted, kind: "killed", exitCode: null, writesInFlight: 2 };
+const frozen: RestartStep = { ...killed, kind: "frozen", writesInFlight: 0, recoveredMs: 50_000 };
 const image = { name: "users", addedMb: 31, addedMbMax: 100, faults: [] };
 const good: ComposeOutcome = {
   images: [image],

@@ -1,8 +1,8 @@
-import type { Audit } from "../journey/audit.ts";
+import type { CommentAudit } from "../journey/audit.ts";
 import type { Stream } from "../journey/traffic.ts";
-import { countFailures, countRequests, type Step, sum } from "../verify-rolling/steps.ts";
+import { countFailures, countRequests, type RestartStep, sum } from "../verify-rolling/steps.ts";
 import type { ImageCheck } from "./images.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { ComposeCheckOptions } from "./options.ts";
 import { isFair, type TrafficShare } from "./traffic-shares.ts";
 
 export interface ComposeOutcome {
@@ -13,8 +13,8 @@ export interface ComposeOutcome {
   /** Whether a second start of the seed job left the data unchanged. */
   readonly isDataKept: boolean;
   readonly shares: readonly TrafficShare[];
-  readonly steps: readonly Step[];
-  readonly audit: Audit;
+  readonly steps: readonly RestartStep[];
+  readonly audit: CommentAudit;
 }
 
 type Claim = readonly [claim: string, holds: boolean];
@@ -30,7 +30,11 @@ const frozenFailuresMax = 40;
 const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 
 /** Prints the result of each check. @returns whether all checks passed. */
-export function report(outcome: ComposeOutcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
+export function report(
+  outcome: ComposeOutcome,
+  { control }: ComposeCheckOptions,
+  print: (line: string) => void,
+): boolean {
   print("");
   for (const fault of outcome.journey.faults) print(`  ${fault}`);
   const claims = control ? controlClaims(outcome) : [...imageAndStartClaims(outcome), ...restartClaims(outcome)];

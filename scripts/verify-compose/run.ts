@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
 import type { Balancer } from "../processes/balancer.ts";
-import { countFailures, describeStep, type Step, stepsHead } from "../verify-rolling/steps.ts";
+import { countFailures, describeStep, type RestartStep, stepsHead } from "../verify-rolling/steps.ts";
 import { tryCommand } from "./command.ts";
 import {
   type Container,
@@ -15,7 +15,7 @@ import {
   waitUntilRestarted,
 } from "./containers.ts";
 import { describeImage, readImages } from "./images.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { ComposeCheckOptions } from "./options.ts";
 import {
   balance,
   publicParts,
@@ -51,7 +51,7 @@ const rotationPollMs = 50;
 const requestTimeoutMs = 35_000;
 
 /** Runs all checks in a separate Compose project, and removes the project. */
-export async function runCompose(options: VerifyOptions, print: Print): Promise<ComposeOutcome> {
+export async function runCompose(options: ComposeCheckOptions, print: Print): Promise<ComposeOutcome> {
   const project = await openProject();
   const interrupted = waitForInterruption();
   try {
@@ -62,7 +62,7 @@ export async function runCompose(options: VerifyOptions, print: Print): Promise<
   }
 }
 
-async function verifyProject(project: Project, options: VerifyOptions, print: Print): Promise<ComposeOutcome> {
+async function verifyProject(project: Project, options: ComposeCheckOptions, print: Print): Promise<ComposeOutcome> {
   const printWithDuration = createDurationPrinter(print);
   await project.compose("build");
   printWithDuration("the images are built");
@@ -113,7 +113,7 @@ async function verifyProject(project: Project, options: VerifyOptions, print: Pr
   }
 }
 
-interface RestartContext extends VerifyOptions {
+interface RestartContext extends ComposeCheckOptions {
   readonly project: Project;
   readonly replicas: ReadonlyMap<string, readonly Container[]>;
   readonly entries: ReadonlyMap<string, readonly Container[]>;
@@ -123,10 +123,10 @@ interface RestartContext extends VerifyOptions {
   readonly print: Print;
 }
 
-async function restartAll(o: RestartContext): Promise<readonly Step[]> {
+async function restartAll(o: RestartContext): Promise<readonly RestartStep[]> {
   const { traffic, replicas, entries, balancers, control, print } = o;
-  const steps: Step[] = [];
-  const record = (step: Step) => {
+  const steps: RestartStep[] = [];
+  const record = (step: RestartStep) => {
     steps.push(step);
     print(describeStep(step));
   };
@@ -146,10 +146,10 @@ async function restartAll(o: RestartContext): Promise<readonly Step[]> {
 }
 
 /** Before the restarts no request may fail. Repeated up to ten times, because the machine may still be busy with the start. */
-async function measureBaseline(traffic: Traffic, print: Print): Promise<Step> {
+async function measureBaseline(traffic: Traffic, print: Print): Promise<RestartStep> {
   for (let tries = 1; ; tries++) {
     await sleep(baselineMs);
-    const step: Step = {
+    const step: RestartStep = {
       kind: "baseline",
       name: "none",
       report: await traffic.next(),
@@ -174,7 +174,7 @@ function inRestartOrder(replicas: RestartContext["replicas"]): readonly Containe
 }
 
 /** Like one step of a rollout: stops the container, starts it, and waits until it is healthy. */
-async function restart(container: Container, balancer: Balancer | undefined, o: RestartContext): Promise<Step> {
+async function restart(container: Container, balancer: Balancer | undefined, o: RestartContext): Promise<RestartStep> {
   if (o.control) await killContainer(container);
   const exitCode = o.control ? null : await stopContainer(container);
   await startContainer(container);
@@ -184,7 +184,7 @@ async function restart(container: Container, balancer: Balancer | undefined, o: 
   return { kind: "restarted", name: container.name, report, exitCode, writesInFlight: 0 };
 }
 
-async function kill(container: Container, traffic: Traffic): Promise<Step> {
+async function kill(container: Container, traffic: Traffic): Promise<RestartStep> {
   const writesInFlight = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   await killContainer(container);
   await sleep(downMs);
@@ -194,7 +194,7 @@ async function kill(container: Container, traffic: Traffic): Promise<Step> {
 }
 
 /** The process is stopped (SIGSTOP) until its health check ends it, and Docker's restart policy starts it again. */
-async function freeze(container: Container, traffic: Traffic): Promise<Step> {
+async function freeze(container: Container, traffic: Traffic): Promise<RestartStep> {
   const restarts = await countRestarts(container);
   const startMs = performance.now();
   await freezeProcess(container);
@@ -206,7 +206,7 @@ async function freeze(container: Container, traffic: Traffic): Promise<Step> {
 }
 
 /** Scales posts down by one replica. */
-async function scaleDown({ project, traffic }: RestartContext): Promise<Step> {
+async function scaleDown({ project, traffic }: RestartContext): Promise<RestartStep> {
   await scale(project, { posts: 2 });
   await sleep(dnsRefreshMs);
   const remaining = await listContainers(project.name, "posts");

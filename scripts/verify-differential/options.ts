@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface DifferentialOptions {
   /** The total, distributed over the cases; half with plain and half with colliding aliases. */
   readonly operations: number;
   readonly seed: number;
@@ -26,7 +26,7 @@ valid against the schema of the subgraph that receives it. A difference is print
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): DifferentialOptions | undefined {
   const options = {
     operations: { type: "string", default: String(operationsDefault) },
     seed: { type: "string", default: String(seedDefault) },

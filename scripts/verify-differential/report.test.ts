@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { report } from "./report.ts";
-import type { Outcome } from "./run.ts";
+import type { CaseOutcome } from "./run.ts";
 
 const options = { operations: 100, seed: 7, animal: "", control: false };
-const equal: Outcome = { name: "keys", comparedCount: 50, differences: [], tookMs: 1_500 };
+const equal: CaseOutcome = { name: "keys", comparedCount: 50, differences: [], tookMs: 1_500 };
 const difference = { operation: { query: "{ a }" }, what: "data", answer: null, wanted: 1 };
-const different: Outcome = { name: "requires", comparedCount: 1_050, differences: [difference], tookMs: 500 };
+const different: CaseOutcome = { name: "requires", comparedCount: 1_050, differences: [difference], tookMs: 500 };
 
 test("it passes without differences, and prints the number of operations", () => {
   const { passed, lines } = runReport([equal]);
@@ -29,7 +29,7 @@ test("the control passes only if it finds differences", () => {
   expect(runReport([different], { ...options, control: true }).passed).toBe(true);
 });
 
-function runReport(outcomes: readonly Outcome[], reportOptions = options) {
+function runReport(outcomes: readonly CaseOutcome[], reportOptions = options) {
   const lines: string[] = [];
   const passed = report(outcomes, reportOptions, (line) => void lines.push(line));
   return { passed, lines };

@@ -1,8 +1,12 @@
-import type { VerifyOptions } from "./options.ts";
-import type { Outcome } from "./run.ts";
+import type { DifferentialOptions } from "./options.ts";
+import type { CaseOutcome } from "./run.ts";
 
 /** Prints the result of each case and of the check. @returns whether the check passed. */
-export function report(outcomes: readonly Outcome[], options: VerifyOptions, print: (line: string) => void): boolean {
+export function report(
+  outcomes: readonly CaseOutcome[],
+  options: DifferentialOptions,
+  print: (line: string) => void,
+): boolean {
   print("");
   for (const { name, comparedCount, differences, tookMs } of outcomes) {
     const result = differences.length > 0 ? `different: ${differences.map(({ what }) => what).join(", ")}` : "equal";

@@ -8,10 +8,10 @@ import {
   findDifference,
 } from "../../gateway/test/differential/differential.ts";
 import { startAnimal } from "../../gateway/test/differential/start-case.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { DifferentialOptions } from "./options.ts";
 
 /** The result of one case. */
-export interface Outcome {
+export interface CaseOutcome {
   readonly name: string;
   /** The number of compared operations, including those that were tried to find a smaller one. */
   readonly comparedCount: number;
@@ -20,10 +20,13 @@ export interface Outcome {
 }
 
 /** Runs the cases one after the other. Differences are printed when they are found. */
-export async function runAnimals(options: VerifyOptions, print: (line: string) => void): Promise<readonly Outcome[]> {
+export async function runAnimals(
+  options: DifferentialOptions,
+  print: (line: string) => void,
+): Promise<readonly CaseOutcome[]> {
   const selected = animals.filter(({ name }) => name.includes(options.animal));
   const operationCount = Math.ceil(options.operations / selected.length / 2);
-  const outcomes: Outcome[] = [];
+  const outcomes: CaseOutcome[] = [];
   for (const animal of selected) {
     const outcome = await runAnimal(animal, operationCount, options);
     outcomes.push(outcome);
@@ -33,7 +36,11 @@ export async function runAnimals(options: VerifyOptions, print: (line: string) =
   return outcomes;
 }
 
-async function runAnimal(animal: Animal, operationCount: number, { seed, control }: VerifyOptions): Promise<Outcome> {
+async function runAnimal(
+  animal: Animal,
+  operationCount: number,
+  { seed, control }: DifferentialOptions,
+): Promise<CaseOutcome> {
   const startedMs = performance.now();
   let comparedCount = 0;
   const compare: Compare = (...about) => {

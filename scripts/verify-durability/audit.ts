@@ -1,7 +1,7 @@
 import type { ConfirmedOrder, Line } from "./buyers.ts";
 import type { Cluster } from "./cluster.ts";
 
-export interface Audit {
+export interface OrderAudit {
   readonly confirmed: number;
   /** Confirmed orders that the database does not contain. */
   readonly lost: number;
@@ -26,7 +26,7 @@ export async function auditOrders(
   cluster: Cluster,
   confirmed: readonly ConfirmedOrder[],
   initialStock: number,
-): Promise<Audit> {
+): Promise<OrderAudit> {
   const stored = await cluster.query<StoredOrder>(
     `select o.id, o.customer_id as "customerId", json_agg(json_build_object('sku', l.sku, 'qty', l.quantity) order by l.sku) as lines
       from orders o left join order_lines l on l.order_id = o.id group by o.id`,

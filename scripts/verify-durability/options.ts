@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface DurabilityOptions {
   /** In each round the service is killed once, and PostgreSQL once. */
   readonly rounds: number;
   /** Runs with synchronous_commit = off, to prove that the check finds lost orders. */
@@ -20,7 +20,7 @@ it is confirmed. Then every confirmed order must be in the database exactly once
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): DurabilityOptions | undefined {
   try {
     const options = { rounds: { type: "string" }, control: { type: "boolean", default: false } } as const;
     const { rounds = String(roundsDefault), control } = parseArgs({ args: [...args], options }).values;

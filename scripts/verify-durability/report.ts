@@ -1,8 +1,8 @@
-import type { VerifyOptions } from "./options.ts";
+import type { DurabilityOptions } from "./options.ts";
 import type { DurabilityOutcome } from "./run.ts";
 
 /** Prints the counts and the result of each check. @returns whether all checks passed. */
-export function report(outcome: DurabilityOutcome, options: VerifyOptions, print: (line: string) => void): boolean {
+export function report(outcome: DurabilityOutcome, options: DurabilityOptions, print: (line: string) => void): boolean {
   const { serviceRestartMs, postgresRestartMs } = outcome;
   const rows: readonly (readonly [string, number])[] = [
     ["kills of the service", serviceRestartMs.length],
@@ -28,7 +28,7 @@ export function report(outcome: DurabilityOutcome, options: VerifyOptions, print
   return failed === 0;
 }
 
-type Check = readonly [claim: string, holds: boolean];
+type ReportedCheck = readonly [claim: string, holds: boolean];
 
 function durabilityChecks({
   confirmed,
@@ -37,7 +37,7 @@ function durabilityChecks({
   changed,
   stockWrong,
   recordsWrong,
-}: DurabilityOutcome): readonly Check[] {
+}: DurabilityOutcome): readonly ReportedCheck[] {
   return [
     ["orders were confirmed", confirmed > 0],
     ["no confirmed order is lost", lost === 0],
@@ -49,7 +49,7 @@ function durabilityChecks({
 }
 
 /** Without synchronous commit PostgreSQL loses whole transactions, never parts, so the stock must match the orders here too. */
-function controlChecks({ lost, stockWrong, recordsWrong }: DurabilityOutcome): readonly Check[] {
+function controlChecks({ lost, stockWrong, recordsWrong }: DurabilityOutcome): readonly ReportedCheck[] {
   return [
     ["the control finds confirmed orders that are lost", lost > 0],
     ["the remaining data is consistent", stockWrong === 0 && recordsWrong === 0],

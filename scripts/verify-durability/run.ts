@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer";
-import { type Audit, auditOrders } from "./audit.ts";
+import { type OrderAudit, auditOrders } from "./audit.ts";
 import { type Buyers, startBuyers } from "./buyers.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { DurabilityOptions } from "./options.ts";
 import { type Service, startService } from "../processes/service.ts";
 
-export interface DurabilityOutcome extends Audit {
+export interface DurabilityOutcome extends OrderAudit {
   readonly retries: number;
   readonly replayed: number;
   /** The durations of the restarts until the process was ready, in milliseconds. */
@@ -30,7 +30,7 @@ const killDelayMsMax = 100;
 const tokenTtlSeconds = 6 * 3_600;
 
 /** Starts a PostgreSQL and a service, runs the rounds, and stops both. */
-export async function runRounds(options: VerifyOptions, print: (line: string) => void): Promise<DurabilityOutcome> {
+export async function runRounds(options: DurabilityOptions, print: (line: string) => void): Promise<DurabilityOutcome> {
   const cleanups: (() => unknown)[] = [];
   const interrupted = waitForInterruption();
   try {
@@ -60,7 +60,7 @@ export async function runRounds(options: VerifyOptions, print: (line: string) =>
 }
 
 interface RunContext {
-  readonly options: VerifyOptions;
+  readonly options: DurabilityOptions;
   readonly print: (line: string) => void;
   readonly cluster: Cluster;
   readonly service: Service;

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { answerJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, Finding, CheckContext } from "./check.ts";
+import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { percentile } from "../processes/open-loop.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
@@ -17,14 +17,14 @@ const abortDelayMsMax = 20;
 const settleMs = 500;
 const sharedPairsMax = 100;
 
-type Service = "people" | "books" | "ratings";
+type SubgraphName = "people" | "books" | "ratings";
 
 interface AbortCase {
   readonly query: string;
   /** Services that hold their response until the client has disconnected. */
-  readonly heldServices: readonly Service[];
+  readonly heldServices: readonly SubgraphName[];
   /** Services that must not be fetched from afterwards. */
-  readonly laterServices: readonly Service[];
+  readonly laterServices: readonly SubgraphName[];
 }
 
 const abortCases: Readonly<Record<string, AbortCase>> = {
@@ -50,7 +50,7 @@ const abortCases: Readonly<Record<string, AbortCase>> = {
   },
 };
 
-export const abortsCheck: Check = {
+export const abortsCheck: ResilienceCheck = {
   name: "aborts",
   claim: "the fetches of a client that disconnects are aborted within 100 ms, and no later fetch starts",
   apolloFails: true,
@@ -68,9 +68,9 @@ export const abortsCheck: Check = {
 
 /** Holds the fetches of clients, which are identified by their `authorization` header; gateways forward it. */
 interface HeldFetches {
-  waitForFetch(service: Service, name: string): Promise<HeldFetch>;
+  waitForFetch(service: SubgraphName, name: string): Promise<HeldFetch>;
   /** Fetches for a client that have come, by service. */
-  readonly received: readonly { readonly service: Service; readonly name: string }[];
+  readonly received: readonly { readonly service: SubgraphName; readonly name: string }[];
 }
 
 /** A fetch to which the subgraph has not responded yet. */
@@ -81,9 +81,9 @@ interface HeldFetch {
 }
 
 function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
-  const received: { service: Service; name: string }[] = [];
+  const received: { service: SubgraphName; name: string }[] = [];
   const waiting = new Map<string, (held: HeldFetch) => void>();
-  const subgraphs: readonly (readonly [Service, RunningSubgraph])[] = [
+  const subgraphs: readonly (readonly [SubgraphName, RunningSubgraph])[] = [
     ["people", people],
     ["books", books],
     ["ratings", ratings],
@@ -168,7 +168,7 @@ function describeAborts(kind: string, tookMs: readonly number[]): Finding {
   return { claim: `a disconnect during ${kind} reaches the subgraph within ${abortedMsMax} ms`, passed, measured };
 }
 
-function describeLater(kind: string, later: readonly Service[], { received }: HeldFetches): Finding {
+function describeLater(kind: string, later: readonly SubgraphName[], { received }: HeldFetches): Finding {
   const startedFetches = received.filter(({ service, name }) => name.startsWith(`${kind} `) && later.includes(service));
   const measured = `${startedFetches.length} fetches from ${later.join(" and ")} started`;
   return {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, Finding, CheckContext } from "./check.ts";
-import type { GatewayProcess } from "./gateway-process.ts";
+import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
+import type { MonitoredGateway } from "./gateway-process.ts";
 import {
   describeFailures,
   describeLatencies,
@@ -22,13 +22,13 @@ const rampMs = 3_000;
 /** The attacking client and the regular client share a gateway, but no connection. */
 interface AttackSetup {
   readonly context: CheckContext;
-  readonly gateway: GatewayProcess;
+  readonly gateway: MonitoredGateway;
   readonly regularClient: GraphqlClient;
   readonly attackClient: GraphqlClient;
   readonly library: Library;
 }
 
-export const attacksCheck: Check = {
+export const attacksCheck: ResilienceCheck = {
   name: "attacks",
   claim: "oversized documents are rejected within 50 ms, and other clients wait at most 100 ms during an attack",
   apolloFails: true,

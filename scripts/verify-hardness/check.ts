@@ -1,7 +1,7 @@
-import type { GatewayProcess } from "./gateway-process.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { MonitoredGateway } from "./gateway-process.ts";
+import type { ResilienceOptions } from "./options.ts";
 
-export interface Check {
+export interface ResilienceCheck {
   /** The name for `--only`. */
   readonly name: string;
   /** What is proved if the check passes. */
@@ -20,7 +20,7 @@ export interface Finding {
 
 /** What a check uses. Everything that it starts is stopped after the check. */
 export interface CheckContext {
-  readonly options: VerifyOptions;
+  readonly options: ResilienceOptions;
   /** Prints an additional measurement, or the progress of a long check. */
   readonly note: (line: string) => void;
   readonly report: (finding: Finding) => void;
@@ -30,6 +30,6 @@ export interface CheckContext {
   onCleanup(cleanUp: () => unknown): void;
 }
 
-export interface StartedGateway extends GatewayProcess {
+export interface StartedGateway extends MonitoredGateway {
   readonly file: string;
 }

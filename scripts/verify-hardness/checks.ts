@@ -1,7 +1,7 @@
 import { abortsCheck } from "./aborts.ts";
 import { wrongResponsesCheck } from "./wrong-responses.ts";
 import { attacksCheck } from "./attacks.ts";
-import type { Check } from "./check.ts";
+import type { ResilienceCheck } from "./check.ts";
 import { generationsCheck } from "./generations.ts";
 import { introspectionCheck } from "./introspection.ts";
 import { memoryCheck } from "./memory.ts";
@@ -9,7 +9,7 @@ import { plannerCheck } from "./planner.ts";
 import { replicasCheck } from "./replicas.ts";
 import { swapsCheck } from "./swaps.ts";
 
-export const checks: readonly Check[] = [
+export const checks: readonly ResilienceCheck[] = [
   wrongResponsesCheck,
   attacksCheck,
   plannerCheck,

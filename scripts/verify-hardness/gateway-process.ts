@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { readStartCommand } from "../../bench/contenders/start-command.ts";
 import type { LoopReport, MemoryReport, MonitorRequest } from "./monitor.ts";
 
-export interface GatewayProcess {
+export interface MonitoredGateway {
   readonly pid: number;
   /** Base URL. */
   readonly url: string;
@@ -45,7 +45,7 @@ const stopTimeoutMs = 15_000;
 const outputCharsMax = 4_000;
 
 /** Starts a gateway process with the monitor loaded. Throws if it serves no supergraph within a minute. */
-export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<GatewayProcess> {
+export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<MonitoredGateway> {
   const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...monitor, ...commands[kind]];
   const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", ...environment };
@@ -67,7 +67,7 @@ export async function startGatewayProcess({ kind, environment, prefix }: Gateway
 
 type GatewayLog = ReturnType<typeof readLog>;
 
-function describeProcess(child: ChildProcess, log: GatewayLog, url: string): GatewayProcess {
+function describeProcess(child: ChildProcess, log: GatewayLog, url: string): MonitoredGateway {
   const pid = child.pid ?? 0;
   async function requestReport<Report>(request: MonitorRequest): Promise<Report> {
     const report = once(child, "message") as Promise<[Report]>;

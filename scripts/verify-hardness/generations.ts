@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
-import type { Check, CheckContext, StartedGateway } from "./check.ts";
+import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { describeLoad, type Load, percentile, startLoad } from "../processes/open-loop.ts";
 import { type LoopReport, pauseMsMax } from "./monitor.ts";
@@ -27,7 +27,7 @@ interface MemoryUse {
   readonly sockets: number;
 }
 
-export const generationsCheck: Check = {
+export const generationsCheck: ResilienceCheck = {
   name: "generations",
   claim: "successive supergraphs fail no request, delay no request, and leak nothing",
   apolloFails: true,

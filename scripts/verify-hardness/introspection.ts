@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import { describeFailures, describeLoad, startLoad } from "../processes/open-loop.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { ResilienceCheck, CheckContext } from "./check.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 import { composeWide } from "./supergraphs.ts";
 
@@ -18,7 +18,7 @@ const regularQuery = "{ books { title stars author { name } } }";
 /** From a response of some 30 KB, which the main thread writes, to one far above the limit. */
 const aliasCounts = [1, 2, 5, 20, 180];
 
-export const introspectionCheck: Check = {
+export const introspectionCheck: ResilienceCheck = {
   name: "introspection",
   claim: "different introspection documents neither end the gateway nor delay another client",
   apolloFails: true,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { answerJson } from "../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
-import type { Check, CheckContext, StartedGateway } from "./check.ts";
+import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 import { publish } from "./supergraphs.ts";
@@ -18,7 +18,7 @@ const growthMax = 0.03;
 const swaps = 10;
 const heldRequestMsMax = 120_000;
 
-export const memoryCheck: Check = {
+export const memoryCheck: ResilienceCheck = {
   name: "memory",
   claim:
     "with new operations, variables and callers in each request, memory use reaches a plateau, also while two supergraphs are in use",
@@ -54,10 +54,10 @@ export const memoryCheck: Check = {
   },
 };
 
-type Operation = readonly [query: string, variables?: object];
+type MemoryOperation = readonly [query: string, variables?: object];
 
 /** Each kind of operation retains something different: a document, plans for each combination of conditions, long plans, introspection results. */
-const writers: readonly ((count: number) => Operation)[] = [
+const writers: readonly ((count: number) => MemoryOperation)[] = [
   (count) => [`{ a${count}: books { title stars author { name books { title } } } }`],
   (count) => [`query Q${count}($id: ID!) { person(id: $id) { name books { title comments } } }`, { id: String(count) }],
   (count) => [`{ books { ...F } } fragment F on Book { ${list(100, (i) => `a${count}_${i}: title`)} }`],

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface ResilienceOptions {
   /** Names of the checks to run; empty runs all. */
   readonly only: readonly string[];
   readonly list: boolean;
@@ -38,7 +38,7 @@ killed and with supergraphs that change, and measures the responses to all other
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[], names: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[], names: readonly string[]): ResilienceOptions | undefined {
   const values = parse(args);
   if (!values) return undefined;
   const { only = [], list, control } = values;

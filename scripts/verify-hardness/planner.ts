@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.ts";
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, CheckContext } from "./check.ts";
-import type { GatewayProcess } from "./gateway-process.ts";
+import type { ResilienceCheck, CheckContext } from "./check.ts";
+import type { MonitoredGateway } from "./gateway-process.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 
@@ -26,7 +26,7 @@ interface Round {
   readonly newOperationSucceeds: boolean;
 }
 
-export const plannerCheck: Check = {
+export const plannerCheck: ResilienceCheck = {
   name: "planner",
   claim: "an operation that takes too long to plan ends its planner thread, and affects no other client",
   // Apollo Gateway plans in the main thread: nothing ends the planning, and all clients wait.
@@ -92,7 +92,7 @@ async function readCode(client: GraphqlClient, query: string): Promise<string> {
   }
 }
 
-function reportRounds(context: CheckContext, finished: readonly Round[], gateway: GatewayProcess): void {
+function reportRounds(context: CheckContext, finished: readonly Round[], gateway: MonitoredGateway): void {
   const codes = [...new Set(finished.map(({ heavyCode }) => heavyCode))].join(", ");
   const [repeatedMs, newOperationMs] = [
     Math.max(...finished.map((round) => round.repeatedMs)),

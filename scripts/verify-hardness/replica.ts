@@ -9,7 +9,7 @@ const { PORT = "0", LEDGER_FILE = "" } = process.env;
 /** As long as a database query takes, so that requests are in flight at each kill. */
 const responseMs = 100;
 
-interface Entry {
+interface LedgerEntry {
   readonly id: string;
 }
 
@@ -18,14 +18,14 @@ const ledger = await startSubgraph({
   port: Number(PORT),
   typeDefs: ledgerDefs,
   resolvers: {
-    Query: { entry: (_: unknown, entry: Entry) => respondLate(entry) },
+    Query: { entry: (_: unknown, entry: LedgerEntry) => respondLate(entry) },
     Mutation: {
-      add(_: unknown, { id }: Entry) {
+      add(_: unknown, { id }: LedgerEntry) {
         appendFileSync(LEDGER_FILE, `${id}\n`);
         return respondLate({ id });
       },
     },
-    Entry: { __resolveReference: respondLate, amount: ({ id }: Entry) => Number(id) },
+    Entry: { __resolveReference: respondLate, amount: ({ id }: LedgerEntry) => Number(id) },
   },
 });
 process.stdout.write(`${ledger.url}\n`);
@@ -35,7 +35,7 @@ if (!process.connected) process.exit();
 // The recorded requests are not used here; clearing them bounds memory.
 setInterval(() => ledger.requests.splice(0), 1_000);
 
-async function respondLate({ id }: Entry): Promise<Entry> {
+async function respondLate({ id }: LedgerEntry): Promise<LedgerEntry> {
   await sleep(responseMs);
   return { id };
 }

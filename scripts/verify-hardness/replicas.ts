@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
 import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, CheckContext } from "./check.ts";
+import type { ResilienceCheck, CheckContext } from "./check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { ledgerDefs, shelfDefs } from "./replica-schema.ts";
 import { describeFailures, describeLoad, type LoadReport, startLoad } from "../processes/open-loop.ts";
@@ -21,7 +21,7 @@ const downMs = 2_000;
 const upMs = 4_000;
 const startTimeoutMs = 20_000;
 
-export const replicasCheck: Check = {
+export const replicasCheck: ResilienceCheck = {
   name: "replicas",
   claim: "when one of two replicas is killed under load no read fails, and no mutation is sent twice",
   apolloFails: true,
@@ -47,7 +47,7 @@ export const replicasCheck: Check = {
   },
 };
 
-interface Replica {
+interface LedgerReplica {
   readonly url: string;
   /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
@@ -55,7 +55,7 @@ interface Replica {
   restart(): Promise<void>;
 }
 
-async function startReplica(ledgerFile: string): Promise<Replica> {
+async function startReplica(ledgerFile: string): Promise<LedgerReplica> {
   const port = await pickFreePort();
   let child = await spawnReplica(port, ledgerFile);
   return {
@@ -81,7 +81,7 @@ async function spawnReplica(port: number, ledgerFile: string): Promise<ChildProc
 }
 
 /** Starts a gateway with both replicas as addresses of one subgraph. Apollo Gateway uses only the address in the supergraph. */
-async function startClient(context: CheckContext, replicas: readonly Replica[]) {
+async function startClient(context: CheckContext, replicas: readonly LedgerReplica[]) {
   const shelf = await startSubgraph({
     name: "shelf",
     typeDefs: shelfDefs,
@@ -126,7 +126,7 @@ async function sendMutation(
   return undefined;
 }
 
-async function killInTurn(replicas: readonly Replica[]): Promise<void> {
+async function killInTurn(replicas: readonly LedgerReplica[]): Promise<void> {
   await sleep(upMs);
   for (let i = 0; i < kills; i++) {
     const replica = replicas[i % replicas.length];

@@ -1,7 +1,7 @@
-import type { Check, Finding } from "./check.ts";
+import type { ResilienceCheck, Finding } from "./check.ts";
 
 export interface CheckOutcome {
-  readonly check: Check;
+  readonly check: ResilienceCheck;
   readonly findings: readonly Finding[];
 }
 

@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Check, Finding, CheckContext } from "./check.ts";
+import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import type { Cores } from "./cores.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
-import type { VerifyOptions } from "./options.ts";
+import type { ResilienceOptions } from "./options.ts";
 import { type CheckOutcome, reportFinding } from "./report.ts";
 
-export interface RunOptions {
-  readonly options: VerifyOptions;
+export interface CheckRunOptions {
+  readonly options: ResilienceOptions;
   readonly cores: Cores;
   readonly print: (line: string) => void;
 }
 
 /** Runs one check, and stops everything that it started. */
-export async function runCheck(check: Check, o: RunOptions): Promise<CheckOutcome> {
+export async function runCheck(check: ResilienceCheck, o: CheckRunOptions): Promise<CheckOutcome> {
   const cleanups: (() => unknown)[] = [];
   const findings: Finding[] = [];
   const report = (finding: Finding) => {
@@ -38,7 +38,7 @@ export async function runCheck(check: Check, o: RunOptions): Promise<CheckOutcom
 }
 
 function createContext(
-  { options, cores, print, report }: RunOptions & { report: (finding: Finding) => void },
+  { options, cores, print, report }: CheckRunOptions & { report: (finding: Finding) => void },
   cleanups: (() => unknown)[],
 ): CheckContext {
   const folder = mkdtempSync(join(tmpdir(), "tributary-resilience-"));

@@ -1,6 +1,6 @@
 import { startLibrary, startRatings } from "../../gateway/test/helpers/library.ts";
 import { answerJson, composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { Check, StartedGateway } from "./check.ts";
+import type { ResilienceCheck, StartedGateway } from "./check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 import { publish } from "./supergraphs.ts";
@@ -11,7 +11,7 @@ const loadedTimeoutMs = 30_000;
 const heldTimeoutMs = 5_000;
 const query = "{ books { title stars } }";
 
-export const swapsCheck: Check = {
+export const swapsCheck: ResilienceCheck = {
   name: "swaps",
   claim: "a request that is in flight when the supergraph changes ends with the supergraph with which it started",
   // Apollo Gateway's executor has this property too.

@@ -4,7 +4,7 @@ import { type AnswerFault, shapeFaults } from "../../gateway/test/helpers/respon
 import { type FaultPlace, faultPlaces } from "../../gateway/test/helpers/fault-places.ts";
 import { findWrongs } from "../../gateway/test/helpers/find-violations.ts";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
-import type { Check, Finding, CheckContext } from "./check.ts";
+import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 import { createTransportFaults } from "./transport-faults.ts";
 
@@ -14,7 +14,7 @@ const responseMsMax = 2 * subgraphTimeoutMs + 250;
 const bodyBytesMax = 100_000;
 
 /** Checks each subgraph fault at each position of an operation: the lost fields, the errors and the time. */
-export const wrongResponsesCheck: Check = {
+export const wrongResponsesCheck: ResilienceCheck = {
   name: "responses",
   claim: "a wrong, slow or broken subgraph response loses only its fields, each with an error, within the deadline",
   apolloFails: true,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface RestCheckOptions {
   /** The number of writes and reads together. */
   readonly operations: number;
   /** Writes bypass the proxy, to prove that the check finds stale reads. */
@@ -20,7 +20,7 @@ response to a write must include that write, also from the proxy's cache. Other 
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): RestCheckOptions | undefined {
   try {
     const options = { operations: { type: "string" }, control: { type: "boolean", default: false } } as const;
     const { operations = String(operationsDefault), control } = parseArgs({ args: [...args], options }).values;

@@ -8,7 +8,7 @@ import { startTestIssuer, type TestIssuer } from "@tributary/kit/testing/issuer"
 import { startProcess, startService } from "../processes/service.ts";
 
 /** Base URLs, and the writer's token. */
-export interface Platform {
+export interface RestPlatform {
   readonly proxy: string;
   readonly posts: string;
   readonly comments: string;
@@ -19,7 +19,7 @@ const routesFile = fileURLToPath(new URL("../../supergraph/routes.json", import.
 const tokenTtlSeconds = 3_600;
 
 /** Starts each service in a separate process. `cleanups` receives functions that stop them; call them in reverse order. */
-export async function startPlatform(cleanups: (() => unknown)[]): Promise<Platform> {
+export async function startPlatform(cleanups: (() => unknown)[]): Promise<RestPlatform> {
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rest-"));
   const directory = join(folder, "postgres");
   cleanups.push(

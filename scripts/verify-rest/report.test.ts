@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { report } from "./report.ts";
-import type { Counts } from "./traffic.ts";
+import type { RestTrafficCounts } from "./traffic.ts";
 
-const good: Counts = { reads: 8, writes: 2, hits: 5, stale: [], failures: [] };
-const run = (counts: Partial<Counts>, control = false) => {
+const good: RestTrafficCounts = { reads: 8, writes: 2, hits: 5, stale: [], failures: [] };
+const run = (counts: Partial<RestTrafficCounts>, control = false) => {
   const lines: string[] = [];
   const isGood = report({ ...good, ...counts }, { operations: 10, control }, (line) => void lines.push(line));
   return { isGood, text: lines.join("\n") };

@@ -1,12 +1,12 @@
-import type { VerifyOptions } from "./options.ts";
-import type { Counts } from "./traffic.ts";
+import type { RestCheckOptions } from "./options.ts";
+import type { RestTrafficCounts } from "./traffic.ts";
 
 const examplesMax = 5;
 
 /** Prints the counts and the result of each check. @returns whether all checks passed. */
 export function report(
-  { reads, writes, hits, stale, failures }: Counts,
-  { control }: VerifyOptions,
+  { reads, writes, hits, stale, failures }: RestTrafficCounts,
+  { control }: RestCheckOptions,
   print: (line: string) => void,
 ) {
   const rows: readonly (readonly [string, number])[] = [

@@ -1,7 +1,7 @@
 import { createLedger } from "./ledger.ts";
-import type { VerifyOptions } from "./options.ts";
-import { type Platform, startPlatform } from "./platform.ts";
-import { type Counts, read, type TrafficOptions, write } from "./traffic.ts";
+import type { RestCheckOptions } from "./options.ts";
+import { type RestPlatform, startPlatform } from "./platform.ts";
+import { type RestTrafficCounts, read, type RestTrafficOptions, write } from "./traffic.ts";
 
 const postsCount = 20;
 const workersCount = 16;
@@ -10,12 +10,12 @@ const writesEvery = 5;
 const progressEvery = 2_000;
 
 /** Starts the processes, runs the traffic, and stops the processes. */
-export async function runTraffic(options: VerifyOptions, print: (line: string) => void): Promise<Counts> {
+export async function runTraffic(options: RestCheckOptions, print: (line: string) => void): Promise<RestTrafficCounts> {
   const cleanups: (() => unknown)[] = [];
   try {
     const platform = await startPlatform(cleanups);
     const ledger = createLedger(await createPosts(platform));
-    const counts: Counts = { reads: 0, writes: 0, hits: 0, stale: [], failures: [] };
+    const counts: RestTrafficCounts = { reads: 0, writes: 0, hits: 0, stale: [], failures: [] };
     await workAll({ ledger, counts, ...targetsOf(platform, options) }, options.operations, print);
     return counts;
   } finally {
@@ -23,13 +23,13 @@ export async function runTraffic(options: VerifyOptions, print: (line: string) =
   }
 }
 
-function targetsOf({ proxy, posts, comments, token }: Platform, { control }: VerifyOptions) {
+function targetsOf({ proxy, posts, comments, token }: RestPlatform, { control }: RestCheckOptions) {
   const services = { posts: `${posts}/rest/v1`, comments: `${comments}/rest/v1` };
   const writeTo = control ? services : { posts: `${proxy}/v1`, comments: `${proxy}/v1` };
   return { proxy, token, writeTo };
 }
 
-async function workAll(o: TrafficOptions, operations: number, print: (line: string) => void): Promise<void> {
+async function workAll(o: RestTrafficOptions, operations: number, print: (line: string) => void): Promise<void> {
   let started = 0;
   const work = async () => {
     while (started < operations) {
@@ -41,7 +41,7 @@ async function workAll(o: TrafficOptions, operations: number, print: (line: stri
   await Promise.all(Array.from({ length: workersCount }, work));
 }
 
-async function createPosts({ proxy, token }: Platform): Promise<readonly { id: string; etag: string }[]> {
+async function createPosts({ proxy, token }: RestPlatform): Promise<readonly { id: string; etag: string }[]> {
   const headers = { Authorization: `Bearer ${token}` };
   const posts: { id: string; etag: string }[] = [];
   for (let i = 0; i < postsCount; i++) {

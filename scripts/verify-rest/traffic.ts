@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { ConfirmedState, Ledger, WritablePost } from "./ledger.ts";
 
-export interface Counts {
+export interface RestTrafficCounts {
   reads: number;
   writes: number;
   /** Reads that the proxy served from its cache. */
@@ -12,9 +12,9 @@ export interface Counts {
   readonly failures: string[];
 }
 
-export interface TrafficOptions {
+export interface RestTrafficOptions {
   readonly ledger: Ledger;
-  readonly counts: Counts;
+  readonly counts: RestTrafficCounts;
   /** The proxy's base URL. */
   readonly proxy: string;
   /** The URLs for writes to posts and comments: the proxy's with a version, or a service's. */
@@ -26,7 +26,7 @@ const examplesMax = 20;
 const titlePattern = /^Number (\d+)$/;
 
 /** Changes the title of a reserved post or adds a comment. Resolves after the response, when the ledger is updated. */
-export async function write(o: TrafficOptions): Promise<void> {
+export async function write(o: RestTrafficOptions): Promise<void> {
   const post = o.ledger.reserve();
   if (!post) return read(o);
   o.counts.writes += 1;
@@ -38,7 +38,7 @@ export async function write(o: TrafficOptions): Promise<void> {
   }
 }
 
-async function writeTitle(post: WritablePost, { writeTo, token, counts }: TrafficOptions): Promise<void> {
+async function writeTitle(post: WritablePost, { writeTo, token, counts }: RestTrafficOptions): Promise<void> {
   const title = post.confirmed.title + 1;
   const response = await fetch(`${writeTo.posts}/posts/${post.id}`, {
     method: "PATCH",
@@ -50,7 +50,7 @@ async function writeTitle(post: WritablePost, { writeTo, token, counts }: Traffi
   post.release({ etag: response.headers.get("etag") ?? "", confirmed: { ...post.confirmed, title } });
 }
 
-async function writeComment(post: WritablePost, { writeTo, token, counts }: TrafficOptions): Promise<void> {
+async function writeComment(post: WritablePost, { writeTo, token, counts }: RestTrafficOptions): Promise<void> {
   const response = await fetch(`${writeTo.comments}/comments`, {
     method: "POST",
     headers: { ...authorization(token), "Content-Type": "application/json" },
@@ -62,7 +62,7 @@ async function writeComment(post: WritablePost, { writeTo, token, counts }: Traf
   post.release({ confirmed: { ...post.confirmed, commentId: Number(id) } });
 }
 
-function fail(post: WritablePost, { status }: Response, text: string, { failures }: Counts): void {
+function fail(post: WritablePost, { status }: Response, text: string, { failures }: RestTrafficCounts): void {
   if (failures.length < examplesMax) failures.push(`a write responded with ${status}: ${text.slice(0, 200)}`);
   post.release();
 }
@@ -79,7 +79,7 @@ interface ReadRequest {
 }
 
 /** Sends one of several requests for the data that is being written, and checks the response. */
-export async function read({ ledger, counts, proxy }: TrafficOptions): Promise<void> {
+export async function read({ ledger, counts, proxy }: RestTrafficOptions): Promise<void> {
   const states = ledger.confirmed();
   const { path, accept, findStaleness } = chooseReadRequest(states);
   counts.reads += 1;

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export interface VerifyOptions {
+export interface RollingOptions {
   /** The request rate through gateway and REST proxy together. */
   readonly perSecond: number;
   /** Processes are killed instead of drained, to prove that failed requests are found. */
@@ -24,7 +24,7 @@ may fail, and at most the writes that were in flight. Finally (on Linux) the add
 `;
 
 /** @returns undefined for an invalid command line. */
-export function readOptions(args: readonly string[]): VerifyOptions | undefined {
+export function readOptions(args: readonly string[]): RollingOptions | undefined {
   try {
     const text = { type: "string" } as const;
     const options = { "per-second": text, logs: text, control: { type: "boolean", default: false } } as const;

@@ -27,7 +27,7 @@ const publicPartNames = ["gateway", "rest-proxy"] as const;
 type PublicPartName = (typeof publicPartNames)[number];
 
 /** One of the two processes of a part (a service, the gateway or the REST proxy). */
-export interface Replica {
+export interface PartReplica {
   /** Such as "posts 2". */
   readonly name: string;
   readonly process: Service;
@@ -35,9 +35,9 @@ export interface Replica {
   readonly balancer: Balancer | undefined;
 }
 
-export interface Platform {
-  readonly services: readonly Replica[];
-  readonly publicParts: readonly Replica[];
+export interface RollingPlatform {
+  readonly services: readonly PartReplica[];
+  readonly publicParts: readonly PartReplica[];
   /** Replaces the addresses behind the name of posts; undefined if this machine has no further loopback addresses. */
   readonly movePosts: StartedService["moveAddresses"];
   /** The URLs of the balancers in front of gateway and REST proxy. */
@@ -53,12 +53,12 @@ const drainDelayMs = 2_000;
 const tokenTtlSeconds = 3_600;
 const supergraphFolder = fileURLToPath(new URL("../../supergraph", import.meta.url));
 
-export interface PlatformOptions extends StarterOptions {
+export interface RollingPlatformOptions extends StarterOptions {
   readonly print: (line: string) => void;
 }
 
 /** Starts all processes. posts is reached by a name, the other services by their addresses. */
-export async function startPlatform({ cleanups, print, logs }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({ cleanups, print, logs }: RollingPlatformOptions): Promise<RollingPlatform> {
   const start = createReplicaStarter({ cleanups, logs });
   const folder = mkdtempSync(join(tmpdir(), "tributary-verify-rolling-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -171,6 +171,10 @@ function publicPartEnvironments(placed: StartedServices): Readonly<Record<Public
   };
 }
 
-function toReplicas(name: string, processes: readonly Service[], balancer: Balancer | undefined): readonly Replica[] {
+function toReplicas(
+  name: string,
+  processes: readonly Service[],
+  balancer: Balancer | undefined,
+): readonly PartReplica[] {
   return processes.map((process, index) => ({ name: `${name} ${index + 1}`, process, balancer }));
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { LoadReport } from "../processes/open-loop.ts";
 import { report } from "./report.ts";
-import { describeStep, type RollingOutcome, type Step } from "./steps.ts";
+import { describeStep, type RollingOutcome, type RestartStep } from "./steps.ts";
 
 const none: LoadReport = { count: 10, latenciesMs: [1, 20], sendDelayMsMax: 0, failures: new Map() };
 const failing: LoadReport = { ...none, failures: new Map([["a post: 502", 2]]) };
 const allRight = { "graphql reads": none, "graphql writes": none, "rest reads": none, "rest writes": none };
-const restarted: Step = { kind: "restarted", name: "posts 1", report: allRight, exitCode: 0, writesInFlight: 0 };
-const killed: Step = { ...restarted, kind: "killed", exitCode: null, writesInFlight: 2 };
+const restarted: RestartStep = { kind: "restarted", name: "posts 1", report: allRight, exitCode: 0, writesInFlight: 0 };
+const killed: RestartStep = { ...restarted, kind: "killed", exitCode: null, writesInFlight: 2 };
 const audit = { stored: 3, lost: [], duplicated: [] };
 const good: RollingOutcome = { steps: [restarted, killed], audit };
 

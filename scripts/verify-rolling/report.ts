@@ -1,6 +1,6 @@
 import type { Stream } from "../journey/traffic.ts";
-import type { VerifyOptions } from "./options.ts";
-import { countFailures, countRequests, type RollingOutcome, type Step, sum } from "./steps.ts";
+import type { RollingOptions } from "./options.ts";
+import { countFailures, countRequests, type RollingOutcome, type RestartStep, sum } from "./steps.ts";
 
 type Claim = readonly [claim: string, holds: boolean];
 
@@ -8,7 +8,7 @@ const reads: readonly Stream[] = ["graphql reads", "rest reads"];
 const writes: readonly Stream[] = ["graphql writes", "rest writes"];
 
 /** Prints the result of each check. @returns whether all checks passed. */
-export function report(outcome: RollingOutcome, { control }: VerifyOptions, print: (line: string) => void): boolean {
+export function report(outcome: RollingOutcome, { control }: RollingOptions, print: (line: string) => void): boolean {
   const { stored, lost, duplicated } = outcome.audit;
   print(
     `\n${stored.toLocaleString("en")} comments were written; ${lost.length} lost, ${duplicated.length} duplicated\n`,
@@ -42,10 +42,10 @@ function controlClaims({ steps }: RollingOutcome): readonly Claim[] {
   return [[`the control finds requests that fail: ${failed}`, failed > 0]];
 }
 
-function endedWithoutKill({ kind, exitCode }: Step): boolean {
+function endedWithoutKill({ kind, exitCode }: RestartStep): boolean {
   return kind === "baseline" || exitCode === 0;
 }
 
-function failsOnlyInFlight({ report, writesInFlight }: Step): boolean {
+function failsOnlyInFlight({ report, writesInFlight }: RestartStep): boolean {
   return countFailures(report, writes) <= writesInFlight;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startTraffic, type Traffic } from "../journey/traffic.ts";
-import type { VerifyOptions } from "./options.ts";
-import { type Platform, type Replica, startPlatform } from "./platform.ts";
-import { describeStep, type RollingOutcome, type Step, stepsHead } from "./steps.ts";
+import type { RollingOptions } from "./options.ts";
+import { type RollingPlatform, type PartReplica, startPlatform } from "./platform.ts";
+import { describeStep, type RollingOutcome, type RestartStep, stepsHead } from "./steps.ts";
 
 type Print = (line: string) => void;
 
@@ -20,7 +20,7 @@ const rotationPollMs = 20;
 const rotationTimeoutMs = 10_000;
 
 /** Starts the processes, runs all steps, and stops the processes. */
-export async function runRolling(options: VerifyOptions, print: Print): Promise<RollingOutcome> {
+export async function runRolling(options: RollingOptions, print: Print): Promise<RollingOutcome> {
   const cleanups: (() => unknown)[] = [];
   const interrupted = waitForInterruption();
   try {
@@ -31,18 +31,18 @@ export async function runRolling(options: VerifyOptions, print: Print): Promise<
 }
 
 async function restartAll(
-  { perSecond, control, logs }: VerifyOptions,
+  { perSecond, control, logs }: RollingOptions,
   cleanups: (() => unknown)[],
   print: Print,
 ): Promise<RollingOutcome> {
   const platform = await startPlatform({ cleanups, print, logs });
   const run = `rolling-${Date.now()}`;
   const traffic = startTraffic({ ...platform, run, perSecond, timeoutMs: requestTimeoutMs });
-  const steps: Step[] = [];
+  const steps: RestartStep[] = [];
   print(`\n${stepsHead}`);
   await sleep(rampMs);
   await traffic.next();
-  const record = (step: Step) => {
+  const record = (step: RestartStep) => {
     steps.push(step);
     print(describeStep(step));
   };
@@ -54,13 +54,13 @@ async function restartAll(
   return { steps, audit: await traffic.audit() };
 }
 
-async function measureBaseline(traffic: Traffic): Promise<Step> {
+async function measureBaseline(traffic: Traffic): Promise<RestartStep> {
   await sleep(baselineMs);
   return { kind: "baseline", name: "none", report: await traffic.next(), exitCode: null, writesInFlight: 0 };
 }
 
 /** Like one step of a rollout: ends the process, starts it again, and waits until it is ready. */
-async function restart(replica: Replica, traffic: Traffic, control: boolean): Promise<Step> {
+async function restart(replica: PartReplica, traffic: Traffic, control: boolean): Promise<RestartStep> {
   const { name, process } = replica;
   const exitCode = await process.end(control ? "SIGKILL" : "SIGTERM");
   await process.start();
@@ -69,7 +69,7 @@ async function restart(replica: Replica, traffic: Traffic, control: boolean): Pr
   return { kind: "restarted", name, report: await traffic.next(), exitCode, writesInFlight: 0 };
 }
 
-async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step> {
+async function kill({ name, process }: PartReplica, traffic: Traffic): Promise<RestartStep> {
   const exitCode = await process.end("SIGKILL");
   const writesInFlight = traffic.inFlight("graphql writes") + traffic.inFlight("rest writes");
   await sleep(downMs);
@@ -79,14 +79,14 @@ async function kill({ name, process }: Replica, traffic: Traffic): Promise<Step>
 }
 
 /** Like a blue-green deployment: the name resolves to new processes at once. */
-async function moveService(moveAll: NonNullable<Platform["movePosts"]>, traffic: Traffic): Promise<Step> {
+async function moveService(moveAll: NonNullable<RollingPlatform["movePosts"]>, traffic: Traffic): Promise<RestartStep> {
   const exitCodes = await moveAll();
   await sleep(afterMoveMs);
   const exitCode = exitCodes.find((code) => code !== 0) ?? 0;
   return { kind: "moved", name: "posts", report: await traffic.next(), exitCode, writesInFlight: 0 };
 }
 
-async function waitUntilInRotation({ name, process, balancer }: Replica): Promise<void> {
+async function waitUntilInRotation({ name, process, balancer }: PartReplica): Promise<void> {
   const isIn = () => balancer?.isInRotation(process.url) ?? true;
   const deadline = performance.now() + rotationTimeoutMs;
   while (!isIn()) {
@@ -96,12 +96,12 @@ async function waitUntilInRotation({ name, process, balancer }: Replica): Promis
 }
 
 /** Services first, then gateway and REST proxy, which call them. */
-function inRestartOrder({ services, publicParts }: Platform): readonly Replica[] {
+function inRestartOrder({ services, publicParts }: RollingPlatform): readonly PartReplica[] {
   return [...services, ...publicParts];
 }
 
 /** One process of orders, whose writes may be retried (idempotency keys), and one of posts, whose writes may not. */
-function replicasToKill({ services }: Platform): readonly Replica[] {
+function replicasToKill({ services }: RollingPlatform): readonly PartReplica[] {
   return services.filter(({ name }) => name === "orders 1" || name === "posts 1");
 }
 

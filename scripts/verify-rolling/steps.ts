@@ -1,8 +1,8 @@
-import type { Audit } from "../journey/audit.ts";
+import type { CommentAudit } from "../journey/audit.ts";
 import { type Stream, streams, type TrafficReport } from "../journey/traffic.ts";
 
 /** One restart, kill or address change, and the requests meanwhile. */
-export interface Step {
+export interface RestartStep {
   readonly kind: "baseline" | "restarted" | "moved" | "killed" | "frozen";
   readonly name: string;
   readonly report: TrafficReport;
@@ -15,8 +15,8 @@ export interface Step {
 }
 
 export interface RollingOutcome {
-  readonly steps: readonly Step[];
-  readonly audit: Audit;
+  readonly steps: readonly RestartStep[];
+  readonly audit: CommentAudit;
 }
 
 const nameChars = 16;
@@ -26,7 +26,7 @@ const failuresShownMax = 6;
 export const stepsHead = toLine("part", "step", ["requests", "failed", "longest ms", "in flight"]);
 
 /** A line of the table, and one for each kind of failure. */
-export function describeStep({ name, kind, report, writesInFlight }: Step): string {
+export function describeStep({ name, kind, report, writesInFlight }: RestartStep): string {
   const cells = [countRequests(report).toLocaleString("en"), String(countFailures(report)), longest(report).toFixed(0)];
   const failures = streams.flatMap((stream) =>
     [...report[stream].failures].map(([failure, times]) => `  ${times}× ${stream}: ${failure}`),
