@@ -1,3 +1,4 @@
+// Seeds the services' databases: population.ts generates the rows, copy.ts loads them.
 import pg from "pg";
 import { copyRows } from "./copy.ts";
 import {

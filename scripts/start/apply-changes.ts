@@ -1,3 +1,4 @@
+// Step 2 of the dev loop: applies the saved files by the plan of change-plan.ts.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";

@@ -1,3 +1,4 @@
+// Step 1 of the dev loop: decides what saved files require.
 import { sep } from "node:path";
 import { isService, type PartName, parts, type ServiceName } from "./parts.ts";
 

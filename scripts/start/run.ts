@@ -1,3 +1,5 @@
+// The steps of `npm start`: check what can prevent a start, start PostgreSQL and the parts, wait until they are ready, print the
+// banner, and run the dev loop until the signal. Then everything is stopped.
 import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/process/env";
 import { renderBanner } from "./banner.ts";
