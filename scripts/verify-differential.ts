@@ -2,7 +2,7 @@
 // results with those of one schema without subgraphs.
 import { readOptions, usage } from "./verify-differential/options.ts";
 import { report } from "./verify-differential/report.ts";
-import { runAnimals } from "./verify-differential/run.ts";
+import { runCases } from "./verify-differential/run.ts";
 
 const options = readOptions(process.argv.slice(2));
 if (options === undefined) {
@@ -10,5 +10,5 @@ if (options === undefined) {
   process.exitCode = 2;
 } else {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
-  process.exitCode = report(await runAnimals(options, print), options, print) ? 0 : 1;
+  process.exitCode = report(await runCases(options, print), options, print) ? 0 : 1;
 }

@@ -15,7 +15,7 @@ const seedDefault = 20_261;
 
 export const usage = `Usage: npm run verify:differential -- [options]
 
-Sends generated operations to every test case (gateway/test/zoo) through the gateway's full path and fast path. Both must return the data
+Sends generated operations to every test case (gateway/test/differential) through the gateway's full path and fast path. Both must return the data
 that one schema without subgraphs returns, errors for the same nulls, and the same bytes. Every document that the gateway sends must be
 valid against the schema of the subgraph that receives it. A difference is printed as JSON, with the smallest operation that shows it.
 

@@ -20,24 +20,24 @@ export interface CaseOutcome {
 }
 
 /** Runs the cases one after the other. Differences are printed when they are found. */
-export async function runAnimals(
+export async function runCases(
   options: DifferentialOptions,
   print: (line: string) => void,
 ): Promise<readonly CaseOutcome[]> {
   const selected = animals.filter(({ name }) => name.includes(options.animal));
   const operationCount = Math.ceil(options.operations / selected.length / 2);
   const outcomes: CaseOutcome[] = [];
-  for (const animal of selected) {
-    const outcome = await runAnimal(animal, operationCount, options);
+  for (const testCase of selected) {
+    const outcome = await runCase(testCase, operationCount, options);
     outcomes.push(outcome);
-    for (const difference of outcome.differences) print(JSON.stringify({ animal: animal.name, ...difference }));
-    print(`${animal.name}: ${outcome.differences.length > 0 ? "DIFFERENT" : "equal"}`);
+    for (const difference of outcome.differences) print(JSON.stringify({ case: testCase.name, ...difference }));
+    print(`${testCase.name}: ${outcome.differences.length > 0 ? "DIFFERENT" : "equal"}`);
   }
   return outcomes;
 }
 
-async function runAnimal(
-  animal: Animal,
+async function runCase(
+  testCase: Animal,
   operationCount: number,
   { seed, control }: DifferentialOptions,
 ): Promise<CaseOutcome> {
@@ -47,11 +47,11 @@ async function runAnimal(
     comparedCount++;
     return (control ? compareStock : compareLanes)(...about);
   };
-  const live = await startAnimal(animal);
+  const live = await startAnimal(testCase);
   const differences: Difference[] = [];
   try {
     for (const aliases of ["plain", "colliding"] as const) {
-      const difference = await findDifference(animal, live, {
+      const difference = await findDifference(testCase, live, {
         operationCount,
         seed,
         aliases,
@@ -63,5 +63,5 @@ async function runAnimal(
   } finally {
     await live.close();
   }
-  return { name: animal.name, comparedCount, differences, tookMs: performance.now() - startedMs };
+  return { name: testCase.name, comparedCount, differences, tookMs: performance.now() - startedMs };
 }
