@@ -22,7 +22,7 @@ const sharedTypes = new Set([
 /**
  * Generates the resolver types of one service from its schema. They satisfy the repository's tsconfig: enums become unions (erasable
  * syntax), type imports are marked and end in .ts, and a nullable field may also be undefined. Every property is readonly.
- * @throws Error when a mapper names a type that the schema does not have, or a custom scalar has no type.
+ * @throws Error if a mapper names a type that the schema does not define, or a custom scalar has no type.
  */
 export async function generateResolverTypes(sdl: string, config: CodegenConfig): Promise<string> {
   const schema = parse(sdl);
@@ -57,9 +57,9 @@ function withAlias(reference: string): string {
 
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
   const types = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
-  const unknown = Object.keys(mappers).find((type) => !types.has(type));
-  if (unknown !== undefined)
-    throw new Error(`codegen.json maps ${unknown}, but schema.graphql does not define this type.`);
+  const unknownType = Object.keys(mappers).find((type) => !types.has(type));
+  if (unknownType !== undefined)
+    throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
 }
 
 /**
