@@ -1,10 +1,15 @@
 import { parseArgs } from "node:util";
-import type { Judgement } from "./changes/accepted-changes.ts";
-import { acceptedChangesFile, judgeChanges, printEntriesFor, readAcceptedChanges } from "./changes/accepted-changes.ts";
+import type { AcceptanceResult } from "./changes/accepted-changes.ts";
+import {
+  acceptedChangesFile,
+  applyAcceptedChanges,
+  printEntriesFor,
+  readAcceptedChanges,
+} from "./changes/accepted-changes.ts";
 import type { Change } from "./changes/changes.ts";
 import { printChange } from "./changes/changes.ts";
 import type { PlatformState } from "./changes/platform-state.ts";
-import { readBaseState, readPresentState } from "./changes/platform-state.ts";
+import { readBaseState, readCurrentState } from "./changes/platform-state.ts";
 import { reportCompositionErrors } from "./composition/composition-report.ts";
 import type { GitBase } from "./changes/git-base.ts";
 import { findBase } from "./changes/git-base.ts";
@@ -24,36 +29,39 @@ export interface CheckCommand {
   write(text: string): void;
 }
 
-/** The exit codes: 0 nothing breaks; 1 it does not compose, or breaks clients; 2 wrong usage, or the check itself failed. */
+/** Exit codes. 0: no breaking change. 1: composition fails, or a change breaks clients. 2: wrong usage, or the check itself failed. */
 export type CheckResult = 0 | 1 | 2;
 
-const howToAccept = `To accept what no client uses any more, add it to ${acceptedChangesFile} with a reason:`;
+const howToAccept = `To accept a change that no client depends on, add it to ${acceptedChangesFile} with a reason:`;
 
-/** `npm run check`: composes what is on disk, and compares it with what clients were promised by a base. */
+/**
+ * `npm run check`: composes the schemas, routes and OpenAPI documents on disk and reports each change that breaks clients,
+ * compared with a base commit.
+ */
 export async function runCheck({ root, args, today, teams = subgraphs, write }: CheckCommand): Promise<CheckResult> {
-  const say = (code: CheckResult, ...lines: readonly string[]) => {
+  const finish = (code: CheckResult, ...lines: readonly string[]) => {
     write(lines.map((line) => `${line}\n`).join(""));
     return code;
   };
   try {
     const options = readOptions(args);
-    if (!options) return say(2, "usage: npm run check [-- --against REF --all]");
+    if (!options) return finish(2, "usage: npm run check [-- --against REF --all]");
     const base = findBase(root, options.against);
-    if (!base && options.against !== undefined) return say(2, `There is no commit called ${options.against} here.`);
-    const present = await readPresentState(root, teams);
-    if (!present.ok) {
+    if (!base && options.against !== undefined) return finish(2, `Unknown commit ${options.against}.`);
+    const current = await readCurrentState(root, teams);
+    if (!current.ok) {
       const context = { sources: readSubgraphs(root, teams), baseline: findSchemaBaseline(root, options.against) };
-      return say(1, ...reportCompositionErrors(present.errors, { ...context, all: options.all }));
+      return finish(1, ...reportCompositionErrors(current.errors, { ...context, all: options.all }));
     }
     const before = base && readBaseState(base, teams);
     const entries = readAcceptedChanges(root);
-    if (!entries.ok) return say(1, ...entries.errors);
-    if (!base || !before) return say(0, `It composes. ${nothingToCompare(base)}`);
-    const changes = await findChanges(before, present.state);
-    const judgement = judgeChanges(changes, entries.entries, today);
-    return say(judgement.breaking.length > 0 ? 1 : 0, ...reportChanges(changes, judgement, base, today));
+    if (!entries.ok) return finish(1, ...entries.errors);
+    if (!base || !before) return finish(0, `The supergraph composes. ${explainMissingBase(base)}`);
+    const changes = await findChanges(before, current.state);
+    const result = applyAcceptedChanges(changes, entries.entries, today);
+    return finish(result.breaking.length > 0 ? 1 : 0, ...reportChanges(changes, result, base, today));
   } catch (error) {
-    return say(
+    return finish(
       2,
       `The check itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
@@ -69,13 +77,13 @@ async function findChanges(before: PlatformState, now: PlatformState): Promise<C
 
 function reportChanges(
   changes: readonly Change[],
-  { breaking, unlisted, accepted, errors, unused }: Judgement,
+  { breaking, unlisted, accepted, errors, unused }: AcceptanceResult,
   base: GitBase,
   today: string,
 ): string[] {
-  const listed = changes.filter((change) => change.level === "dangerous" || breaking.includes(change));
+  const reported = changes.filter((change) => change.level === "dangerous" || breaking.includes(change));
   return [
-    ...listed.map((change) => printChange(change, base.name)),
+    ...reported.map((change) => printChange(change, base.name)),
     ...accepted.map(({ change, owner, until, reason }) => `ACCEPTED ${change} (${owner}) until ${until}: ${reason}`),
     ...errors,
     ...unused.map(
@@ -89,17 +97,15 @@ function reportChanges(
 
 function summarize(breaking: number, accepted: number, { name, commit }: GitBase): string {
   const compared = `compared with ${name} (${commit.slice(0, 10)}).`;
-  const also = accepted > 0 ? `, ${accepted} accepted` : "";
-  if (breaking > 0) return `${breaking} breaking ${breaking === 1 ? "change" : "changes"}${also}, ${compared}`;
-  if (accepted === 1) return `It composes; 1 change that breaks clients is accepted, ${compared}`;
-  if (accepted > 1) return `It composes; ${accepted} changes that break clients are accepted, ${compared}`;
-  return `It composes and breaks no client, ${compared}`;
+  const acceptedCount = accepted > 0 ? `, ${accepted} accepted` : "";
+  if (breaking > 0) return `${breaking} breaking ${breaking === 1 ? "change" : "changes"}${acceptedCount}, ${compared}`;
+  if (accepted === 1) return `The supergraph composes; 1 breaking change is accepted, ${compared}`;
+  if (accepted > 1) return `The supergraph composes; ${accepted} breaking changes are accepted, ${compared}`;
+  return `The supergraph composes and breaks no client, ${compared}`;
 }
 
-function nothingToCompare(base: GitBase | undefined): string {
-  return base
-    ? `${base.name} has no supergraph yet: nothing to compare with.`
-    : "There is no commit yet to compare with.";
+function explainMissingBase(base: GitBase | undefined): string {
+  return base ? `${base.name} has no supergraph to compare with.` : "The repository has no commit to compare with.";
 }
 
 function readOptions(args: readonly string[]): { against?: string | undefined; all: boolean } | undefined {

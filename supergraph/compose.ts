@@ -17,10 +17,10 @@ import { mergeRoutes, printRoutes } from "./routes/routes.ts";
 import type { Subgraph, SubgraphSource } from "./subgraphs.ts";
 import { readSubgraphs, subgraphs } from "./subgraphs.ts";
 
-/** A remark of composition that keeps nobody from publishing. */
+/** A diagnostic of Apollo's composition that does not prevent publishing the supergraph. */
 export interface CompositionHint {
   readonly code: string;
-  /** WARN is worth a look; INFO and DEBUG describe. */
+  /** WARN, INFO or DEBUG. Only WARN is printed. */
   readonly level: string;
   readonly message: string;
 }
@@ -28,9 +28,9 @@ export interface CompositionHint {
 export type Composition =
   | {
       readonly ok: true;
-      /** What the gateway plans with. */
+      /** The supergraph with join directives, from which the gateway plans queries. */
       readonly supergraphSdl: string;
-      /** What clients see: no federation machinery, sorted, so that a diff shows changes only. */
+      /** The API schema that clients see, without federation directives. Sorted, so that a diff shows only changes. */
       readonly apiSdl: string;
       readonly hints: readonly CompositionHint[];
     }
@@ -38,26 +38,24 @@ export type Composition =
 
 const notice = "# Made from the services' schema.graphql by `npm run generate`. Do not edit.\n\n";
 
-/** Composes subgraphs into one supergraph. Never throws for what a schema says: each error names its owner and line. */
+/** Composes subgraphs into one supergraph. Never throws for an invalid schema: each error names the owner and the line. */
 export function composeSubgraphs(sources: readonly SubgraphSource[]): Composition {
-  const { parsed, errors } = parseAll(sources);
-  if (errors.length > 0) return { ok: false, errors };
+  const { parsed, errors: parseErrors } = parseAll(sources);
+  if (parseErrors.length > 0) return { ok: false, errors: parseErrors };
   const result = compose(parsed);
-  if ("crash" in result || result.errors) {
-    const reasons = "crash" in result ? [result.crash] : result.errors;
-    return { ok: false, errors: reasons.map((error) => describeCompositionError(error, parsed)) };
+  if ("exception" in result || result.errors) {
+    const errors = "exception" in result ? [result.exception] : result.errors;
+    return { ok: false, errors: errors.map((error) => describeCompositionError(error, parsed)) };
   }
   return {
     ok: true,
     supergraphSdl: `${notice}${result.supergraphSdl.trim()}\n`,
     apiSdl: printApi(result),
-    hints: hintsOf(result),
+    hints: toHints(result),
   };
 }
 
-/**
- * Composes what lies below `root` into the three committed files: supergraph.graphql, api.graphql, routes.json.
- */
+/** Composes the schemas and routes below `root` into supergraph.graphql, api.graphql and routes.json. */
 export async function composeRepository(
   root: string,
   { partial }: GenerationOptions,
@@ -79,7 +77,7 @@ export async function composeRepository(
     { path: "supergraph/routes.json", content: printRoutes(routes.routes) },
   ];
   const warnings = graph.hints.filter(({ level }) => level === "WARN");
-  return { ok: true, files, remarks: warnings.map(({ code, message }) => `${code}: ${message}`) };
+  return { ok: true, files, warnings: warnings.map(({ code, message }) => `${code}: ${message}`) };
 }
 
 function parseAll(sources: readonly SubgraphSource[]): {
@@ -106,8 +104,8 @@ function compose(parsed: readonly ParsedSubgraph[]) {
   try {
     return composeServices(parsed.map(({ source: { name, url }, document }) => ({ name, url, typeDefs: document })));
   } catch (error) {
-    // Composition throws for a few malformed schemas. The team's loop must survive that as it survives an error.
-    return { crash: error instanceof GraphQLError ? error : new GraphQLError(String(error)) };
+    // composeServices throws for a few malformed schemas. `npm start` must keep running, as after a reported error.
+    return { exception: error instanceof GraphQLError ? error : new GraphQLError(String(error)) };
   }
 }
 
@@ -115,7 +113,7 @@ function printApi({ schema }: CompositionSuccess): string {
   return `${notice}${printSchema(lexicographicSortSchema(schema.toAPISchema().toGraphQLJSSchema())).trim()}\n`;
 }
 
-function hintsOf({ hints }: CompositionSuccess): CompositionHint[] {
+function toHints({ hints }: CompositionSuccess): CompositionHint[] {
   return hints.map(({ definition, message }) => ({
     code: definition.code,
     level: definition.level.name,

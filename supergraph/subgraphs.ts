@@ -13,19 +13,19 @@ export interface Subgraph {
   readonly owner: string;
 }
 
-/** A subgraph with the text of its schema; `sdl` is undefined where the file is missing. */
+/** A subgraph with the text of its schema; `sdl` is undefined if the file is missing. */
 export interface SubgraphSource extends Subgraph {
-  /** Path from the root, the name that errors show. */
+  /** Path of schema.graphql relative to the repository's root, as errors print it. */
   readonly file: string;
   readonly sdl: string | undefined;
 }
 
-/** Owner of what no single team owns: routes.json, composition itself. */
+/** Owner of changes that belong to no single service's team. */
 export const platformTeam = "@tributary/platform-team";
 
 /**
- * Every subgraph of the platform. `npm start`, `npm run generate` and `npm run check` read the services from here; what
- * else a new service needs is in CONTRIBUTING.md, "Adding a service".
+ * Every subgraph of the platform: `npm start`, `npm run generate` and `npm run check` read this list. CONTRIBUTING.md,
+ * "Adding a service", lists the other steps for a new service.
  */
 export const subgraphs = [
   serviceAt("users", 4001),
@@ -35,8 +35,8 @@ export const subgraphs = [
 ] as const satisfies readonly Subgraph[];
 
 /**
- * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with its
- * owner, so that a schema deleted by accident never silently shrinks the supergraph.
+ * Reads each subgraph's schema.graphql below `root`. A missing file is not an error here: composition reports it with the
+ * owner, so that a schema that was deleted by accident does not silently leave the supergraph.
  */
 export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraphs): SubgraphSource[] {
   return list.map((subgraph) => {
@@ -46,7 +46,7 @@ export function readSubgraphs(root: string, list: readonly Subgraph[] = subgraph
   });
 }
 
-/** A subgraph that was removed from the list, with the usual folder and owner, so that errors about its former schema can name both. */
+/** A subgraph that was removed from the list, with the conventional folder and owner for messages about its former schema. */
 export function formerSubgraph(name: string): Subgraph {
   return serviceAt(name, 0);
 }

@@ -13,7 +13,7 @@ const users = "services/users/schema.graphql";
 const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
 const withoutEmail = withChange(sampleFiles, users, "  email: String\n  nick", "  nick");
 
-test("a save that breaks clients of main is reported once, and so is its reversal", async () => {
+test("a saved change that breaks clients of main is reported once, and so is its reversal", async () => {
   const { save } = await start(sampleFiles, "main");
   expect(await save(withChange(sampleFiles, users, "  name: String!\n", "  name: String!\n  age: Int\n"))).toEqual([]);
   expect(await save(withoutEmail)).toEqual([
@@ -28,14 +28,14 @@ test("a save that breaks clients of main is reported once, and so is its reversa
   expect(await save(sampleFiles)).toEqual([]);
 });
 
-test("a change whose line moves is not warned of again", async () => {
+test("a change whose line moves is not reported again", async () => {
   const { save } = await start(sampleFiles, "main");
   const changed = withChange(sampleFiles, users, "createdAt: DateTime!", "createdAt: String!");
   expect((await save(changed)).join("\n")).toContain("FIELD_TYPE_CHANGED User.createdAt");
   expect(await save(withChange(changed, users, "type Query {", "# More.\ntype Query {"))).toEqual([]);
 });
 
-test("another set of breaking changes is warned of again, three changes of it", async () => {
+test("a new set of breaking changes is reported again, with three of the changes", async () => {
   const { save } = await start(sampleFiles, "main");
   await save(withoutEmail);
   const withoutNickname = withChange(withoutEmail, users, '  nickname: String @deprecated(reason: "Use name.")\n', "");
@@ -46,7 +46,7 @@ test("another set of breaking changes is warned of again, three changes of it", 
   expect(lines.at(-2)).toBe("  and 1 more: npm run check");
 });
 
-test("what is accepted is not warned of", async () => {
+test("an accepted change is not reported", async () => {
   const { save } = await start(sampleFiles, "main");
   const entry = `- change: FIELD_REMOVED User.email
   owner: "@tributary/users-team"
@@ -56,28 +56,28 @@ test("what is accepted is not warned of", async () => {
   expect(await save({ ...withoutEmail, "supergraph/accepted-changes.yaml": entry })).toEqual([]);
   const invalid = { ...withoutEmail, "supergraph/accepted-changes.yaml": entry.replace("until", "till") };
   expect(await save(invalid)).toContain(
-    "  supergraph/accepted-changes.yaml:4: till is not known. The keys are change, owner, reason, until.",
+    "  supergraph/accepted-changes.yaml:4: unknown key till. The keys are change, owner, reason, until.",
   );
 });
 
-test("a commit without its routes does not stop the loop", async () => {
+test("a base without routes.json does not stop the dev loop", async () => {
   const { save, git } = await start(sampleFiles, "main");
   git("rm", "-q", "--cached", "supergraph/routes.json");
-  git(...identity, "commit", "-q", "-m", "Lose the routes");
+  git(...identity, "commit", "-q", "-m", "Remove the routes");
   git("branch", "-f", "main");
   expect(await save(withoutEmail)).toEqual([
     "cannot compare with main: main has supergraph/api.graphql, but not supergraph/routes.json.",
   ]);
 });
 
-test("without main the comparison is with the last commit, without git there is none", async () => {
+test("without a main branch the comparison is with the last commit, and without git there is none", async () => {
   const onOtherBranch = await start(sampleFiles, "trunk");
   expect((await onOtherBranch.save(withoutEmail))[0]).toContain("this change breaks clients of HEAD");
   const withoutGit = await start(sampleFiles, undefined);
   expect(await withoutGit.save(withoutEmail)).toEqual([]);
 });
 
-/** A change handler for a committed repository, with no part running. `save` returns the warnings about clients. */
+/** A change handler for a committed repository, with no process running. `save` returns the lines about breaking changes. */
 async function start(files: Files, branch: string | undefined) {
   const root = writeRepository(files);
   const dataDir = join(root, ".data");
@@ -91,7 +91,7 @@ async function start(files: Files, branch: string | undefined) {
     ["add", "-A"],
     [...identity, "commit", "-q", "-m", "Begin"],
   ];
-  // A branch of its own: on main itself the check compares with what is published, or with the last commit.
+  // On main the check compares with origin/main or the last commit, so the edits are made on a branch.
   if (branch === "main") commands.push(["switch", "-q", "-c", "feature"]);
   if (branch !== undefined) for (const args of commands) execFileSync("git", ["-C", root, ...args], { stdio: "pipe" });
   let lines: string[] = [];

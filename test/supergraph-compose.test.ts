@@ -17,7 +17,7 @@ import {
 const users = "services/users/schema.graphql";
 const posts = "services/posts/schema.graphql";
 
-test("four subgraphs become one supergraph, whose API shows no federation machinery", () => {
+test("four subgraphs compose to one supergraph, whose API schema has no federation directives", () => {
   const { supergraphSdl, apiSdl } = composed(sampleFiles);
   expect(supergraphSdl).toContain('ORDERS @join__graph(name: "orders", url: "http://127.0.0.1:4004/graphql")');
   expect(apiSdl).toContain("orders: [Order]");
@@ -27,12 +27,12 @@ test("four subgraphs become one supergraph, whose API shows no federation machin
   expect(apiSdl).not.toMatch(/join__|link__|@key|@tag|_entities|_service/);
 });
 
-test("the order of the list of subgraphs changes no byte", () => {
+test("the result does not depend on the order of the subgraphs", () => {
   const reversed = composeSubgraphs(sourcesOf(sampleFiles).toReversed());
   expect(reversed).toEqual(composeSubgraphs(sourcesOf(sampleFiles)));
 });
 
-test("a syntax error names the team's file, line and column", () => {
+test("a syntax error names the file, line and column", () => {
   const broken = withChange(sampleFiles, posts, "title: String!", "title String!");
   expect(errorsOf(broken)).toEqual([
     {
@@ -48,12 +48,12 @@ test("a syntax error names the team's file, line and column", () => {
   ]);
 });
 
-test("syntax errors of two teams are reported at once", () => {
+test("syntax errors of two subgraphs are reported together", () => {
   const broken = withChange(withChange(sampleFiles, posts, "type Post", "typo Post"), users, "enum Role", "enum");
   expect(errorsOf(broken).map(({ owner }) => owner)).toEqual(["@tributary/users-team", "@tributary/posts-team"]);
 });
 
-test("two teams that contradict one another are both named with their lines", () => {
+test("a conflict between two subgraphs names both with their lines", () => {
   const broken = withChange(
     withChange(sampleFiles, users, "nickname: String", "nickname: String @shareable"),
     posts,
@@ -71,14 +71,14 @@ test("two teams that contradict one another are both named with their lines", ()
   });
 });
 
-test("an unknown type is reported at the field that names it", () => {
+test("an unknown type is reported at the field that uses it", () => {
   const broken = withChange(sampleFiles, users, "role: Role!", "role: Roll!");
   expect(errorsOf(broken)).toMatchObject([
     { subgraph: "users", line: lineOf(broken, users, "role: Roll!"), column: 9 },
   ]);
 });
 
-test("a field that no plan can reach is reported at its own line, though the error carries no location", () => {
+test("a field that no query plan can reach is reported at its line, although Apollo's error has no location", () => {
   const comments = "services/comments/schema.graphql";
   const broken = withChange(
     sampleFiles,
@@ -95,12 +95,12 @@ test("a field that no plan can reach is reported at its own line, though the err
   });
 });
 
-test("a type that is defined twice in a schema is reported at the team that defines it", () => {
+test("a type that a schema defines twice is reported with the schema's owner", () => {
   const broken = { ...sampleFiles, [users]: `${sampleFiles[users]}\nscalar DateTime\n` };
   expect(errorsOf(broken)).toMatchObject([{ code: "INVALID_GRAPHQL", owner: "@tributary/users-team", file: users }]);
 });
 
-test("a missing schema fails and names its owner, unless partial is asked for", async () => {
+test("a missing schema fails and names its owner, unless composition is partial", async () => {
   const { [posts]: _, ...without } = sampleFiles;
   expect(errorsOf(without)).toMatchObject([{ code: "SCHEMA_MISSING", owner: "@tributary/posts-team", file: posts }]);
   const root = writeRepository(without);
@@ -108,7 +108,7 @@ test("a missing schema fails and names its owner, unless partial is asked for", 
   expect(await composeRepository(root, { partial: true })).toMatchObject({ ok: true });
 });
 
-test("an error is printed with place, owner, code and the other places", () => {
+test("an error is printed with its place, owner, code and the other places", () => {
   const place = { subgraph: "posts", owner: "@tributary/posts-team", file: posts, line: 4, column: 3 };
   const error = { message: "No.\nReally.", code: "NO", ...place, elsewhere: [{ ...place, line: 9 }] };
   expect(printCompositionError(error).split("\n")).toEqual([
@@ -119,7 +119,7 @@ test("an error is printed with place, owner, code and the other places", () => {
   ]);
 });
 
-test("composing twice writes the same three files, and the second time nothing", async () => {
+test("the second composition of the same files writes nothing", async () => {
   const root = writeRepository(sampleFiles);
   const first = await run(root);
   expect(first.text.split("\n").slice(0, 3)).toEqual([
@@ -133,7 +133,7 @@ test("composing twice writes the same three files, and the second time nothing",
   expect(statSync(file).mtimeMs).toBe(1000);
 });
 
-test("a file is replaced as a whole, so that who watches it never reads half of one", async () => {
+test("a file is replaced atomically, so that a watcher never reads a partly written one", async () => {
   const root = writeRepository(sampleFiles);
   await run(root);
   const file = join(root, "supergraph/api.graphql");
@@ -159,13 +159,13 @@ test("the check names the stale file and the command, and writes nothing", async
   expect(readFileSync(join(root, "supergraph/api.graphql"), "utf8")).toContain("old");
 });
 
-test("the check passes on fresh files", async () => {
+test("the check passes for current files", async () => {
   const root = writeRepository(sampleFiles);
   await run(root);
   expect(await run(root, "--check")).toEqual({ code: 0, text: "" });
 });
 
-test("what does not compose writes nothing and exits with 1", async () => {
+test("a composition error writes nothing and exits with 1", async () => {
   const root = writeRepository(sampleFiles);
   await run(root);
   const before = readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8");
@@ -176,7 +176,7 @@ test("what does not compose writes nothing and exits with 1", async () => {
   expect(readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8")).toBe(before);
 });
 
-test("an unknown option exits with 2 and says the usage", async () => {
+test("an unknown option exits with 2 and prints the usage", async () => {
   expect(await run(writeRepository(sampleFiles), "--chek")).toEqual({
     code: 2,
     text: "usage: npm run generate [--check] [--partial]\n",
@@ -191,7 +191,7 @@ function composed(files: Files) {
 
 function errorsOf(files: Files) {
   const composition = composeSubgraphs(sourcesOf(files));
-  if (composition.ok) throw new Error("It composes.");
+  if (composition.ok) throw new Error("The supergraph composes.");
   return composition.errors;
 }
 

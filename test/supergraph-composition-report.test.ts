@@ -16,12 +16,12 @@ const renamedKey = withChange(
   'type User @key(fields: "userId") {\n  userId: ID!',
 );
 
-test("a renamed key is one group: the changed line, the subgraphs that use the old key, and what to do", async () => {
+test("the errors of a renamed key are one group with the changed line, the references to the old key, and a fix", async () => {
   const lines = await report(await commit(sampleFiles), renamedKey);
   expect(lines).toEqual([
     "changed since HEAD: services/users/schema.graphql (@tributary/users-team)",
     `${users}:${lineOf(renamedKey, users, 'fields: "userId"')}:11 (@tributary/users-team) KEY_CHANGED User`,
-    '  The key of User was "id", and is "userId" now.',
+    '  The key of User changed from "id" to "userId".',
     expect.stringMatching(/^ {2}\d+ errors follow from it: SATISFIABILITY_ERROR\.$/),
     '  Other subgraphs refer to User by "id":',
     `    ${posts}:${lineOf(sampleFiles, posts, "type User")}:11 (@tributary/posts-team)`,
@@ -33,7 +33,7 @@ test("a renamed key is one group: the changed line, the subgraphs that use the o
   ]);
 });
 
-test("npm start compares with the last schemas that composed, without git", async () => {
+test("npm start compares with the last schemas that composed", async () => {
   const root = writeRepository(sampleFiles);
   const before = await composeFromDisk(root, undefined);
   writeFiles(root, renamedKey);
@@ -44,18 +44,18 @@ test("npm start compares with the last schemas that composed, without git", asyn
   ]);
 });
 
-test("without git the changed file is found by the committed supergraph", async () => {
+test("without git the changed file is found by comparing with the committed supergraph", async () => {
   const root = writeRepository(sampleFiles);
   await generate(root);
   const lines = await report(root, renamedKey);
   expect(lines.slice(0, 3)).toEqual([
     "changed since the committed supergraph: services/users/schema.graphql (@tributary/users-team)",
     expect.stringMatching(/^services\/users\/.* KEY_CHANGED User$/),
-    '  The key of User was "id", and is "userId" now.',
+    '  The key of User changed from "id" to "userId".',
   ]);
 });
 
-test("an error that composition reports at another subgraph leads with the file that changed", async () => {
+test("an error that Apollo reports in another subgraph is printed with the changed file first", async () => {
   const external = withChange(
     sampleFiles,
     posts,
@@ -72,7 +72,7 @@ test("an error that composition reports at another subgraph leads with the file 
   expect(lines).toContain(`  see also ${posts}:${lineOf(external, posts, "email: String")}:3 (@tributary/posts-team)`);
 });
 
-test("of two teams that contradict one another the one whose file changed is named first", async () => {
+test("in a conflict between two subgraphs the changed file is named first", async () => {
   const shared = withChange(
     withChange(sampleFiles, posts, "  posts(first", "  nickname: String @shareable\n  posts(first"),
     users,
@@ -89,7 +89,7 @@ test("of two teams that contradict one another the one whose file changed is nam
   }
 });
 
-test("errors with one cause are one group, five groups are printed, and --all prints every error", async () => {
+test("errors are grouped by cause, five groups are printed, and --all prints every error", async () => {
   const names = ["One", "Two", "Three", "Four", "Five", "Six", "Seven"];
   const types = names.map((name) => `type ${name} { a: Int b: Int }`).join("\n");
   const fields = names.map((name) => `  a${name}: ${name}`).join("\n");
@@ -105,7 +105,7 @@ test("errors with one cause are one group, five groups are printed, and --all pr
   expect(all.filter((line) => line.includes("INVALID_FIELD_SHARING"))).toHaveLength(14);
 });
 
-test("errors that are all printed in full are counted without a hint at --all", async () => {
+test("the summary does not mention --all if every error is printed in full", async () => {
   const broken = withChange(
     withChange(sampleFiles, posts, "title: String!", "title String!"),
     users,
@@ -117,7 +117,7 @@ test("errors that are all printed in full are counted without a hint at --all", 
   expect(lines.at(-1)).toBe("2 causes, 2 errors.");
 });
 
-/** Edits the repository, and returns what `npm run check` prints of it, without the last line break. */
+/** Edits the repository and returns the lines that `npm run check` prints. */
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
   let text = "";

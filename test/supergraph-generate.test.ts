@@ -12,7 +12,7 @@ const repository = fileURLToPath(new URL("..", import.meta.url));
 const users = "services/users/schema.graphql";
 const config = { mappers: { User: "../model.ts#User" }, contextType: "./context.ts#Context" };
 
-test("one command makes the supergraph and every service's resolver types", async () => {
+test("one command generates the supergraph and every service's resolver types", async () => {
   const generation = await generateRepository(writeRepository(sampleFiles), { partial: false });
   expect(generation.ok && generation.files.map(({ path }) => path)).toEqual([
     "supergraph/supergraph.graphql",
@@ -25,7 +25,7 @@ test("one command makes the supergraph and every service's resolver types", asyn
   ]);
 });
 
-test("what does not compose is reported by composition and makes no types", async () => {
+test("a composition error is reported, and no types are generated", async () => {
   const root = writeRepository(withChange(sampleFiles, users, "role: Role!", "role: Roll!"));
   expect(await generateRepository(root, { partial: false })).toMatchObject({
     ok: false,
@@ -33,7 +33,7 @@ test("what does not compose is reported by composition and makes no types", asyn
   });
 });
 
-test("a codegen.json that maps a type of no schema is reported with its file and owner", async () => {
+test("a codegen.json that maps an unknown type is reported with its file and owner", async () => {
   const root = writeRepository({
     ...sampleFiles,
     "services/users/codegen.json": '{ "mappers": { "Usr": "../model.ts#User" } }',
@@ -51,7 +51,7 @@ test("a codegen.json that maps a type of no schema is reported with its file and
   });
 });
 
-test("a custom scalar without a type is refused", async () => {
+test("a custom scalar without a TypeScript type is rejected", async () => {
   await expect(generateResolverTypes("scalar Money\ntype Query { a: Money }", {})).rejects.toThrow("Money");
 });
 
@@ -61,19 +61,19 @@ test("types that do not depend on the schema are imported from the kit", async (
   expect(types).not.toMatch(/type (?:Maybe|Resolver|SubscriptionResolver)</);
 });
 
-test("a schema that needs a type which the kit does not export is rejected with the name of the type", async () => {
+test("a schema that needs a type that the kit does not export is rejected with the name of the type", async () => {
   const sdl = "type Query { first: Item }\nunion Item = A | B\ntype A { a: ID }\ntype B { b: ID }";
   await expect(generateResolverTypes(sdl, {})).rejects.toThrow(
     "kit/src/graphql/resolver-types.ts does not export TypeResolveFn yet.",
   );
 });
 
-test("the types satisfy the repository's own compiler options, mapped model and context included", async () => {
+test("the generated types compile with the repository's compiler options, the mapped model and the context", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   expect(compile({ ...service, "src/graphql/schema-types.ts": types })).toBe("");
 });
 
-test("a resolver that returns what the schema does not promise does not compile", async () => {
+test("a resolver that returns another type than the schema declares does not compile", async () => {
   const types = await generateResolverTypes(sampleFiles[users] ?? "", config);
   const wrong = withChange(service, "src/graphql/resolvers.ts", "user.createdAt", "user.createdAt.getTime()");
   expect(compile({ ...wrong, "src/graphql/schema-types.ts": types })).toContain("resolvers.ts");
@@ -99,7 +99,7 @@ export const resolvers: Resolvers = {
 `,
 };
 
-/** The compiler's complaints about a folder that has the repository's options and packages; "" when there are none. */
+/** The compiler's errors for files with the repository's options and packages; "" if there are none. */
 function compile(files: Files): string {
   const tsconfig = {
     extends: join(repository, "tsconfig.json"),

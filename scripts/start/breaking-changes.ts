@@ -63,13 +63,13 @@ async function describeBreakingChanges({
   root,
 }: BaseComparison): Promise<{ id: string; lines: string[] }> {
   const { findSchemaChanges } = await import("../../supergraph/changes/schema-changes.ts");
-  const { acceptedChangesFile, judgeChanges, readAcceptedChanges } =
+  const { acceptedChangesFile, applyAcceptedChanges, readAcceptedChanges } =
     await import("../../supergraph/changes/accepted-changes.ts");
   const { changeId, printChange } = await import("../../supergraph/changes/changes.ts");
   const entries = readAcceptedChanges(root);
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);
-  const { breaking, errors, unlisted } = judgeChanges(changes, entries.ok ? entries.entries : [], today);
+  const { breaking, errors, unlisted } = applyAcceptedChanges(changes, entries.ok ? entries.entries : [], today);
   if (breaking.length === 0) return { id: "", lines: [] };
   const unlistedCount = breaking.length - changesMax;
   const problems = [...errors, ...(entries.ok ? [] : entries.errors)];

@@ -7,7 +7,7 @@ const entry = `- change: FIELD_REMOVED User.nickname
   until: 2026-12-31
 `;
 
-test("an entry has a change, an owner, a reason, a date, and its line", () => {
+test("an entry is parsed with its change, owner, reason, date and line", () => {
   expect(parseAcceptedChanges(`# Why.\n${entry}`)).toEqual({
     ok: true,
     entries: [
@@ -27,44 +27,40 @@ test.each(["", "# Nothing is accepted.\n", "[]\n"])("a file without entries is v
 });
 
 test.each([
-  ["an unknown key", `${entry}  ticket: 7\n`, "5: ticket is not known. The keys are change, owner, reason, until."],
+  ["an unknown key", `${entry}  ticket: 7\n`, "5: unknown key ticket. The keys are change, owner, reason, until."],
   ["a missing key", entry.replace(/ {2}reason.*\n/, ""), "1: reason is missing."],
   [
     "an empty reason",
     entry.replace(/reason: .*/, "reason:"),
-    "3: reason is empty: write why no client uses it (FIELD_REMOVED User.nickname).",
+    "3: reason is empty: write why no client depends on it (FIELD_REMOVED User.nickname).",
   ],
-  ["a number", entry.replace("FIELD_REMOVED User.nickname", "7"), "1: change has to be text."],
-  ["a date that does not exist", entry.replace("12-31", "02-30"), "4: until has to be a date such as 2026-01-31."],
+  ["a number", entry.replace("FIELD_REMOVED User.nickname", "7"), "1: change must be text."],
+  ["a date that does not exist", entry.replace("12-31", "02-30"), "4: until must be a date such as 2026-01-31."],
+  ["another form of a date", entry.replace("2026-12-31", "31.12.2026"), "4: until must be a date such as 2026-01-31."],
   [
-    "another form of a date",
-    entry.replace("2026-12-31", "31.12.2026"),
-    "4: until has to be a date such as 2026-01-31.",
-  ],
-  [
-    "an owner that is no team",
+    "an owner that is not a team",
     entry.replace("@tributary/users-team", "Ada"),
-    "2: owner has to be a team as in CODEOWNERS, such as @tributary/users-team.",
+    "2: owner must be a team as in CODEOWNERS, such as @tributary/users-team.",
   ],
   [
-    "a change in other words",
+    "a change that is not a change id",
     entry.replace("FIELD_REMOVED User.nickname", "remove nickname"),
-    "1: change has to be as npm run check prints it, such as FIELD_REMOVED User.email.",
+    "1: change must be as npm run check prints it, such as FIELD_REMOVED User.email.",
   ],
-  ["a change that is there twice", entry + entry, "5: FIELD_REMOVED User.nickname is accepted in line 1 already."],
-  ["a key that is there twice", entry.replace("  until", "  reason: Again.\n  until"), "4: Map keys must be unique"],
+  ["a duplicate change", entry + entry, "5: FIELD_REMOVED User.nickname is already accepted in line 1."],
+  ["a duplicate key", entry.replace("  until", "  reason: Again.\n  until"), "4: Map keys must be unique"],
   [
     "a text instead of an entry",
     "- FIELD_REMOVED User.nickname\n",
-    "1: an entry has the keys change, owner, reason, until.",
+    "1: an entry must be a map with the keys change, owner, reason, until.",
   ],
-  ["a map instead of a list", entry.replace("- change", "  change"), "1: the file has to be a list of entries."],
-])("%s is refused with its line", (_, text, message) => {
+  ["a map instead of a list", entry.replace("- change", "  change"), "1: the file must be a list of entries."],
+])("%s is rejected with its line", (_, text, message) => {
   const parsed = parseAcceptedChanges(text);
   expect(parsed.ok ? [] : parsed.errors).toEqual([`supergraph/accepted-changes.yaml:${message}`]);
 });
 
-test("everything that is wrong is reported at once", () => {
+test("all problems of a file are reported at once", () => {
   const parsed = parseAcceptedChanges(entry.replace("until", "till").replace("2026-12-31", "soon"));
   expect(parsed.ok ? [] : parsed.errors).toHaveLength(2);
 });

@@ -6,62 +6,65 @@ import type { ParsedSubgraph } from "../composition/places.ts";
 import { findCoordinate, parseSubgraph, placeOfNode } from "../composition/places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** One state of the graph: what clients see, who resolves what, and the teams' own files. */
+/** The graph at one commit or on disk: the API schema, the supergraph with the owners of each field, and the subgraphs' files. */
 export interface GraphState {
   readonly apiSdl: string;
   readonly supergraphSdl: string;
   readonly sources: readonly SubgraphSource[];
 }
 
-/** A state, read for questions about places. */
-export interface Side {
+/** A graph state, parsed for finding owners and lines. */
+export interface ParsedGraphState {
   readonly ownership: Ownership;
   readonly subgraphs: ReadonlyMap<string, ParsedSubgraph>;
 }
 
-/** Parses a state's supergraph and the teams' files. Throws graphql's syntax error for what does not parse. */
-export function readSide({ supergraphSdl, sources }: GraphState): Side {
+/** Throws a GraphQLError if the supergraph or a subgraph's schema has a syntax error. */
+export function parseGraphState({ supergraphSdl, sources }: GraphState): ParsedGraphState {
   const present = sources.filter(({ sdl }) => sdl !== undefined);
   const subgraphs = new Map(present.map((source) => [source.name, parseSubgraph(source)]));
   return { ownership: readOwnership(supergraphSdl), subgraphs };
 }
 
-/** The owners' own lines for a coordinate of the API: in today's file where it still stands, else where it stood. */
+/**
+ * Finds the lines that define a coordinate of the API in the owners' schemas: in the current file if it is still defined there,
+ * otherwise in the base.
+ */
 export function findChangePlaces(
   coordinate: string,
-  sides: { readonly base: Side; readonly now: Side },
+  states: { readonly base: ParsedGraphState; readonly now: ParsedGraphState },
 ): ChangePlace[] {
-  const { base, now } = sides;
-  // What is new only today's supergraph knows; what is gone only the base's.
-  const knowing = !base.ownership.has(coordinate) && now.ownership.has(coordinate) ? now : base;
-  const owners = knowing.ownership.findOwners(coordinate);
-  // Of several owners only those who touched it are to blame.
-  const touched = owners.filter((owner) => textOf(base, owner, coordinate) !== textOf(now, owner, coordinate));
-  return (touched.length > 0 ? touched : owners).flatMap((owner) => placeFor(owner, coordinate, sides) ?? []);
+  const { base, now } = states;
+  // Only the current supergraph knows a new coordinate, and only the base knows a removed one.
+  const state = !base.ownership.has(coordinate) && now.ownership.has(coordinate) ? now : base;
+  const owners = state.ownership.findOwners(coordinate);
+  // If several subgraphs share the coordinate, only those that edited it are named.
+  const editors = owners.filter((owner) => textOf(base, owner, coordinate) !== textOf(now, owner, coordinate));
+  return (editors.length > 0 ? editors : owners).flatMap((owner) => placeFor(owner, coordinate, states) ?? []);
 }
 
 function placeFor(
   owner: string,
   coordinate: string,
-  { base, now }: { base: Side; now: Side },
+  { base, now }: { base: ParsedGraphState; now: ParsedGraphState },
 ): ChangePlace | undefined {
-  const standing = placeIn(now, owner, coordinate);
-  if (standing?.exact) return { ...standing.place, gone: false };
-  const stood = placeIn(base, owner, coordinate);
-  if (stood?.exact) return { ...stood.place, gone: true };
-  const around = standing ?? stood;
-  return around && { ...around.place, gone: around === stood };
+  const current = placeIn(now, owner, coordinate);
+  if (current?.exact) return { ...current.place, onlyInBase: false };
+  const former = placeIn(base, owner, coordinate);
+  if (former?.exact) return { ...former.place, onlyInBase: true };
+  const enclosing = current ?? former;
+  return enclosing && { ...enclosing.place, onlyInBase: enclosing === former };
 }
 
-function placeIn(side: Side, owner: string, coordinate: string) {
-  const subgraph = side.subgraphs.get(owner);
+function placeIn(state: ParsedGraphState, owner: string, coordinate: string) {
+  const subgraph = state.subgraphs.get(owner);
   const found = subgraph && findCoordinate(subgraph.document, coordinate);
   const place = found && placeOfNode(found.node, [subgraph.source]);
   return place && { place, exact: found.exact };
 }
 
-function textOf(side: Side, owner: string, coordinate: string): string {
-  const subgraph = side.subgraphs.get(owner);
+function textOf(state: ParsedGraphState, owner: string, coordinate: string): string {
+  const subgraph = state.subgraphs.get(owner);
   const found = subgraph && findCoordinate(subgraph.document, coordinate);
   return found ? print(found.node) : "";
 }

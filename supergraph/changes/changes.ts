@@ -1,24 +1,24 @@
 import type { Place } from "../composition/places.ts";
 import { printPlace } from "../composition/composition-errors.ts";
 
-/** A difference between the base and now that clients can feel. */
+/** A difference from the base that can affect clients. */
 export interface Change {
-  /** `breaking`: a request that worked stops working. `dangerous`: it works, but may mean something else. */
+  /** `breaking`: a request that worked fails now. `dangerous`: it still works, but its result may surprise the client. */
   readonly level: "breaking" | "dangerous";
   /** graphql-inspector's change type, or one of ours: ROUTE_REMOVED, … */
   readonly code: string;
-  /** What changed, so that code and subject are the change's id: a coordinate, a route, or a document's own words. */
+  /** The schema coordinate, route or OpenAPI detail that changed. Code and subject together identify the change. */
   readonly subject: string;
   readonly message: string;
-  /** What to do instead. */
+  /** Completes "Instead: …". */
   readonly advice: string;
-  /** Where it is, or was, in the files of the teams that own it; several when teams share it. */
+  /** Lines in the files of the owning teams; several if teams share the changed part. */
   readonly places: readonly ChangePlace[];
 }
 
 export interface ChangePlace extends Place {
-  /** The line is the base's: now it is gone. */
-  readonly gone: boolean;
+  /** True if the line was removed: it refers to the base commit's version of the file. */
+  readonly onlyInBase: boolean;
 }
 
 /** Identifies a change from one run of the check to the next: `FIELD_REMOVED Post.body`. */
@@ -26,11 +26,12 @@ export function changeId({ code, subject }: Pick<Change, "code" | "subject">): s
   return `${code} ${subject}`.trim();
 }
 
-/** A change as the terminal shows it: level and places first, then what happened and what to do. */
+/** Formats a change for the terminal: level and places first, then the message and the advice. */
 export function printChange(change: Change, baseName: string): string {
   const { level, subject, message, advice, places } = change;
-  const spots = places.map((place) => printPlace(place) + (place.gone ? ` as of ${baseName}` : ""));
-  const [first = "", ...others] = spots;
+  const [first = "", ...others] = places.map(
+    (place) => printPlace(place) + (place.onlyInBase ? ` as of ${baseName}` : ""),
+  );
   const head = [level.toUpperCase(), first, changeId(change)].filter(Boolean).join(" ");
   const text = message === `${subject}.` ? [] : [`  ${message}`];
   return [head, ...others.map((other) => `  and ${other}`), ...text, `  Instead: ${advice}`].join("\n");

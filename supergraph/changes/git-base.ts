@@ -1,18 +1,17 @@
 import { execFileSync } from "node:child_process";
 
-/** A commit to compare with, and the committed texts in it. */
+/** A commit to compare with, and access to its files. */
 export interface GitBase {
-  /** As a person would say it: "main", "HEAD", "v1.2". */
+  /** Name for messages: "main", "HEAD", "v1.2". */
   readonly name: string;
   readonly commit: string;
-  /** The text of a file in that commit, by its path from the root; undefined when it is not there. */
+  /** Reads a file of that commit by its path from the root; undefined if it does not exist. */
   read(path: string): string | undefined;
 }
 
 /**
- * The commit that a check compares with. With `against`: exactly that one. Without: the point where the current branch left
- * main, so that what others have added to main since does not look removed. On main itself: what is published
- * (origin/main), or else the last commit. Undefined when there is no such commit, or no repository.
+ * Finds the commit to compare with. With `against`: that commit. On a branch: its merge base with main, so that later commits
+ * on main do not look like removals. On main: origin/main, or else HEAD. Undefined if no such commit or no repository exists.
  */
 export function findBase(root: string, against?: string): GitBase | undefined {
   if (against !== undefined) return baseAt(root, against, resolveCommit(root, against));
@@ -32,7 +31,7 @@ function resolveCommit(root: string, ref: string): string | undefined {
   return git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`)?.trim();
 }
 
-/** Git's answer, or undefined when it refuses: no such commit, no such file, no repository, no git. */
+/** The output of git, or undefined if it fails: unknown commit, file or repository, or git is not installed. */
 function git(root: string, ...args: readonly string[]): string | undefined {
   try {
     const outputBytesMax = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import type { Json } from "@tributary/kit/openapi/schema-book";
 import { expect, test } from "vitest";
 import { findDocumentChanges } from "./openapi-changes.ts";
 
-/** A small document with a bit of everything, as text: each test exchanges some of it. */
+/** A small OpenAPI document as text. Each test replaces a part of it. */
 const text = JSON.stringify({
   paths: {
     "/things/{id}": {
@@ -61,47 +61,62 @@ const text = JSON.stringify({
   },
 });
 
-const planted: readonly (readonly [what: string, from: string, to: string, message: string])[] = [
-  ["a path", '"/things/{id}"', '"/objects/{id}"', "getThing in v1: was removed."],
-  ["an operation", '"patch":{"operationId"', '"post":{"operationId"', "changeThing in v1: was removed."],
-  ["a status", '"409":{}', '"422":{}', "changeThing in v1: 409 was removed."],
-  ["a header", '"ETag":{}', '"X-Other":{}', "getThing in v1: 200 has no ETag any more."],
-  ["a media type", "merge-patch+json", "json", "changeThing in v1: the body is application/merge-patch+json no more."],
-  ["an answer's property", '"id":{"type":"string"},', "", "getThing in v1: the body of 200/id was removed."],
+const breakingEdits: readonly (readonly [edit: string, from: string, to: string, message: string])[] = [
+  ["a renamed path", '"/things/{id}"', '"/objects/{id}"', "getThing in v1: was removed."],
+  ["a removed operation", '"patch":{"operationId"', '"post":{"operationId"', "changeThing in v1: was removed."],
+  ["a removed status", '"409":{}', '"422":{}', "changeThing in v1: the response 409 was removed."],
   [
-    "what was always there",
+    "a removed response header",
+    '"ETag":{}',
+    '"X-Other":{}',
+    "getThing in v1: the response 200 no longer has the header ETag.",
+  ],
+  [
+    "another media type",
+    "merge-patch+json",
+    "json",
+    "changeThing in v1: the body is no longer application/merge-patch+json.",
+  ],
+  ["a removed response property", '"id":{"type":"string"},', "", "getThing in v1: the body of 200/id was removed."],
+  [
+    "a response property that becomes optional",
     '"required":["id","kind"]',
     '"required":["id"]',
-    "getThing in v1: the body of 200/kind is no longer always there.",
+    "getThing in v1: the body of 200/kind is no longer always present.",
   ],
   [
-    "an answer's type",
+    "another type of a response property",
     '"id":{"type":"string"}',
     '"id":{"type":"integer"}',
-    "getThing in v1: the body of 200/id was string, and is integer.",
+    "getThing in v1: the body of 200/id changed from string to integer.",
   ],
   [
-    "a new null",
+    "a response property that becomes nullable",
     '"id":{"type":"string"}',
     '"id":{"type":["string","null"]}',
     "getThing in v1: the body of 200/id may now be null.",
   ],
-  ["a query parameter", '"name":"limit"', '"name":"count"', "getThing in v1: the query limit was removed."],
-  ["a narrower parameter", '"maximum":100', '"maximum":50', "getThing in v1: the query limit has a tighter maximum."],
+  ["a removed query parameter", '"name":"limit"', '"name":"count"', "getThing in v1: the query limit was removed."],
   [
-    "a needed header",
+    "a tighter query parameter",
+    '"maximum":100',
+    '"maximum":50',
+    "getThing in v1: the query limit has a tighter maximum.",
+  ],
+  [
+    "a header that becomes required",
     '"in":"header","required":false',
     '"in":"header","required":true',
-    "getThing in v1: the header If-None-Match is needed now.",
+    "getThing in v1: the header If-None-Match is now required.",
   ],
-  ["a value not taken", '["RED","BLUE"]', '["RED"]', "changeThing in v1: the body/colour no longer takes BLUE."],
+  ["a removed enum value", '["RED","BLUE"]', '["RED"]', "changeThing in v1: the body/colour no longer accepts BLUE."],
   [
-    "a null not taken",
+    "a body property that is no longer nullable",
     '{"type":"integer","maximum":9},{"type":"null"}',
     '{"type":"integer","maximum":9}',
-    "changeThing in v1: the body/size no longer takes null.",
+    "changeThing in v1: the body/size no longer accepts null.",
   ],
-  ["a tighter choice", '"maximum":9', '"maximum":8', "changeThing in v1: the body/size has a tighter maximum."],
+  ["a tighter alternative", '"maximum":9', '"maximum":8', "changeThing in v1: the body/size has a tighter maximum."],
   ["tighter items", '"maxLength":20', '"maxLength":10', "changeThing in v1: the body/tags/* has a tighter maxLength."],
   [
     "another pattern",
@@ -110,49 +125,49 @@ const planted: readonly (readonly [what: string, from: string, to: string, messa
     "changeThing in v1: the body/tags/* has another pattern.",
   ],
   [
-    "a needed property",
+    "a body property that becomes required",
     '"maxItems":5}}',
     '"maxItems":5}},"required":["tags"]',
-    "changeThing in v1: the body/tags is needed now.",
+    "changeThing in v1: the body/tags is now required.",
   ],
-  ["an input's property", '"colour"', '"color"', "changeThing in v1: the body/colour was removed."],
+  ["a removed body property", '"colour"', '"color"', "changeThing in v1: the body/colour was removed."],
   [
-    "callers without a token",
+    "a token that becomes required",
     '"security":[{},',
     '"security":[',
-    "getThing in v1: a caller without a token is not let in any more.",
+    "getThing in v1: no longer accepts callers without a token.",
   ],
   [
-    "a scope",
+    "another scope",
     '"things:write"',
     '"things:write:all"',
-    "changeThing in v1: the scope things:write does not suffice any more.",
+    "changeThing in v1: no longer accepts the scope things:write.",
   ],
 ];
 
-test.each(planted)("%s that goes breaks clients", (_, from, to, message) => {
+test.each(breakingEdits)("%s breaks clients", (_, from, to, message) => {
   const changes = compare(from, to);
   expect(changes.filter(({ level }) => level === "breaking").map((change) => change.message)).toContain(message);
 });
 
-const harmless: readonly (readonly [what: string, from: string, to: string])[] = [
-  ["nothing", '"paths"', '"paths"'],
-  ["a new property of an answer", '"id":{"type":"string"}', '"id":{"type":"string"},"more":{"type":"string"}'],
-  ["a null that an answer no longer is", '{"type":"string"},{"type":"null"}', '{"type":"string"}'],
+const safeEdits: readonly (readonly [edit: string, from: string, to: string])[] = [
+  ["no edit", '"paths"', '"paths"'],
+  ["a new response property", '"id":{"type":"string"}', '"id":{"type":"string"},"more":{"type":"string"}'],
+  ["a response property that is no longer nullable", '{"type":"string"},{"type":"null"}', '{"type":"string"}'],
   ["a wider parameter", '"maximum":100', '"maximum":200'],
-  ["one more value that is taken", '["RED","BLUE"]', '["RED","BLUE","GREEN"]'],
-  ["a new input that nobody needs", '"colour"', '"shade":{"type":"string"},"colour"'],
+  ["a new enum value of the body", '["RED","BLUE"]', '["RED","BLUE","GREEN"]'],
+  ["a new optional body property", '"colour"', '"shade":{"type":"string"},"colour"'],
   ["a new status", '"409":{}', '"409":{},"410":{}'],
-  ["another name for a path's parameter", "/things/{id}", "/things/{thing}"],
-  ["another name for a shared part", "NotFound", "Missing"],
+  ["another name for a path parameter", "/things/{id}", "/things/{thing}"],
+  ["another name for a shared response", "NotFound", "Missing"],
 ];
 
-test.each(harmless)("%s breaks nobody", (_, from, to) => {
-  const named = to.includes("{thing}") ? [to, '"name":"id"', '"name":"thing"'] : [to];
-  expect(compare(from, named[0] ?? "", ...named.slice(1))).toEqual([]);
+test.each(safeEdits)("%s breaks no client", (_, from, to) => {
+  const parameterName = to.includes("{thing}") ? ['"name":"id"', '"name":"thing"'] : [];
+  expect(compare(from, to, ...parameterName)).toEqual([]);
 });
 
-test("an answer that has a new value in a list of values is dangerous, and breaks nobody by itself", () => {
+test("a new enum value in a response is dangerous, not breaking", () => {
   const [change] = compare('["SMALL","LARGE"]', '["SMALL","LARGE","HUGE"]');
   expect(change).toMatchObject({
     level: "dangerous",
@@ -160,16 +175,17 @@ test("an answer that has a new value in a list of values is dangerous, and break
   });
 });
 
-test("a version whose document is gone breaks its clients", () => {
+test("a version without its document breaks its clients", () => {
   const before = new Map([[1, JSON.parse(text) as Json]]);
   expect(findDocumentChanges(before, new Map(), () => [])).toMatchObject([{ level: "breaking" }]);
 });
 
-function compare(...exchanges: readonly string[]) {
+/** Compares the document with an edited one; the arguments are pairs of a text and its replacement. */
+function compare(...replacements: readonly string[]) {
   let after = text;
-  for (let i = 0; i < exchanges.length; i += 2) {
-    expect(after).toContain(exchanges[i]);
-    after = after.replaceAll(exchanges[i] ?? "", exchanges[i + 1] ?? "");
+  for (let i = 0; i < replacements.length; i += 2) {
+    expect(after).toContain(replacements[i]);
+    after = after.replaceAll(replacements[i] ?? "", replacements[i + 1] ?? "");
   }
   const now = new Map([[1, JSON.parse(after) as Json]]);
   return findDocumentChanges(new Map([[1, JSON.parse(text) as Json]]), now, () => []);

@@ -2,58 +2,58 @@ import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 
-/** The documents of one state, by version. */
-export type Documents = ReadonlyMap<number, Json>;
+/** OpenAPI documents by API version. */
+export type DocumentsByVersion = ReadonlyMap<number, Json>;
 
 /**
- * What a client of a version can no longer do, or is answered otherwise, by the documents. `placesOf` says where an operation is
- * declared.
+ * Finds changes of OpenAPI documents that break clients of a version, or may surprise them.
+ * @param placesOf returns the lines that declare an operation
  */
 export function findDocumentChanges(
-  base: Documents,
-  now: Documents,
+  base: DocumentsByVersion,
+  now: DocumentsByVersion,
   placesOf: (operationId: string) => readonly ChangePlace[],
 ): Change[] {
   return [...base].flatMap(([version, before]) => {
     const after = now.get(version);
-    if (after === undefined) return [toChange(`v${version}`, breaking("has no document any more"), [])];
+    if (after === undefined) return [toChange(`v${version}`, breaking("no longer has a document"), [])];
     return compareDocuments(before, after).map(({ operationId, ...change }) =>
       toChange(`${operationId} in v${version}`, change, placesOf(operationId)),
     );
   });
 }
 
-function toChange(what: string, { level, message }: SchemaChange, places: readonly ChangePlace[]): Change {
-  const advice = "keep what the version promises; say it differently in the next one.";
-  const subject = `${what}: ${message}`;
+function toChange(operation: string, { level, message }: SchemaChange, places: readonly ChangePlace[]): Change {
+  const advice = "keep the contract of this version, and make the change in the next one.";
+  const subject = `${operation}: ${message}`;
   return { level, code: "DOCUMENT_CHANGED", subject, message: `${subject}.`, advice, places };
 }
 
 function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly operationId: string })[] {
-  const standing = new Map(operationsOf(after));
+  const current = new Map(operationsOf(after));
   return operationsOf(before).flatMap(([key, operation]) => {
-    const successor = standing.get(key);
+    const successor = current.get(key);
     const changes = successor ? compareOperations(operation, successor) : [breaking("was removed")];
     return changes.map((change) => Object.assign({ operationId: operation.id }, change));
   });
 }
 
-/** An operation with its references followed, for as far as they are not schemas. */
-interface Operation {
+/** An operation with all references resolved, except those to schemas. */
+interface ComparedOperation {
   readonly id: string;
-  /** For callers without a token. */
-  readonly isOpen: boolean;
-  /** One of them will do; with none, any token will. */
+  /** Callers need no token. */
+  readonly isPublic: boolean;
+  /** A token needs one of these scopes. If empty, any valid token suffices. */
   readonly scopes: readonly string[];
-  /** By place and name, such as `query limit`. */
+  /** By location and name, such as `query limit`. */
   readonly parameters: ReadonlyMap<string, Json>;
   readonly body: Json | undefined;
   readonly responses: ReadonlyMap<string, Json>;
   readonly schemas: Json;
 }
 
-/** By method and path, without the names of parameters, which are no part of the contract. */
-function operationsOf(document: Json): (readonly [string, Operation])[] {
+/** Operations by method and path. The names of path parameters are left out: they are not part of the contract. */
+function operationsOf(document: Json): (readonly [string, ComparedOperation])[] {
   return entriesOf(document["paths"]).flatMap(([path, item]) =>
     entriesOf(item).map(([method, operation]) => {
       const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? "");
@@ -62,30 +62,36 @@ function operationsOf(document: Json): (readonly [string, Operation])[] {
   );
 }
 
-function readOperation(document: Json, operation: Json, pathNames: readonly string[]): Operation {
+function readOperation(document: Json, operation: Json, pathNames: readonly string[]): ComparedOperation {
   const components = (document["components"] ?? {}) as Json;
-  const parameters = ((operation["parameters"] ?? []) as readonly Json[]).map((one) => follow(one, components));
+  const parameters = ((operation["parameters"] ?? []) as readonly Json[]).map((one) =>
+    resolveReference(one, components),
+  );
   const nameOf = ({ in: where, name }: Json) =>
     `${String(where)} ${where === "path" ? pathNames.indexOf(String(name)) + 1 : String(name)}`;
   return {
     id: String(operation["operationId"]),
-    isOpen: ((operation["security"] ?? []) as readonly Json[]).some((way) => Object.keys(way).length === 0),
+    isPublic: ((operation["security"] ?? []) as readonly Json[]).some(
+      (requirement) => Object.keys(requirement).length === 0,
+    ),
     scopes: (operation["x-scopes"] ?? []) as readonly string[],
     parameters: new Map(parameters.map((one) => [nameOf(one), one])),
     body: operation["requestBody"] as Json | undefined,
-    responses: new Map(entriesOf(operation["responses"]).map(([status, one]) => [status, follow(one, components)])),
+    responses: new Map(
+      entriesOf(operation["responses"]).map(([status, one]) => [status, resolveReference(one, components)]),
+    ),
     schemas: (components["schemas"] ?? {}) as Json,
   };
 }
 
-function follow(part: Json, components: Json): Json {
+function resolveReference(part: Json, components: Json): Json {
   const { $ref } = part;
   if (typeof $ref !== "string") return part;
   const [kind = "", name = ""] = $ref.replace("#/components/", "").split("/");
   return (components[kind] as Readonly<Record<string, Json>>)[name] ?? {};
 }
 
-function compareOperations(before: Operation, after: Operation): SchemaChange[] {
+function compareOperations(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
   const schemas = { schemasBefore: before.schemas, schemasAfter: after.schemas };
   return [
     ...compareSecurity(before, after),
@@ -95,27 +101,31 @@ function compareOperations(before: Operation, after: Operation): SchemaChange[] 
   ];
 }
 
-/** Whoever was let in has to be let in: without a token, and with each scope that sufficed. */
-function compareSecurity(before: Operation, after: Operation): SchemaChange[] {
-  const lost = before.scopes.filter((scope) => after.scopes.length > 0 && !after.scopes.includes(scope));
+/** Every caller that was authorized must stay authorized: without a token, and with each scope that sufficed. */
+function compareSecurity(before: ComparedOperation, after: ComparedOperation): SchemaChange[] {
+  const removedScopes = before.scopes.filter((scope) => after.scopes.length > 0 && !after.scopes.includes(scope));
   return [
-    ...(before.isOpen && !after.isOpen ? [breaking("a caller without a token is not let in any more")] : []),
-    ...(before.scopes.length === 0 && after.scopes.length > 0 ? [breaking("a token needs a scope now")] : []),
-    ...lost.map((scope) => breaking(`the scope ${scope} does not suffice any more`)),
+    ...(before.isPublic && !after.isPublic ? [breaking("no longer accepts callers without a token")] : []),
+    ...(before.scopes.length === 0 && after.scopes.length > 0 ? [breaking("now requires a scope")] : []),
+    ...removedScopes.map((scope) => breaking(`no longer accepts the scope ${scope}`)),
   ];
 }
 
-function compareParameters(before: Operation, after: Operation, comparison: SchemaComparison): SchemaChange[] {
+function compareParameters(
+  before: ComparedOperation,
+  after: ComparedOperation,
+  comparison: SchemaComparison,
+): SchemaChange[] {
   const added = [...after.parameters].filter(([name]) => !before.parameters.has(name));
   return [
-    ...added.filter(([, one]) => one["required"] === true).map(([name]) => breaking(`the ${name} is needed now`)),
+    ...added.filter(([, one]) => one["required"] === true).map(([name]) => breaking(`the ${name} is now required`)),
     ...[...before.parameters].flatMap(([name, one]) => {
       const successor = after.parameters.get(name);
-      // Unknown headers are ignored; an unknown query parameter is 400.
+      // The server ignores an unknown header, but rejects an unknown query parameter with 400.
       if (successor === undefined) return name.startsWith("header ") ? [] : [breaking(`the ${name} was removed`)];
-      const isNeeded = successor["required"] === true && one["required"] !== true;
+      const becomesRequired = successor["required"] === true && one["required"] !== true;
       return [
-        ...(isNeeded ? [breaking(`the ${name} is needed now`)] : []),
+        ...(becomesRequired ? [breaking(`the ${name} is now required`)] : []),
         ...compareSchemas(schemaOf(one), schemaOf(successor), comparison, `the ${name}`),
       ];
     }),
@@ -127,33 +137,37 @@ function compareBodies(
   after: Json | undefined,
   comparison: SchemaComparison,
 ): SchemaChange[] {
-  if (before === undefined) return after?.["required"] === true ? [breaking("it needs a body now")] : [];
-  if (after === undefined) return [breaking("it takes no body any more")];
-  const isNeeded = after["required"] === true && before["required"] !== true;
+  if (before === undefined) return after?.["required"] === true ? [breaking("now requires a body")] : [];
+  if (after === undefined) return [breaking("no longer accepts a body")];
+  const becomesRequired = after["required"] === true && before["required"] !== true;
   return [
-    ...(isNeeded ? [breaking("it needs a body now")] : []),
+    ...(becomesRequired ? [breaking("now requires a body")] : []),
     ...compareContent(before, after, comparison, "the body"),
   ];
 }
 
-function compareResponses(before: Operation, after: Operation, comparison: SchemaComparison): SchemaChange[] {
+function compareResponses(
+  before: ComparedOperation,
+  after: ComparedOperation,
+  comparison: SchemaComparison,
+): SchemaChange[] {
   return [...before.responses].flatMap(([status, one]) => {
     const successor = after.responses.get(status);
-    if (successor === undefined) return [breaking(`${status} was removed`)];
+    if (successor === undefined) return [breaking(`the response ${status} was removed`)];
     const headers = (response: Json) => Object.keys(response["headers"] ?? {});
-    const lost = headers(one).filter((name) => !headers(successor).includes(name));
+    const removedHeaders = headers(one).filter((name) => !headers(successor).includes(name));
     return [
-      ...lost.map((name) => breaking(`${status} has no ${name} any more`)),
+      ...removedHeaders.map((name) => breaking(`the response ${status} no longer has the header ${name}`)),
       ...compareContent(one, successor, comparison, `the body of ${status}`),
     ];
   });
 }
 
 function compareContent(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
-  const standing = new Map(entriesOf(after["content"]));
+  const current = new Map(entriesOf(after["content"]));
   return entriesOf(before["content"]).flatMap(([type, media]) => {
-    const successor = standing.get(type);
-    if (successor === undefined) return [breaking(`${at} is ${type} no more`)];
+    const successor = current.get(type);
+    if (successor === undefined) return [breaking(`${at} is no longer ${type}`)];
     return compareSchemas(schemaOf(media), schemaOf(successor), comparison, at);
   });
 }

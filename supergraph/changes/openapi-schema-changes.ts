@@ -1,53 +1,55 @@
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
-/** A difference that a client can feel, in words that begin with the place: `the body's /lines/quantity …`. */
+/** A difference that can affect clients. The message begins with its location: `the body/lines/quantity …`. */
 export interface SchemaChange {
   readonly level: "breaking" | "dangerous";
   readonly message: string;
 }
 
 export interface SchemaComparison {
-  /** `input`: whatever was taken has to be taken. `output`: whoever read what was sent has to understand what is sent. */
+  /** `input`: the server must accept every value that it accepted. `output`: it must send only values that clients expect. */
   readonly direction: "input" | "output";
   /** The named schemas of each document. */
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
 }
 
-/** What a schema no longer takes (input), or sends otherwise than before (output). New properties in answers are no change. */
+/** Finds input values that are no longer accepted, or output values that are new. New properties of output objects are ignored. */
 export function compareSchemas(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
-  const choicesBefore = choicesOf(before, comparison.schemasBefore);
-  const choicesAfter = choicesOf(after, comparison.schemasAfter);
-  const [onlyBefore, ...othersBefore] = choicesBefore;
-  const [onlyAfter, ...othersAfter] = choicesAfter;
+  const alternativesBefore = listAlternatives(before, comparison.schemasBefore);
+  const alternativesAfter = listAlternatives(after, comparison.schemasAfter);
+  const [onlyBefore, ...othersBefore] = alternativesBefore;
+  const [onlyAfter, ...othersAfter] = alternativesAfter;
   if (onlyBefore && onlyAfter && othersBefore.length + othersAfter.length === 0) {
     return compareSingle(onlyBefore, onlyAfter, comparison, at);
   }
-  // Each choice of the one side has to be among those of the other; which side depends on who reads.
+  // Input: each former alternative must still match one. Output: each current alternative must match a former one.
   const isInput = comparison.direction === "input";
-  const [asked, given] = isInput ? [choicesBefore, choicesAfter] : [choicesAfter, choicesBefore];
-  return asked.flatMap((one) => {
-    const attempts = given
+  const [sent, expected] = isInput ? [alternativesBefore, alternativesAfter] : [alternativesAfter, alternativesBefore];
+  return sent.flatMap((one) => {
+    const attempts = expected
       .filter((other) => typeOf(other) === typeOf(one))
       .map((other) =>
         isInput ? compareSingle(one, other, comparison, at) : compareSingle(other, one, comparison, at),
       );
-    if (attempts.length === 0) return [breaking(`${at} ${isInput ? "no longer takes" : "may now be"} ${typeOf(one)}`)];
+    if (attempts.length === 0)
+      return [breaking(`${at} ${isInput ? "no longer accepts" : "may now be"} ${typeOf(one)}`)];
     return attempts.toSorted((a, b) => a.length - b.length)[0] ?? [];
   });
 }
 
-/** References followed, and one choice for each of several types. */
-function choicesOf(schema: Json, schemas: Json): readonly Json[] {
+/** The alternatives of a schema, with references resolved: the members of `anyOf`, or one schema for each of several types. */
+function listAlternatives(schema: Json, schemas: Json): readonly Json[] {
   const { $ref, anyOf, type } = schema;
-  if (typeof $ref === "string") return choicesOf(partOf(schemas, $ref.replace("#/components/schemas/", "")), schemas);
-  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).flatMap((one) => choicesOf(one, schemas));
+  if (typeof $ref === "string")
+    return listAlternatives(getSchema(schemas, $ref.replace("#/components/schemas/", "")), schemas);
+  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).flatMap((one) => listAlternatives(one, schemas));
   if (Array.isArray(type)) return type.map((one: unknown) => ({ ...schema, type: one }));
   return [schema];
 }
 
 function compareSingle(before: Json, after: Json, comparison: SchemaComparison, at: string): SchemaChange[] {
-  if (typeOf(before) !== typeOf(after)) return [breaking(`${at} was ${typeOf(before)}, and is ${typeOf(after)}`)];
+  if (typeOf(before) !== typeOf(after)) return [breaking(`${at} changed from ${typeOf(before)} to ${typeOf(after)}`)];
   const limits = comparison.direction === "input" ? compareLimits(before, after, at) : [];
   return [
     ...limits,
@@ -62,14 +64,14 @@ function compareLimits(before: Json, after: Json, at: string): SchemaChange[] {
     const [was, is] = [before[limit], after[limit]];
     return typeof is === "number" && (typeof was !== "number" || sign * is < sign * was);
   };
-  const other = (keyword: string) => after[keyword] !== undefined && after[keyword] !== before[keyword];
+  const changed = (keyword: string) => after[keyword] !== undefined && after[keyword] !== before[keyword];
   return [
     ...limits.filter(tighter).map(([limit]) => breaking(`${at} has a tighter ${limit}`)),
-    ...["pattern", "format"].filter(other).map((keyword) => breaking(`${at} has another ${keyword}`)),
+    ...["pattern", "format"].filter(changed).map((keyword) => breaking(`${at} has another ${keyword}`)),
   ];
 }
 
-/** With 1 a smaller number is tighter, with -1 a larger one. */
+/** With 1, a smaller number is tighter; with -1, a larger one. */
 const limits: readonly (readonly [string, 1 | -1])[] = [
   ["maxLength", 1],
   ["maximum", 1],
@@ -83,10 +85,10 @@ function compareValues(before: Json, after: Json, { direction }: SchemaCompariso
   const [was, is] = [before["enum"], after["enum"]] as readonly (readonly unknown[] | undefined)[];
   if (direction === "input") {
     if (is === undefined) return [];
-    if (was === undefined) return [breaking(`${at} takes certain values only`)];
+    if (was === undefined) return [breaking(`${at} now accepts only listed values`)];
     return was
       .filter((value) => !is.includes(value))
-      .map((value) => breaking(`${at} no longer takes ${String(value)}`));
+      .map((value) => breaking(`${at} no longer accepts ${String(value)}`));
   }
   if (was === undefined) return [];
   if (is === undefined) return [dangerous(`${at} may now be any ${typeOf(after)}`)];
@@ -98,15 +100,17 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   const is = propertiesOf(after);
   const isInput = comparison.direction === "input";
   const isClosed = after["additionalProperties"] === false;
-  const gone = Object.keys(was).filter((name) => is[name] === undefined);
-  const needed = isInput
+  const removed = Object.keys(was).filter((name) => is[name] === undefined);
+  const requirementChanged = isInput
     ? missingFrom(before, after)
     : missingFrom(after, before).filter((name) => is[name] !== undefined);
   return [
-    ...gone.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${at}/${name} was removed`)])),
-    ...needed.map((name) => breaking(`${at}/${name} is ${isInput ? "needed now" : "no longer always there"}`)),
+    ...removed.flatMap((name) => (isInput && !isClosed ? [] : [breaking(`${at}/${name} was removed`)])),
+    ...requirementChanged.map((name) =>
+      breaking(`${at}/${name} is ${isInput ? "now required" : "no longer always present"}`),
+    ),
     ...(isInput && isClosed && before["additionalProperties"] !== false && before["type"] === "object"
-      ? [breaking(`${at} no longer takes unknown properties`)]
+      ? [breaking(`${at} no longer accepts unknown properties`)]
       : []),
     ...Object.entries(was).flatMap(([name, schema]) => {
       const successor = is[name];
@@ -115,7 +119,7 @@ function compareProperties(before: Json, after: Json, comparison: SchemaComparis
   ];
 }
 
-/** Names that `to` requires and `from` does not. */
+/** Properties that `to` requires and `from` does not. */
 function missingFrom(from: Json, to: Json): readonly string[] {
   const names = (schema: Json) => (schema["required"] ?? []) as readonly string[];
   return names(to).filter((name) => !names(from).includes(name));
@@ -130,10 +134,10 @@ function propertiesOf(schema: Json): Readonly<Record<string, Json>> {
   return (schema["properties"] ?? {}) as Readonly<Record<string, Json>>;
 }
 
-function partOf(schemas: Json, name: string): Json {
-  const part = schemas[name];
-  if (typeof part !== "object" || part === null) throw new Error(`There is no schema ${name}.`);
-  return part as Json;
+function getSchema(schemas: Json, name: string): Json {
+  const schema = schemas[name];
+  if (typeof schema !== "object" || schema === null) throw new Error(`The document has no schema ${name}.`);
+  return schema as Json;
 }
 
 function typeOf({ type }: Json): string {

@@ -6,7 +6,7 @@ import { composeSubgraphs } from "../compose.ts";
 import type { CompositionError } from "../composition/composition-errors.ts";
 import type { GitBase } from "./git-base.ts";
 import { composeDocuments, documentFile } from "../documents/compose-documents.ts";
-import type { Documents } from "./openapi-changes.ts";
+import type { DocumentsByVersion } from "./openapi-changes.ts";
 import { readOwnership } from "../composition/ownership.ts";
 import type { RouteState } from "./route-changes.ts";
 import { readRoutes } from "../routes/route-sources.ts";
@@ -15,16 +15,16 @@ import { mergeRoutes } from "../routes/routes.ts";
 import type { Subgraph } from "../subgraphs.ts";
 import { formerSubgraph, readSubgraphs } from "../subgraphs.ts";
 
-/** What clients can rely on at one time: the graph, the routes, their documents, and who owned what. */
+/** Everything that clients depend on, at one commit or on disk: the graph, the routes and their OpenAPI documents. */
 export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
-  readonly documents: Documents;
+  readonly documents: DocumentsByVersion;
   readonly teams: readonly Subgraph[];
 }
 
-/** Composes what is on disk now; every reason why it does not compose otherwise. */
-export async function readPresentState(
+/** Composes the files on disk, or returns every composition error. */
+export async function readCurrentState(
   root: string,
   teams: readonly Subgraph[],
 ): Promise<
@@ -41,20 +41,20 @@ export async function readPresentState(
   if (!described.ok) return described;
   const texts = new Map(described.files.map(({ path, content }) => [path, content]));
   const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
-  const documents = readDocumentsOf(merged.routes, (path) => texts.get(path));
+  const documents = parseDocuments(merged.routes, (path) => texts.get(path));
   const graph = { ...composition, sources };
   return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, teams } };
 }
 
-/** Reads the committed state of a base; undefined when nothing was composed there yet. Throws when it is there in half. */
+/** Reads the generated files of a base commit; undefined if it has no supergraph. Throws if only some of the files exist. */
 export function readBaseState(base: GitBase, teams: readonly Subgraph[]): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
   const supergraphSdl = readCommitted(base, "supergraph/supergraph.graphql");
   const { routes } = JSON.parse(readCommitted(base, "supergraph/routes.json")) as { readonly routes: readonly Route[] };
-  const known = new Set(teams.map(({ name }) => name));
+  const currentNames = new Set(teams.map(({ name }) => name));
   const former = readOwnership(supergraphSdl)
-    .subgraphs.filter((name) => !known.has(name))
+    .subgraphs.filter((name) => !currentNames.has(name))
     .map(formerSubgraph);
   const baseTeams = [...teams, ...former];
   const sources = baseTeams.map((team) => {
@@ -64,13 +64,13 @@ export function readBaseState(base: GitBase, teams: readonly Subgraph[]): Platfo
   return {
     graph: { apiSdl, supergraphSdl, sources },
     routes: { routes, read: (path) => base.read(path) },
-    documents: readDocumentsOf(routes, (path) => base.read(path)),
+    documents: parseDocuments(routes, (path) => base.read(path)),
     teams: baseTeams,
   };
 }
 
-/** Those of the versions that some route is served in; there are none where no service describes its routes yet. */
-function readDocumentsOf(routes: readonly Route[], read: (path: string) => string | undefined): Documents {
+/** The OpenAPI documents of all versions that have a route. Empty if no service documents its routes. */
+function parseDocuments(routes: readonly Route[], read: (path: string) => string | undefined): DocumentsByVersion {
   const versions = [...new Set(routes.flatMap(({ versions }) => versions))].toSorted((a, b) => a - b);
   return new Map(
     versions.flatMap((version) => {

@@ -6,22 +6,22 @@ import type { Subgraph } from "../subgraphs.ts";
 /** The routes of one state, and the text of each service's src/rest/routes.ts for line numbers. */
 export interface RouteState {
   readonly routes: readonly Route[];
-  /** Text by path from the root; undefined where there is no such file. */
+  /** Reads a file by its path from the root; undefined if it does not exist. */
   read(path: string): string | undefined;
 }
 
-/** What a client of the REST door can no longer call. Parameters' names in a path are no part of the contract. */
+/** Finds removed routes, versions and query parameters. The names of path parameters are not part of the contract. */
 export function findRouteChanges(base: RouteState, now: RouteState, teams: readonly Subgraph[]): Change[] {
-  const standing = new Map(now.routes.map((route) => [shapeOf(route), route]));
+  const current = new Map(now.routes.map((route) => [shapeOf(route), route]));
   return base.routes.flatMap((route) => {
-    const successor = standing.get(shapeOf(route));
-    const losses = successor ? lossesOf(route, successor) : [removalOf(route)];
+    const successor = current.get(shapeOf(route));
+    const changes = successor ? findRemovedParts(route, successor) : [describeRemoval(route)];
     const places = placesOf(successor ?? route, { base, now, teams });
-    return losses.map((loss) => Object.assign({ level: "breaking" as const, places }, loss));
+    return changes.map((change) => Object.assign({ level: "breaking" as const, places }, change));
   });
 }
 
-/** Where the route of an id is declared, or was. */
+/** Finds the line that declares a route, in the current file or else in the base. */
 export function findRoutePlaces(
   id: string,
   base: RouteState,
@@ -32,15 +32,15 @@ export function findRoutePlaces(
   return route === undefined ? [] : placesOf(route, { base, now, teams });
 }
 
-type Loss = Pick<Change, "code" | "subject" | "message" | "advice">;
+type RouteChange = Pick<Change, "code" | "subject" | "message" | "advice">;
 
-function removalOf({ method, path }: Route): Loss {
-  const advice = "keep the route; retire a whole version by its Deprecation and Sunset.";
+function describeRemoval({ method, path }: Route): RouteChange {
+  const advice = "keep the route, or retire a whole version with Deprecation and Sunset.";
   const subject = `${method} ${path}`;
   return { code: "ROUTE_REMOVED", subject, message: `Route ${method} ${path} was removed.`, advice };
 }
 
-function lossesOf(before: Route, after: Route): Loss[] {
+function findRemovedParts(before: Route, after: Route): RouteChange[] {
   const name = `${before.method} ${before.path}`;
   const versions = before.versions.filter((version) => !after.versions.includes(version));
   const parameters = before.query.filter((parameter) => !after.query.includes(parameter));
@@ -54,7 +54,7 @@ function lossesOf(before: Route, after: Route): Loss[] {
     ...parameters.map((parameter) => ({
       code: "ROUTE_PARAMETER_REMOVED",
       subject: `${name} ?${parameter}`,
-      message: `Route ${name} no longer knows the query parameter ${parameter}: requests with it get 400.`,
+      message: `Route ${name} no longer accepts the query parameter ${parameter}: requests with it get 400.`,
       advice: "keep the parameter; add the new one beside it.",
     })),
   ];
@@ -68,7 +68,7 @@ function placesOf(
   if (!team) return [];
   const file = `${team.folder}/src/rest/routes.ts`;
   const place = { subgraph: service, owner: team.owner, file };
-  const standing = findRouteLine(now.read(file) ?? "", id);
-  if (standing) return [{ ...place, ...standing, gone: false }];
-  return [{ ...place, ...(findRouteLine(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), gone: true }];
+  const current = findRouteLine(now.read(file) ?? "", id);
+  if (current) return [{ ...place, ...current, onlyInBase: false }];
+  return [{ ...place, ...(findRouteLine(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), onlyInBase: true }];
 }

@@ -14,16 +14,16 @@ import {
 } from "graphql";
 import { adviceFor } from "../composition/advice.ts";
 import type { GraphState } from "./change-places.ts";
-import { findChangePlaces, readSide } from "./change-places.ts";
+import { findChangePlaces, parseGraphState } from "./change-places.ts";
 import type { Change } from "./changes.ts";
 import { findCoordinate } from "../composition/places.ts";
 
-/** What changed for clients between two states, breaking first. What is safe is left out. */
+/** Finds breaking and dangerous changes of the API schema, breaking changes first. Safe changes are omitted. */
 export async function findSchemaChanges(base: GraphState, now: GraphState): Promise<Change[]> {
   const nowSchema = buildSchema(now.apiSdl);
   const baseApi = parse(base.apiSdl);
   const differences = await diff(buildSchema(base.apiSdl), nowSchema);
-  const sides = { base: readSide(base), now: readSide(now) };
+  const states = { base: parseGraphState(base), now: parseGraphState(now) };
   const changes = differences.flatMap((difference): Change[] => {
     const level = levelOf(difference, nowSchema);
     if (!level) return [];
@@ -35,7 +35,7 @@ export async function findSchemaChanges(base: GraphState, now: GraphState): Prom
         subject: subjectOf(difference, coordinate),
         message: difference.message,
         advice: adviceFor(String(difference.type), findDeprecation(baseApi, coordinate)),
-        places: findChangePlaces(coordinate, sides),
+        places: findChangePlaces(coordinate, states),
       },
     ];
   });
@@ -48,7 +48,10 @@ function levelOf(difference: Difference, nowSchema: GraphQLSchema): Change["leve
   return becameRequired(difference, nowSchema) ? "breaking" : "dangerous";
 }
 
-/** A non-null input that loses its default has to be given from now on. The diff calls every change of a default dangerous. */
+/**
+ * True for a non-null argument or input field that lost its default: clients must send it now. graphql-inspector calls every
+ * change of a default dangerous.
+ */
 function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchema): boolean {
   const [typeName = "", fieldName = "", argumentName] = path.split(".");
   const owner = nowSchema.getType(typeName);
@@ -61,20 +64,20 @@ function becameRequired({ type, path = "" }: Difference, nowSchema: GraphQLSchem
   return argument !== undefined && isRequiredArgument(argument);
 }
 
-/** The diff's path, made to name the member where it names only the union. */
+/** The path that graphql-inspector reports. For a removed union member that is only the union, so the member is appended. */
 function coordinateOf({ type, path = "", meta }: Difference): string {
   const member = type === ChangeType.UnionMemberRemoved ? `.${String(meta.removedUnionMemberTypeName)}` : "";
   return `${path}${member}`;
 }
 
-/** The coordinate, and the interface where only the type has a coordinate. */
+/** The coordinate, with the removed interface if the type no longer implements one. */
 function subjectOf({ type, meta }: Difference, coordinate: string): string {
   return type === ChangeType.ObjectTypeInterfaceRemoved
     ? `${coordinate} implements ${String(meta.removedInterfaceName)}`
     : coordinate;
 }
 
-/** The reason for which something is deprecated; undefined where it is not. */
+/** The deprecation reason of a coordinate; undefined if it is not deprecated. */
 function findDeprecation(api: DocumentNode, coordinate: string): string | undefined {
   const found = findCoordinate(api, coordinate);
   if (!found?.exact || !("directives" in found.node)) return undefined;

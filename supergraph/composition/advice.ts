@@ -1,26 +1,26 @@
 import { ChangeType } from "@graphql-inspector/core";
 
-const deprecate = 'mark it @deprecated(reason: "Use …"), and let clients move over in their own time.';
+const deprecate = 'mark it @deprecated(reason: "Use …"), and remove it when no client uses it.';
 
-/** What a team does instead of breaking its clients, by the kind of change. */
+/** How to avoid a breaking change, by graphql-inspector's change type. */
 const adviceByType: Readonly<Record<string, string>> = {
   [ChangeType.FieldRemoved]: `keep the field, ${deprecate}`,
   [ChangeType.FieldTypeChanged]: `add a field of the new type beside this one, keep this one, ${deprecate}`,
   [ChangeType.FieldArgumentAdded]: "let the new argument be nullable, or give it a default.",
   [ChangeType.FieldArgumentRemoved]: `keep the argument, ${deprecate}`,
   [ChangeType.FieldArgumentTypeChanged]: `add an argument of the new type, keep this one nullable, ${deprecate}`,
-  [ChangeType.FieldArgumentDefaultChanged]: "leave the default as it is, or make sure that nobody relies on it.",
+  [ChangeType.FieldArgumentDefaultChanged]: "keep the default, or make sure that no client relies on it.",
   [ChangeType.InputFieldAdded]: "let the new input field be nullable, without a default.",
   [ChangeType.InputFieldRemoved]: `keep the input field, ${deprecate}`,
   [ChangeType.InputFieldTypeChanged]: `add an input field of the new type, keep this one, ${deprecate}`,
-  [ChangeType.InputFieldDefaultValueChanged]: "leave the default as it is, or make sure that nobody relies on it.",
+  [ChangeType.InputFieldDefaultValueChanged]: "keep the default, or make sure that no client relies on it.",
   [ChangeType.EnumValueRemoved]: `keep the value, ${deprecate}`,
-  [ChangeType.EnumValueAdded]: "make sure that clients have an answer for a value that they do not know.",
+  [ChangeType.EnumValueAdded]: "make sure that clients handle unknown values.",
   [ChangeType.TypeRemoved]: "keep the type, and mark the fields that lead to it @deprecated.",
   [ChangeType.TypeKindChanged]: "add a type of another name, and mark the fields that lead to this one @deprecated.",
-  [ChangeType.UnionMemberRemoved]: "keep the member, and stop returning it once no client asks for it.",
-  [ChangeType.UnionMemberAdded]: "make sure that clients have an answer for a type that they do not know.",
-  [ChangeType.ObjectTypeInterfaceRemoved]: "keep the interface: clients ask for its fields.",
+  [ChangeType.UnionMemberRemoved]: "keep the member, and stop returning it when no client selects it.",
+  [ChangeType.UnionMemberAdded]: "make sure that clients handle unknown types.",
+  [ChangeType.ObjectTypeInterfaceRemoved]: "keep the interface: clients select its fields.",
 };
 
 const removals: ReadonlySet<string> = new Set([
@@ -30,16 +30,16 @@ const removals: ReadonlySet<string> = new Set([
   ChangeType.EnumValueRemoved,
 ]);
 
-/** Completes "Instead: …". `deprecation` is the reason of its `@deprecated` in the base. */
+/** Completes "Instead: …". `deprecation` is the reason of the `@deprecated` directive in the base. */
 export function adviceFor(type: string, deprecation?: string): string {
   if (deprecation !== undefined && removals.has(type))
-    return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it any more, accept its removal in supergraph/accepted-changes.yaml.`;
-  return adviceByType[type] ?? "add what is new beside what is there, and mark what is there @deprecated.";
+    return `it is deprecated (${JSON.stringify(deprecation)}). When no client uses it, accept its removal in supergraph/accepted-changes.yaml.`;
+  return adviceByType[type] ?? "add the new definition beside the old one, and mark the old one @deprecated.";
 }
 
 const agreeOnType = "give it the same type in each subgraph, or agree on one with the owners of the other places.";
 
-/** What a team does about an error of composition, by Apollo's code. */
+/** How to fix a composition error, by Apollo's error code. */
 const compositionAdviceByCode: Readonly<Record<string, string>> = {
   ENUM_VALUE_MISMATCH: "give the enum the same values in each subgraph: it is used as an input and as an output.",
   EXTERNAL_MISSING_ON_BASE: "restore the field, or first remove every @external, @requires and @provides of it.",
@@ -55,7 +55,7 @@ const compositionAdviceByCode: Readonly<Record<string, string>> = {
     "make the argument nullable, or add it in each subgraph that has the field.",
   REQUIRED_INPUT_FIELD_MISSING_IN_SOME_SUBGRAPH: "make the input field nullable, or add it in each subgraph.",
   SATISFIABILITY_ERROR:
-    "give the type a @key that the subgraphs named above resolve, or resolve the field in the subgraph where the query begins.",
+    "give the type a @key that the subgraphs named above resolve, or resolve the field in the subgraph of the root field.",
   TYPE_KIND_MISMATCH: "define the type with the same kind in each subgraph, or give one of them another name.",
   UNKNOWN_FEDERATION_LINK_VERSION: "link the version of the federation specification that the other schemas link.",
 };

@@ -4,21 +4,21 @@ import type { ParsedSubgraph, Place } from "./places.ts";
 import { findCoordinate, placeOfNode } from "./places.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** One reason why the supergraph could not be made, at the place of the team that can change it. */
+/** One reason why composition failed, with the owner and line to change. */
 export interface CompositionError extends Partial<Place> {
   readonly message: string;
-  /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or one of ours: SCHEMA_MISSING, SYNTAX_ERROR, ROUTE_… */
+  /** Apollo's composition code (FIELD_TYPE_MISMATCH, …), or SCHEMA_MISSING, SYNTAX_ERROR, ROUTE_… */
   readonly code: string;
-  /** The other places that take part, when teams contradict one another. */
+  /** The other lines that conflict with this one. */
   readonly elsewhere?: readonly Place[];
-  /** What to do, where the message does not say it. Completes "To fix: …". */
+  /** Completes "To fix: …"; undefined if the message contains the fix. */
   readonly advice?: string;
 }
 
 const syntaxAdvice =
   "correct this line or the one before it. A definition begins with type, input, enum, interface, union, scalar, extend or directive.";
 
-/** A schema.graphql that cannot be parsed. */
+/** Describes a syntax error in a schema.graphql. Rethrows any other error. */
 export function describeSyntaxError(error: unknown, source: SubgraphSource): CompositionError {
   if (!(error instanceof GraphQLError)) throw error;
   const { line = 1, column = 1 } = error.locations?.[0] ?? {};
@@ -26,13 +26,13 @@ export function describeSyntaxError(error: unknown, source: SubgraphSource): Com
   return { message: error.message, code: "SYNTAX_ERROR", ...place, advice: syntaxAdvice };
 }
 
-/** A subgraph of the list whose schema.graphql is not there. */
+/** Describes a missing schema.graphql of a listed subgraph. */
 export function describeMissingSchema({ name, owner, file }: SubgraphSource): CompositionError {
-  const message = "This schema is missing. Restore it, or take the service out of supergraph/subgraphs.ts.";
+  const message = "This schema is missing. Restore it, or remove the service from supergraph/subgraphs.ts.";
   return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };
 }
 
-/** What Apollo's composition refuses, with the nodes' locations read back to the teams' own files. */
+/** Describes an error of Apollo's composition, with its locations mapped to the subgraphs' files. */
 export function describeCompositionError(error: GraphQLError, parsed: readonly ParsedSubgraph[]): CompositionError {
   const code = typeof error.extensions.code === "string" ? error.extensions.code : "COMPOSITION_ERROR";
   const [place, ...elsewhere] = placesOf(error, parsed);
@@ -40,20 +40,19 @@ export function describeCompositionError(error: GraphQLError, parsed: readonly P
   return { message: error.message, code, ...place, ...(elsewhere.length > 0 && { elsewhere }), advice };
 }
 
-/** One error in full: place, owner and code first, so that an editor can jump there. */
+/** Formats an error in full. The line begins with file:line:column, so that an editor can open it. */
 export function printCompositionError({ message, code, elsewhere = [], advice, ...place }: CompositionError): string {
   const others = elsewhere.map((other) => `see also ${printPlace(other)}`);
   const lines = [...message.split("\n"), ...others, ...(advice === undefined ? [] : [`To fix: ${advice}`])];
   return [`${printPlace(place)} ${code}`.trim(), ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-/** "services/users/schema.graphql:12:3 (@tributary/users-team)", as much of it as is known. */
+/** "services/users/schema.graphql:12:3 (@tributary/users-team)"; unknown parts are left out. */
 export function printPlace({ file, line, column, owner }: Partial<Place>): string {
-  const spot = [file, line, column].filter((part) => part !== undefined).join(":");
-  return [spot, owner && `(${owner})`].filter(Boolean).join(" ");
+  const location = [file, line, column].filter((part) => part !== undefined).join(":");
+  return [location, owner && `(${owner})`].filter(Boolean).join(" ");
 }
 
-/** Drops places that are there more than once. */
 export function distinctPlaces<P extends Place>(places: readonly P[]): readonly P[] {
   const keyOf = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
   return places.filter((place, index) => places.findIndex((one) => keyOf(one) === keyOf(place)) === index);
@@ -66,8 +65,8 @@ function placesOf(error: GraphQLError, parsed: readonly ParsedSubgraph[]): reado
 }
 
 /**
- * Some errors carry no node: those of satisfiability and some of validation. Their text names a subgraph ("[users] …") or
- * quotes coordinates ("User.posts", "Query"): the first one that a schema defines is where to look.
+ * Finds places for errors without AST nodes: satisfiability errors and some validation errors. Their text names a subgraph
+ * ("[users] …") or quotes coordinates ("User.posts", "Query"); the first coordinate that a schema defines is used.
  */
 function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readonly Place[] {
   const named = parsed.filter(({ source }) => message.startsWith(`[${source.name}] `));

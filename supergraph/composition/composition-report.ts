@@ -8,16 +8,16 @@ import type { SubgraphSource } from "../subgraphs.ts";
 
 export interface ReportOptions {
   readonly sources: readonly SubgraphSource[];
-  /** The schemas that composed before; without it no file is known to have changed. */
+  /** The last schemas that composed. If undefined, changed files are unknown. */
   readonly baseline: SchemaBaseline | undefined;
-  /** Every error in full, instead of a few lines for each cause. */
+  /** Prints every error in full, instead of a few lines for each cause. */
   readonly all?: boolean;
 }
 
-/** Errors with the same cause: one edit, or else the same code at the same type. */
+/** Errors that follow from the same edit, or else have the same code and type. */
 interface Cause {
   readonly edit: SchemaEdit | undefined;
-  /** The coordinate that the errors are about, if their text names one. */
+  /** The coordinate that the errors mention, if any. */
   readonly coordinate: string | undefined;
   readonly errors: readonly [CompositionError, ...CompositionError[]];
 }
@@ -28,8 +28,8 @@ const messageLinesMax = 4;
 const allCommand = "npm run check -- --all";
 
 /**
- * Reports why the schemas do not compose, in lines: first the files that changed since the baseline, then the errors by cause,
- * those that follow from a changed file first, with that file's line in front.
+ * Reports composition errors as lines of text: the files that changed since the baseline, then the errors grouped by cause.
+ * Causes in changed files come first.
  */
 export function reportCompositionErrors(errors: readonly CompositionError[], options: ReportOptions): string[] {
   const { sources, baseline, all = false } = options;
@@ -57,7 +57,7 @@ function groupByCause(
     .toSorted((a, b) => Number(b.kind === "key") - Number(a.kind === "key"));
   const causes = new Map<unknown, Cause>();
   for (const error of errors) {
-    // Composition's own errors have advice, and name coordinates; a syntax error quotes tokens. Each other error is a cause of its own.
+    // Only Apollo's errors quote coordinates (they have advice); a syntax error quotes tokens. Any other error is a separate cause.
     const namesCoordinates = error.advice !== undefined && error.code !== "SYNTAX_ERROR";
     const quoted = namesCoordinates ? coordinatesIn(error.message) : [];
     const mentioned = quoted.filter((name) => !subgraphNames.has(name));
@@ -70,7 +70,7 @@ function groupByCause(
   return [...causes.values()];
 }
 
-/** The coordinates that an error's text names, in quotes as a rule: "User", "User.posts", "User.posts(first:)". */
+/** Finds coordinates in an error's text: "User", "User.posts", "User.posts(first:)", or `Unknown type User`. */
 function coordinatesIn(message: string): readonly string[] {
   return [...message.matchAll(/"([A-Za-z_]\w*(?:\.\w+)?)["(]|Unknown type (\w+)/g)].map(
     ([, quoted, type]) => quoted ?? type ?? "",
@@ -86,7 +86,7 @@ function concerns(edit: SchemaEdit, mentioned: readonly string[]): boolean {
   return mentioned.some((name) => name === coordinate || (kind !== "changed" && name.startsWith(`${coordinate}.`)));
 }
 
-/** Causes that follow from an edit, then those with a place in a changed file, then the others. */
+/** Sort order: causes that follow from an edit, causes with a place in a changed file, other causes. */
 function rankOf({ edit, errors }: Cause, changedFiles: ReadonlySet<string>): number {
   if (edit) return edit.kind === "key" ? 0 : 1;
   return errors.some((error) => placesOf(error).some(({ file }) => changedFiles.has(file))) ? 2 : 3;
@@ -106,9 +106,9 @@ function printCause(cause: Cause, context: PrintContext): string[] {
     (a, b) => Number(context.changedFiles.has(b.file)) - Number(context.changedFiles.has(a.file)),
   );
   const [lead, ...others] = distinctPlaces(edit?.place ? [edit.place, ...places] : places);
-  const spot = `${printPlace(lead ?? errors[0])}${edit?.kind === "removed" ? ` as of ${context.baseline?.name}` : ""}`;
+  const location = `${printPlace(lead ?? errors[0])}${edit?.kind === "removed" ? ` as of ${context.baseline?.name}` : ""}`;
   return [
-    [spot, code, coordinate].filter(Boolean).join(" "),
+    [location, code, coordinate].filter(Boolean).join(" "),
     ...(edit?.kind === "removed" ? [`  ${coordinate} was removed.`] : []),
     ...shorten(message).map((line) => `  ${line}`),
     ...(otherErrors.length > 0 ? [`  and ${count(otherErrors.length, "more error")} with this cause`] : []),
@@ -130,18 +130,20 @@ function printKeyCause(
   const codes = [...new Set(errors.map(({ code }) => code))].join(", ");
   const [before, now] = [removedKeys, keys].map((list) => list.map((fields) => `"${fields}"`).join(" and "));
   const directives = [...removedKeys, ...keys].map((fields) => `@key(fields: "${fields}")`).join(" ");
-  const moved = `keep the old key beside the new one until the other subgraphs use the new one: type ${coordinate} ${directives}, with the fields of both.`;
+  const addKey = `keep the old key beside the new one until the other subgraphs use the new one: type ${coordinate} ${directives}, with the fields of both.`;
   return [
     [printPlace(place ?? {}), "KEY_CHANGED", coordinate].filter(Boolean).join(" "),
-    `  The key of ${coordinate} was ${before}, and ${now === "" ? "is gone" : `is ${now}`} now.`,
+    now === ""
+      ? `  The key of ${coordinate}, ${before}, was removed.`
+      : `  The key of ${coordinate} changed from ${before} to ${now}.`,
     `  ${count(errors.length, "error")} ${errors.length === 1 ? "follows" : "follow"} from it: ${codes}.`,
     ...(references.length > 0 ? [`  Other subgraphs refer to ${coordinate} by ${before}:`] : []),
     ...references.slice(0, causesMax).map((one) => `    ${printPlace(one.place)}`),
-    `  To fix: ${now === "" ? `restore the key: type ${coordinate} ${directives}.` : moved} See "Rename a key" in CONTRIBUTING.md.`,
+    `  To fix: ${now === "" ? `restore the key: type ${coordinate} ${directives}.` : addKey} See "Rename a key" in CONTRIBUTING.md.`,
   ];
 }
 
-/** For a field that cannot be reached: why not. Of every other text, its first lines. */
+/** The first lines of a message; for a satisfiability error, the reasons only. */
 function shorten(message: string): string[] {
   const reasons = message.split("cannot be satisfied by the subgraphs because:\n")[1] ?? message;
   const lines = reasons.split("\n");
@@ -152,13 +154,13 @@ function shorten(message: string): string[] {
 function summarize(causes: readonly Cause[], errors: readonly CompositionError[]): string[] {
   if (errors.length === 1) return [];
   const more = causes.length - causesMax;
-  const left = more > 0 ? `and ${count(more, "more cause")}. ` : "";
+  const omitted = more > 0 ? `and ${count(more, "more cause")}. ` : "";
   const isComplete = causes.length <= causesMax && causes.every(isPrintedInFull);
   const hint = isComplete ? "" : ` All of them in full: ${allCommand}`;
-  return [`${left}${count(causes.length, "cause")}, ${count(errors.length, "error")}.${hint}`];
+  return [`${omitted}${count(causes.length, "cause")}, ${count(errors.length, "error")}.${hint}`];
 }
 
-/** Whether a cause's group contains all that `--all` prints of it. */
+/** True if `--all` prints nothing more about this cause. */
 function isPrintedInFull({ edit, errors }: Cause): boolean {
   const [{ message }, ...others] = errors;
   const places = distinctPlaces(errors.flatMap(placesOf));

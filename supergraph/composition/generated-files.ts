@@ -2,18 +2,18 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import type { CompositionError } from "./composition-errors.ts";
 
-/** A committed file that a command makes; `path` is from the repository's root. */
+/** A committed file that a command generates; `path` is relative to the repository's root. */
 export interface GeneratedFile {
   readonly path: string;
   readonly content: string;
 }
 
-/** What a generator makes of a repository: all of its files and remarks in lines of text, or all that is wrong. */
+/** A generator's result: all files with warnings, or all errors. */
 export type Generation =
   | {
       readonly ok: true;
       readonly files: readonly GeneratedFile[];
-      readonly remarks: readonly string[];
+      readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
@@ -22,7 +22,7 @@ export interface GenerationOptions {
   readonly partial: boolean;
 }
 
-/** The files on disk that differ from what the command would write now. */
+/** The generated files that differ from those on disk. */
 export function findStale(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   return files.filter(({ path, content }) => {
     const onDisk = join(root, path);
@@ -30,16 +30,16 @@ export function findStale(root: string, files: readonly GeneratedFile[]): Genera
   });
 }
 
-/** Writes what differs and returns it. An unchanged file keeps its time, so that no watcher wakes for nothing. */
+/** Writes the files that differ and returns them. An unchanged file keeps its mtime, so that watchers see no change. */
 export function writeGenerated(root: string, files: readonly GeneratedFile[]): GeneratedFile[] {
   const stale = findStale(root, files);
   for (const { path, content } of stale) {
     const target = join(root, path);
     mkdirSync(dirname(target), { recursive: true });
-    // A gateway may be watching: it must see the old file or the new one, never half of one.
-    const aside = `${target}.${process.pid}.tmp`;
-    writeFileSync(aside, content);
-    renameSync(aside, target);
+    // A gateway may watch the file: an atomic rename never shows it a partly written one.
+    const temporary = `${target}.${process.pid}.tmp`;
+    writeFileSync(temporary, content);
+    renameSync(temporary, target);
   }
   return stale;
 }

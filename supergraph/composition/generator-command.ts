@@ -5,9 +5,9 @@ import { findStale, writeGenerated } from "./generated-files.ts";
 import { findSchemaBaseline } from "./schema-baseline.ts";
 import { readSubgraphs } from "../subgraphs.ts";
 
-/** A command line that makes committed files, or with `--check` says which of them are stale. */
+/** A command that generates committed files, or with `--check` reports the stale ones. */
 export interface GeneratorCommand {
-  /** How to call it, for messages. */
+  /** The command line, for messages. */
   readonly command: string;
   readonly root: string;
   readonly args: readonly string[];
@@ -15,7 +15,7 @@ export interface GeneratorCommand {
   write(text: string): void;
 }
 
-/** Runs it and returns the exit code: 0 done, 1 does not compose or (with `--check`) stale, 2 wrong usage. */
+/** Returns the exit code: 0 success; 1 composition failed, or (with `--check`) a file is stale; 2 wrong usage. */
 export async function runGenerator({ command, root, args, generate, write }: GeneratorCommand): Promise<0 | 1 | 2> {
   const options = readOptions(args);
   if (!options) {
@@ -28,7 +28,7 @@ export async function runGenerator({ command, root, args, generate, write }: Gen
     write(`${reportCompositionErrors(generation.errors, context).join("\n")}\n`);
     return 1;
   }
-  write(generation.remarks.map((remark) => `note: ${remark}\n`).join(""));
+  write(generation.warnings.map((warning) => `note: ${warning}\n`).join(""));
   if (!options.check) {
     write(
       writeGenerated(root, generation.files)

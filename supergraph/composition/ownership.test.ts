@@ -19,32 +19,32 @@ enum Role @join__type(graph: USERS) @join__type(graph: BLOG_POSTS) {
 }
 `);
 
-test("a graph is known by the subgraph's own name", () => {
+test("subgraphs are listed by name, not by enum value", () => {
   expect(ownership.subgraphs).toEqual(["users", "blog-posts"]);
 });
 
-test("a type, and a field that bears no directive, belong to every subgraph of the type", () => {
+test("a type, and a field without a join directive, belong to every subgraph of the type", () => {
   expect(ownership.findOwners("User")).toEqual(["users", "blog-posts"]);
   expect(ownership.findOwners("User.id")).toEqual(["users", "blog-posts"]);
 });
 
-test("a field belongs to whom it is joined from, not to whom it is external", () => {
+test("a field belongs to the subgraph that resolves it, not to one that marks it @external", () => {
   expect(ownership.findOwners("User.name")).toEqual(["users"]);
 });
 
-test("a field that was taken over belongs to the one who took it", () => {
+test("an overridden field belongs to the subgraph that overrides it", () => {
   expect(ownership.findOwners("User.bio")).toEqual(["blog-posts"]);
 });
 
-test("an argument belongs to whom its field belongs", () => {
+test("an argument belongs to the owner of its field", () => {
   expect(ownership.findOwners("User.posts.first")).toEqual(["blog-posts"]);
 });
 
-test("an enum value belongs to whom it is joined from", () => {
+test("an enum value belongs to the subgraph that defines it", () => {
   expect(ownership.findOwners("Role.READER")).toEqual(["users"]);
 });
 
-test("what the supergraph does not have belongs to the owners of what is around it, or to nobody", () => {
+test("an unknown field belongs to the owners of its type, and an unknown type has no owner", () => {
   expect([ownership.has("User.age"), ownership.findOwners("User.age")]).toEqual([false, ["users", "blog-posts"]]);
-  expect([ownership.has("Nobody"), ownership.findOwners("Nobody")]).toEqual([false, []]);
+  expect([ownership.has("Unknown"), ownership.findOwners("Unknown")]).toEqual([false, []]);
 });

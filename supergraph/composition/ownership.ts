@@ -2,13 +2,13 @@ import type { ConstDirectiveNode, DocumentNode } from "graphql";
 import { Kind, parse } from "graphql";
 import { findCoordinate } from "./places.ts";
 
-/** Says which subgraphs stand behind a coordinate of the API. */
+/** Finds the subgraphs that own a coordinate of the API. */
 export interface Ownership {
-  /** Every subgraph of the supergraph, by its own name. */
+  /** The names of all subgraphs. */
   readonly subgraphs: readonly string[];
-  /** Whether the supergraph has exactly this coordinate, not only the type around it. */
+  /** True if the supergraph defines exactly this coordinate, not only its type. */
   has(coordinate: string): boolean;
-  /** The subgraphs that resolve it, or the part of it that the supergraph has; empty when not even the type is there. */
+  /** The subgraphs that resolve the coordinate, or else the part of it that exists. Empty if its type does not exist. */
   findOwners(coordinate: string): readonly string[];
 }
 
@@ -35,8 +35,7 @@ function readGraphNames(document: DocumentNode): ReadonlyMap<string, string> {
 
 function findGraphs(document: DocumentNode, coordinate: string): readonly string[] {
   const parts = coordinate.split(".");
-  // An argument bears no join directive: it belongs to whom its field belongs. What is in every subgraph of a type bears none
-  // either: it belongs to all of the type's.
+  // An argument has no join directive: its field's owners own it. A field without one belongs to every subgraph of its type.
   for (let length = parts.length; length > 0; length -= 1) {
     const found = findCoordinate(document, parts.slice(0, length).join("."));
     const graphs = found?.exact && "directives" in found.node ? graphsOf(found.node.directives ?? []) : [];

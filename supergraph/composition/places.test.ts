@@ -8,10 +8,10 @@ const source = {
   owner: "@tributary/users-team",
   file: "services/users/schema.graphql",
   sdl: `extend type User {
-  "Somebody's"
+  "The user's posts."
   posts(first: Int): [ID]
 }
-"Somebody"
+"A user."
 type User @key(fields: "id") {
   id: ID!
 }
@@ -32,21 +32,21 @@ test.each([
   ["Thing.User", 12, 15],
   ["NewUser.name", 13, 17],
   ["User.posts.@deprecated", 3, 3],
-])("%s is found where it is written, past its description", (coordinate, line, column) => {
+])("the place of %s is its name, after the description", (coordinate, line, column) => {
   const found = findCoordinate(document, coordinate);
   expect(found?.exact).toBe(true);
   expect(found && placeOfNode(found.node, [source])).toMatchObject({ owner: source.owner, line, column });
 });
 
-test("what is not there is looked for in what is around it", () => {
+test("an unknown argument is found at its field, and an unknown type is not found", () => {
   expect(findCoordinate(document, "User.posts.last")).toMatchObject({
     exact: false,
     node: { name: { value: "posts" } },
   });
-  expect(findCoordinate(document, "Nobody.id")).toBeUndefined();
+  expect(findCoordinate(document, "Unknown.id")).toBeUndefined();
 });
 
-test("a node of nobody's file has no place", () => {
+test("a node from an unlisted file has no place", () => {
   const found = findCoordinate(document, "User.id");
   expect(found && placeOfNode(found.node, [])).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import type { ASTNode, DefinitionNode, DocumentNode, TypeDefinitionNode, TypeExt
 import { isTypeDefinitionNode, isTypeExtensionNode, Kind, parse, Source } from "graphql";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** A spot in a team's own file. Lines and columns start at 1, as editors count. */
+/** A line in a subgraph's file. Lines and columns count from 1. */
 export interface Place {
   readonly subgraph: string;
   readonly owner: string;
@@ -11,7 +11,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** A schema that parsed; every node's location carries the team's file name. */
+/** A parsed schema. Every node's location has the file name. */
 export interface ParsedSubgraph {
   readonly source: SubgraphSource;
   readonly document: DocumentNode;
@@ -23,14 +23,14 @@ export function isNamedDefinition(node: DefinitionNode): node is NamedDefinition
   return isTypeDefinitionNode(node) || isTypeExtensionNode(node);
 }
 
-/** Parses one schema. Throws graphql's own syntax error, whose locations are those of the file. */
+/** Parses one schema. Throws a GraphQLError with locations in the file. */
 export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
   return { source, document: parse(new Source(source.sdl ?? "", source.file)) };
 }
 
-/** The place of a node that came out of `parseSubgraph`, or undefined for a node made by a library. */
+/** The place of a node from `parseSubgraph`; undefined for a node that a library created. */
 export function placeOfNode(node: ASTNode, sources: readonly SubgraphSource[]): Place | undefined {
-  // A definition begins at its description, which may be a page long: the name is what the reader looks for.
+  // A definition's location begins at its description, which may be long, so its name is used.
   const named = "name" in node && node.kind !== Kind.DIRECTIVE ? (node.name?.loc ?? node.loc) : node.loc;
   const source = sources.find((one) => one.file === named?.source.name);
   if (!named || !source) return undefined;
@@ -39,8 +39,8 @@ export function placeOfNode(node: ASTNode, sources: readonly SubgraphSource[]): 
 }
 
 /**
- * Finds what a dotted coordinate names ("User", "User.posts", "User.posts.first", "Role.ADMIN") in a schema.
- * Where the last part is not there it settles for the part before it (`exact` false); undefined when not even the type is.
+ * Finds the definition of a dotted coordinate ("User", "User.posts", "User.posts.first", "Role.ADMIN") in a schema. If a part
+ * does not exist, returns the part before it with `exact` false; undefined if the type does not exist.
  */
 export function findCoordinate(
   document: DocumentNode,

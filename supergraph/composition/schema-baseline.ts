@@ -5,17 +5,17 @@ import type { GitBase } from "../changes/git-base.ts";
 import { findBase } from "../changes/git-base.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** Schemas that composed before, to find out which file changed since. */
+/** Earlier schemas that composed, to find the files that changed since. */
 export interface SchemaBaseline {
   /** Completes "changed since …". */
   readonly name: string;
-  /** False where the schemas are extracted from a supergraph: then they lack descriptions, and directives differ. */
+  /** False if the schemas are extracted from a supergraph: they lack descriptions, and their directives differ. */
   readonly isVerbatim: boolean;
-  /** A subgraph's schema; undefined where there was none. */
+  /** A subgraph's schema; undefined if it had none. */
   find(subgraph: Subgraph): string | undefined;
 }
 
-/** The schemas of the commit that `npm run check` compares with, or without git those in the committed supergraph. */
+/** The schemas of the commit that `npm run check` compares with; without git, those extracted from the committed supergraph. */
 export function findSchemaBaseline(root: string, against?: string): SchemaBaseline | undefined {
   const base = findBase(root, against);
   if (base) return gitBaseline(base);

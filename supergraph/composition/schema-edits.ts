@@ -6,7 +6,7 @@ import { isNamedDefinition, membersOf, parseSubgraph, placeOfNode } from "./plac
 import type { SchemaBaseline } from "./schema-baseline.ts";
 import type { SubgraphSource } from "../subgraphs.ts";
 
-/** A difference between a subgraph's schema and its baseline that can keep the supergraph from composing. */
+/** A difference between a subgraph's schema and its baseline that can cause a composition error. */
 export type SchemaEdit = MemberEdit | KeyEdit;
 
 interface MemberEdit {
@@ -15,15 +15,16 @@ interface MemberEdit {
   readonly place: ChangePlace | undefined;
 }
 
-/** An entity lost a key: the subgraphs that refer to it by that key cannot reach this one any more. */
+/** An entity lost a key: subgraphs that refer to the entity by that key can no longer resolve it here. */
 export interface KeyEdit extends Pick<MemberEdit, "coordinate" | "place"> {
   readonly kind: "key";
-  /** The `fields` of the @key directives that the entity lost, and of those that it has. */
+  /** The `fields` of the removed @key directives. */
   readonly removedKeys: readonly string[];
+  /** The `fields` of the current @key directives. */
   readonly keys: readonly string[];
 }
 
-/** A subgraph whose schema differs from the baseline, with its edits: keys first, then what was removed, changed, added. */
+/** A subgraph whose schema differs from the baseline. The order of the edits is: keys, removed, changed, added. */
 export interface ChangedSubgraph {
   readonly source: SubgraphSource;
   readonly edits: readonly SchemaEdit[];
@@ -31,7 +32,7 @@ export interface ChangedSubgraph {
 
 const order = ["key", "removed", "changed", "added"];
 
-/** The subgraphs that changed since the baseline. A schema that is missing or does not parse has no edits. */
+/** The subgraphs that changed since the baseline. A missing or invalid schema has no edits. */
 export function findChangedSubgraphs(
   sources: readonly SubgraphSource[],
   baseline: SchemaBaseline,
@@ -45,8 +46,8 @@ export function findChangedSubgraphs(
   });
 }
 
-/** Every @key of an entity in a schema: its `fields`, with single spaces, and the place of the directive. */
-export function keysOf({ document, source }: ParsedSubgraph, type: string): readonly Key[] {
+/** Every @key directive of an entity: its `fields`, normalized to single spaces, and its place. */
+export function keysOf({ document, source }: ParsedSubgraph, type: string): readonly EntityKey[] {
   return document.definitions
     .filter(isNamedDefinition)
     .filter(({ name }) => name.value === type)
@@ -61,15 +62,15 @@ export function keysOf({ document, source }: ParsedSubgraph, type: string): read
     });
 }
 
-interface Key {
+interface EntityKey {
   readonly fields: string;
   readonly place: Place;
 }
 
 function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): readonly SchemaEdit[] {
-  const [partsBefore, partsAfter] = [before ? partsOf(before) : new Map<string, Part>(), partsOf(after)];
+  const [partsBefore, partsAfter] = [before ? partsOf(before) : new Map<string, SchemaPart>(), partsOf(after)];
   const coordinates = [...new Set([...partsBefore.keys(), ...partsAfter.keys()])];
-  // The members of a type that is new or gone are no edits of their own.
+  // If a type was added or removed, its members are not listed as separate edits.
   const edited = coordinates.filter((coordinate) => {
     const [type = ""] = coordinate.split(".");
     return coordinate === type || (partsBefore.has(type) && partsAfter.has(type));
@@ -77,7 +78,7 @@ function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): r
   const edits = edited.flatMap((coordinate): SchemaEdit[] => {
     const [was, is] = [partsBefore.get(coordinate), partsAfter.get(coordinate)];
     const place = placeOfPart(is ?? was);
-    if (is === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, gone: true } }];
+    if (is === undefined) return [{ kind: "removed", coordinate, place: place && { ...place, onlyInBase: true } }];
     if (was === undefined || before === undefined) return [{ kind: "added", coordinate, place }];
     const keyEdit = findKeyEdit(before, after, coordinate);
     return [
@@ -88,7 +89,7 @@ function findEdits(before: ParsedSubgraph | undefined, after: ParsedSubgraph): r
   return edits.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
 
-/** An entity that lost a key, at its new key, or where it has none at its name. */
+/** Finds a removed key. Its place is the entity's new key, or else the entity's name. */
 function findKeyEdit(before: ParsedSubgraph, after: ParsedSubgraph, coordinate: string): SchemaEdit | undefined {
   const [keysBefore, keysAfter] = [keysOf(before, coordinate), keysOf(after, coordinate)];
   const keys = keysAfter.map(({ fields }) => fields);
@@ -96,19 +97,19 @@ function findKeyEdit(before: ParsedSubgraph, after: ParsedSubgraph, coordinate: 
   if (removedKeys.length === 0) return undefined;
   const added = keysAfter.find(({ fields }) => keysBefore.every((key) => key.fields !== fields));
   const place = added?.place ?? placeOfPart(partsOf(after).get(coordinate));
-  return { kind: "key", coordinate, place: place && { ...place, gone: false }, removedKeys, keys };
+  return { kind: "key", coordinate, place: place && { ...place, onlyInBase: false }, removedKeys, keys };
 }
 
-interface Part {
+interface SchemaPart {
   readonly node: ASTNode;
   readonly source: SubgraphSource;
-  /** What composition compares, without descriptions and directives. */
+  /** The definition without descriptions and directives. */
   readonly text: string;
 }
 
-/** Types and their members by coordinate. A type that is extended is one part. */
-function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, Part> {
-  const parts = new Map<string, Part>();
+/** Types and their members by coordinate. A type and its extensions are one part. */
+function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, SchemaPart> {
+  const parts = new Map<string, SchemaPart>();
   for (const definition of document.definitions.filter(isNamedDefinition)) {
     const type = definition.name.value;
     const text = (parts.get(type)?.text ?? "") + headOf(definition);
@@ -120,7 +121,7 @@ function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, Part
   return parts;
 }
 
-/** A definition's kind and interfaces; its members are parts of their own. */
+/** A definition's kind and interfaces, without its members. */
 function headOf(definition: NamedDefinition): string {
   const interfaces = "interfaces" in definition ? (definition.interfaces ?? []) : [];
   return `${definition.kind.replace("Extension", "Definition")} ${interfaces
@@ -134,12 +135,12 @@ function textOf(member: ASTNode): string {
   return print(visit(member, { enter: (node) => (node.kind === Kind.DIRECTIVE ? null : bare(node)) }));
 }
 
-function placeOfPart(part: Part | undefined): ChangePlace | undefined {
+function placeOfPart(part: SchemaPart | undefined): ChangePlace | undefined {
   const place = part && placeOfNode(part.node, [part.source]);
-  return place && { ...place, gone: false };
+  return place && { ...place, onlyInBase: false };
 }
 
-/** The parsed schema; undefined where it is missing or has a syntax error. */
+/** The parsed schema; undefined if it is missing or has a syntax error. */
 export function parseIfValid(source: SubgraphSource): ParsedSubgraph | undefined {
   try {
     return parseSubgraph(source);

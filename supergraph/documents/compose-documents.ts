@@ -6,14 +6,14 @@ import type { Generation, GenerationOptions } from "../composition/generated-fil
 import { readRoutes } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** Where the document of a version is committed. */
+/** Path of a version's document, relative to the repository's root. */
 export function documentFile(version: number): string {
   return `supergraph/openapi/v${version}.json`;
 }
 
 /**
- * One OpenAPI document for each version that some route is served in, from the services' own words. None at all where no service has any
- * yet; with `partial`, from those that have.
+ * Composes one OpenAPI document for each API version from the services' src/rest/openapi.ts. No files if no service has one;
+ * with `partial`, services without one are left out.
  */
 export async function composeDocuments(
   root: string,
@@ -22,34 +22,34 @@ export async function composeDocuments(
 ): Promise<Generation> {
   const sources = await readDocuments(root, list, await readRoutes(root, list));
   const isDocumented = ({ documents, failure }: DocumentSource) => documents !== undefined || failure !== undefined;
-  if (!sources.some(isDocumented)) return { ok: true, files: [], remarks: [] };
-  const taken = partial ? sources.filter(isDocumented) : sources;
-  const errors = describeDocumentProblems(taken);
+  if (!sources.some(isDocumented)) return { ok: true, files: [], warnings: [] };
+  const included = partial ? sources.filter(isDocumented) : sources;
+  const errors = describeDocumentProblems(included);
   if (errors.length > 0) return { ok: false, errors };
-  const files = versionsOf(taken).map((version) => ({
+  const files = versionsOf(included).map((version) => ({
     path: documentFile(version),
-    content: `${JSON.stringify(mergeDocuments(taken, version), undefined, 2)}\n`,
+    content: `${JSON.stringify(mergeDocuments(included, version), undefined, 2)}\n`,
   }));
-  return { ok: true, files, remarks: [] };
+  return { ok: true, files, warnings: [] };
 }
 
-/** The versions that some route is served in, ascending. */
+/** The versions of all routes, ascending. */
 export function versionsOf(sources: readonly DocumentSource[]): readonly number[] {
   const versions = sources.flatMap(({ routes }) => routes.flatMap(({ versions }) => versions));
   return [...new Set(versions)].toSorted((a, b) => a - b);
 }
 
-/** The services' chapters as one OpenAPI Object (OpenAPI 3.1.1, 4.8.1); the same text for the same words, whatever their order. */
+/** Merges the services' operations into one OpenAPI Object (OpenAPI 3.1.1, 4.8.1). The order of the services does not matter. */
 export function mergeDocuments(sources: readonly DocumentSource[], version: number): Json {
   const book = createSchemaBook();
   const components = createComponents();
-  const chapters = sources.flatMap((source) => chapterOf(source, version));
+  const operations = sources.flatMap((source) => operationsOf(source, version));
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { route, tag, document } of chapters.toSorted(byPathThenMethod)) {
+  for (const { route, tag, document } of operations.toSorted(byPathThenMethod)) {
     const item = (paths[toTemplate(route.path)] ??= {});
     item[route.method.toLowerCase()] = toOperation({ route, version, tag: tag.name, document }, { book, components });
   }
-  const tags = new Map(chapters.map(({ tag }) => [tag.name, tag]));
+  const tags = new Map(operations.map(({ tag }) => [tag.name, tag]));
   const { schemas, ...shared } = components.used();
   return {
     openapi: "3.1.1",
@@ -60,7 +60,7 @@ export function mergeDocuments(sources: readonly DocumentSource[], version: numb
   };
 }
 
-function chapterOf({ documents, routes }: DocumentSource, version: number) {
+function operationsOf({ documents, routes }: DocumentSource, version: number) {
   if (documents === undefined) return [];
   return routes.flatMap((route) => {
     const document = { ...documents.operations[route.id] }[version];
@@ -87,7 +87,7 @@ function aboutVersion(version: number): Json {
     info: {
       title: "Tributary",
       version: `${version}.0.0`,
-      summary: `Version ${version} of the resources.`,
+      summary: `Version ${version} of the REST API.`,
       description: aboutDescription,
       contact: { name: "The platform team" },
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
@@ -96,16 +96,16 @@ function aboutVersion(version: number): Json {
   };
 }
 
-/** An audience and an environment are said of a server, so that nobody takes one for another (OWASP API9:2023). */
-const aboutServer = "The server that this document came from, in production as in a local one.";
+/** Inventory tools expect each server's environment and audience (OWASP API9:2023). */
+const aboutServer = "The server that serves this document, in production and locally.";
 
 const aboutDescription = [
-  "Users, their posts and comments, and a small catalogue with its orders. [The reference](/docs) says it for people.",
-  "**Versions.** The path names the version. Without one, `Accept` does (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and then `Content-Location` says where the answer is. Answers say which version it was in `API-Version`. A version that is going to go says so in `Deprecation`, `Sunset` and `Link`; after that it is 410.",
-  "**Reading.** What is public needs no token. Every `GET` answers `HEAD` as well, and sends an `ETag`: sent back in `If-None-Match`, it is answered with 304 as long as nothing has changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response was requested from the service at most one second before the request arrived. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
-  "**Lists** come in pages. `Link` has the pages beside this one; a cursor holds for its list, filters and order alone. A page ends at 1 MiB, whatever its limit. A bad query parameter is 400, and `errors` names it: unknown names and those given twice first, then values.",
-  "**Writing.** A change (`PATCH`) is a JSON Merge Patch (RFC 7396), and says in `If-Match` what it was made from. Bodies are UTF-8 JSON of at most 65,536 bytes; a property that is not in the schema is 422.",
-  "**Problems** are `application/problem+json` (RFC 9457). `type` leads to a page that explains it; `errors` lists everything that is wrong with an input at once.",
+  "Users, their posts and comments, and a product catalogue with orders. [The reference](/docs) is the same document as a web page.",
+  "**Versions.** The path names the version. A path without a version takes it from `Accept` (`application/vnd.tributary.v2+json`, or `application/json;version=2`), and the response names the versioned path in `Content-Location`. Every response names its version in `API-Version`. A deprecated version sends `Deprecation`, `Sunset` and `Link`; after its sunset the status is 410.",
+  "**Reading.** Public resources need no token. Every `GET` path also supports `HEAD`. Responses have an `ETag`; send it in `If-None-Match`, and the status is 304 if the resource has not changed. A shared cache may send a response that is some seconds old; with `Cache-Control: no-cache` the response was requested from the service at most one second before the request arrived. `Range`, `If-Match` and `If-Unmodified-Since` are ignored.",
+  "**Lists** have pages. `Link` has the URLs of the adjacent pages. A cursor is valid only for the same list, filters and order. A page has at most 1 MiB, whatever its limit. An invalid query parameter gets 400, and `errors` names it: unknown and repeated names first, then invalid values.",
+  "**Writing.** The body of a `PATCH` is a JSON Merge Patch (RFC 7396); its `If-Match` has the ETag of the version that the client changed. Bodies are UTF-8 JSON of at most 65,536 bytes; a property that is not in the schema gets 422.",
+  "**Problems** are `application/problem+json` (RFC 9457). `type` is the URL of a page that explains the problem; `errors` lists all invalid parts of the input.",
 ].join("\n\n");
 
 const securitySchemes = {
@@ -114,6 +114,6 @@ const securitySchemes = {
     scheme: "bearer",
     bearerFormat: "JWT",
     description:
-      "A JSON Web Token (RFC 7519) of an OpenID provider that is trusted here, read as RFC8725 has it: issuer, audience, expiry and algorithm are checked. Where an operation needs a scope, `x-scopes` lists those of which one will do.",
+      "A JSON Web Token (RFC 7519) of a trusted OpenID provider. Issuer, audience, expiry and algorithm are validated (RFC8725). If an operation requires a scope, the token needs one of those in `x-scopes`.",
   },
 };

@@ -18,13 +18,13 @@ type SharedHeader =
 
 type SharedParameter = "IfNoneMatch" | "IfMatch" | "OptionalIfMatch" | "IdempotencyKey" | "OptionalIdempotencyKey";
 
-/** What operations share, said once; only what one of them refers to gets into the document. */
+/** Collects the components that operations refer to. Unused components do not get into the document. */
 export interface Components {
   parameter(name: SharedParameter): Json;
   headers(...names: readonly SharedHeader[]): Json;
-  /** The answer of one status, with all codes that come with it. */
+  /** The response of one status, with all its error codes. */
   problem(codes: readonly ErrorCode[]): Json;
-  /** By kind and name, sorted. */
+  /** The components by kind, sorted by name. */
   used(): Readonly<Record<"headers" | "parameters" | "responses" | "schemas", Json>>;
 }
 
@@ -74,7 +74,7 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   });
   return {
     description: meanings.join("\n\n"),
-    headers: components.headers(...headersOfEveryAnswer, ...(headersOfStatus[status] ?? [])),
+    headers: components.headers(...headersOfEveryResponse, ...(headersOfStatus[status] ?? [])),
     content: {
       "application/problem+json": {
         schema: { $ref: `#/components/schemas/${status === 400 ? "QueryProblem" : "Problem"}` },
@@ -85,8 +85,8 @@ function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
 }
 
 const exampleRequest = { requestId: "0198c4a5-8c00-7c1d-9f3a-2b6d7e8f9a0b" };
-/** The last two to a caller that is counted. */
-export const headersOfEveryAnswer: readonly SharedHeader[] = [
+/** The last two are sent only to callers with a rate limit. */
+export const headersOfEveryResponse: readonly SharedHeader[] = [
   "X-Request-Id",
   "traceparent",
   "API-Version",
@@ -109,42 +109,42 @@ function problemEntry(place: "pointer" | "parameter", schema: Json): Json {
     type: "object",
     properties: {
       [place]: schema,
-      code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "Which rule it breaks." },
-      detail: text(1_024, "The rule, for people."),
+      code: { type: "string", maxLength: 64, pattern: "^[a-z][a-z0-9_]*$", description: "The violated rule." },
+      detail: text(1_024, "The violated rule, in human-readable form."),
     },
     required: [place, "code", "detail"],
     additionalProperties: false,
   };
 }
 
-/** RFC 9457, with the members that are ours. */
+/** A problem details object (RFC 9457, 3.1) with the extension members requestId, choices and errors. */
 function problemOf(errors: Json): Json {
   return {
     type: "object",
-    description: "What went wrong (RFC 9457).",
+    description: "A problem details object (RFC 9457).",
     properties: {
       type: {
         type: "string",
         format: "uri-reference",
         maxLength: 64,
         pattern: "^/problems/[a-z]+(?:-[a-z]+)*$",
-        description: "Which problem it is; its page explains it.",
+        description: "The problem type: the URL of a page that explains it.",
       },
-      title: text(64, "The problem's name in words."),
-      status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The status once more." },
-      detail: text(4_096, "What is wrong with this request, for people."),
+      title: text(64, "The problem type's name."),
+      status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The HTTP status code." },
+      detail: text(4_096, "Explains what is wrong with this request, in human-readable form."),
       instance: {
         type: "string",
         format: "uri-reference",
         maxLength: 16_384,
-        description: "The path that was asked for, without its query.",
+        description: "The path of the request, without the query.",
       },
-      requestId: text(128, "Under this name our logs have the request."),
+      requestId: text(128, "The request's id in the server's logs."),
       choices: {
         type: "array",
         // Two for each version, and one for the default.
         maxItems: 2_000,
-        description: "With 406: media ranges that this path can answer, for `Accept`.",
+        description: "With 406: the media types of this path, for `Accept`.",
         items: { type: "string", maxLength: 64, pattern: "^application/[a-z0-9.+;=]+$" },
       },
       errors,
@@ -154,20 +154,20 @@ function problemOf(errors: Json): Json {
   };
 }
 
-/** With 409 and 422. A body of 64 KiB can hold no more wrong names. */
+/** With 409 and 422. A body of 64 KiB cannot contain more invalid names. */
 const bodyErrors: Json = {
   type: "array",
   maxItems: 16_384,
-  description: "Every problem of the body at once.",
+  description: "All problems of the body.",
   items: problemEntry("pointer", text(262_144, "A JSON Pointer into the body, as a URI fragment (RFC 6901, 6).")),
 };
 
-/** With 400, where it is about the query. */
+/** With 400, if the query is invalid. */
 const queryErrors: Json = {
   type: "array",
   maxItems: 110,
-  description: "Every query parameter that is bad. Absent where something else cannot be read, such as the body.",
-  items: problemEntry("parameter", text(64, "Its name: the first 64 characters of what was sent.")),
+  description: "All invalid query parameters. Absent if another part of the request is malformed, such as the body.",
+  items: problemEntry("parameter", text(64, "The parameter's name, truncated to 64 characters.")),
 };
 
 function text(maxLength: number, description: string): Json {
@@ -179,69 +179,76 @@ function header(description: string, schema: Json): Json {
 }
 
 const visible = String.raw`^[\t\x20-\x7E]*$`;
-const etags = header("A strong validator: it changes with what the answer says.", {
+const etag = header("A strong validator (RFC 9110, 8.8.3): it changes whenever the representation changes.", {
   type: "string",
   maxLength: 256,
   pattern: String.raw`^"[\x21\x23-\x7E]+"$`,
 });
 
 const sharedHeaders: Readonly<Record<SharedHeader, Json>> = {
-  ETag: etags,
-  "Last-Modified": header("When it changed last, a minute after that moment at the earliest.", {
+  ETag: etag,
+  "Last-Modified": header("Time of the last change. Sent no earlier than one minute after the change.", {
     type: "string",
     maxLength: 29,
     pattern: "^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$",
   }),
-  Link: header("The first page, and those beside this one (RFC 8288): `first`, `next`, `prev`.", {
+  Link: header("URLs of the first and the adjacent pages (RFC 8288): `first`, `next`, `prev`.", {
     type: "string",
     maxLength: 8_192,
     pattern: visible,
   }),
-  Location: header("Where the new thing is.", {
+  Location: header("URL of the new resource.", {
     type: "string",
     format: "uri-reference",
     maxLength: 256,
     pattern: "^/v[0-9]+/",
   }),
-  "Idempotency-Replayed": header("Said when this is the answer to an earlier request with the same key.", {
-    type: "string",
-    enum: ["true"],
-  }),
-  "X-Request-Id": header("The request's name in our logs: the client's own, or a new one.", {
+  "Idempotency-Replayed": header(
+    "Present if this repeats the response to an earlier request with the same `Idempotency-Key`.",
+    {
+      type: "string",
+      enum: ["true"],
+    },
+  ),
+  "X-Request-Id": header("The request's id in the server's logs: the client's `X-Request-Id`, or a new one.", {
     type: "string",
     maxLength: 128,
     pattern: visible,
   }),
-  traceparent: header("The request's trace (W3C Trace Context): the client's own, or a new one.", {
+  traceparent: header("The request's trace (W3C Trace Context): the client's trace, or a new one.", {
     type: "string",
     maxLength: 512,
     pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}",
   }),
-  "API-Version": header("The version that answered.", { type: "string", maxLength: 3, pattern: "^[1-9][0-9]{0,2}$" }),
-  "Access-Control-Allow-Origin": header("Said to pages of the origins that are allowed here (CORS).", {
+  "API-Version": header("The API version of the response.", {
+    type: "string",
+    maxLength: 3,
+    pattern: "^[1-9][0-9]{0,2}$",
+  }),
+  "Access-Control-Allow-Origin": header("Present for allowed origins (CORS).", {
     type: "string",
     maxLength: 256,
     pattern: visible,
   }),
-  "Cache-Control": header("Who may keep a copy, and for how long (RFC 9111).", {
+  "Cache-Control": header("Which caches may store the response, and for how long (RFC 9111).", {
     type: "string",
     maxLength: 256,
     pattern: visible,
   }),
   "RateLimit-Policy": header(
-    "How many requests (`q`) are answered for one caller in how many seconds (`w`), reads and writes apart. Absent for callers that are not counted.",
+    "The caller's quota: `q` requests in `w` seconds, separately for reads and writes. Absent for callers without a rate limit.",
     { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";q=[0-9]+;w=[0-9]+$' },
   ),
   RateLimit: header(
-    "How many requests are left (`r`), and after how many seconds all are there again (`t`). To be ignored where `Age` says that a cache answered.",
+    "The remaining requests (`r`), and the seconds until the whole quota is available again (`t`). Ignore it in a response with `Age`, which comes from a cache.",
     { type: "string", maxLength: 64, pattern: '^"(?:reads|writes)";r=[0-9]+;t=[0-9]+$' },
   ),
-  "WWW-Authenticate": header("How to say who is calling (RFC 9110, 11.6.1).", {
+  "WWW-Authenticate": header("The authentication scheme to use (RFC 9110, 11.6.1).", {
     type: "string",
     maxLength: 256,
     pattern: "^Bearer",
   }),
-  "Retry-After": header("After how many seconds it is worth another try.", {
+  "Retry-After": header("Seconds to wait before the next attempt.", {
     type: "integer",
     format: "int32",
     minimum: 0,
@@ -260,20 +267,20 @@ const matches = {
 };
 const key = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]{1,255}$" };
 const ifMatch =
-  "The ETag of what the change was made from, of either version; `*` for whatever is there. When it has changed since, it is 412.";
+  "The ETag of the representation that the client changed, from any API version; `*` matches every existing resource. If the resource has changed since, the status is 412.";
 const keyRule =
-  "A name of the client's own for this request, kept for 24 hours: whoever sends both again gets the first answer. It may stand in quotes, as a string of structured fields (RFC 9651) does: they are no part of it.";
+  "A key that the client chooses for this request, stored for 24 hours: a repeated request with the same key gets the first response. The key may be in quotes, as a string of structured fields (RFC 9651); the quotes are not part of it.";
 
 const sharedParameters: Readonly<Record<SharedParameter, Json>> = {
   IfNoneMatch: conditionOf(
     "If-None-Match",
     false,
-    "ETags of copies that the client has: when one still holds, it is 304.",
+    "ETags of responses that the client has stored: if one of them is current, the status is 304.",
     {
       type: "string",
-      // All headers together have 15,360 bytes (rest-proxy/src/forward/headers.ts).
+      // All headers together are limited to 15,360 bytes (rest-proxy/src/forward/headers.ts).
       maxLength: 8_192,
-      // Whatever else is there matches nothing, and is no error.
+      // A value that is not an ETag matches nothing, and is not an error.
       pattern: String.raw`^[^\u0000-\u0008\u000A-\u001F\u007F]*$`,
     },
   ),

@@ -1,7 +1,7 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
-import { type Components, headersOfEveryAnswer } from "./openapi-components.ts";
+import { type Components, headersOfEveryResponse } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
 
 export interface OperationSource {
@@ -11,13 +11,13 @@ export interface OperationSource {
   readonly document: OperationDocument;
 }
 
-export interface Writing {
+export interface DocumentContext {
   readonly book: SchemaBook;
   readonly components: Components;
 }
 
-/** What any operation can answer, whatever it does: most of it is said before a service is asked. */
-const everywhere: readonly ErrorCode[] = [
+/** Error codes of every operation. Most are sent before the proxy forwards the request to a service. */
+const codesOfEveryOperation: readonly ErrorCode[] = [
   "MALFORMED_REQUEST",
   "UNKNOWN_PARAMETER",
   "UNAUTHENTICATED",
@@ -32,10 +32,10 @@ const everywhere: readonly ErrorCode[] = [
   "GATEWAY_TIMEOUT",
 ];
 
-/** An Operation Object (OpenAPI 3.1.1, 4.8.10). */
-export function toOperation(source: OperationSource, writing: Writing): Json {
+/** Writes an Operation Object (OpenAPI 3.1.1, 4.8.10). */
+export function toOperation(source: OperationSource, context: DocumentContext): Json {
   const { route, tag, document } = source;
-  const parameters = toParameters(source, writing);
+  const parameters = toParameters(source, context);
   return {
     operationId: route.id,
     summary: route.summary,
@@ -43,24 +43,27 @@ export function toOperation(source: OperationSource, writing: Writing): Json {
     tags: [tag],
     ...toSecurity(document),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...toRequestBody(source, writing),
-    responses: toResponses(source, writing),
+    ...toRequestBody(source, context),
+    responses: toResponses(source, context),
   };
 }
 
-/** `/users/:id` as OpenAPI spells it. */
+/** `/users/:id` becomes `/users/{id}`. */
 export function toTemplate(path: string): string {
   return path.replaceAll(/:([A-Za-z0-9]+)/g, "{$1}");
 }
 
-/** Anybody, with a token that holds or without; or a token with one of the scopes, which only schemes with flows may list (4.8.30). */
+/** No token or any valid one; or a token with one of the scopes. `x-scopes`, as only OAuth schemes may list scopes (4.8.30). */
 function toSecurity({ callers }: OperationDocument): Json {
   return callers === "everyone"
     ? { security: [{}, { bearer: [] }] }
     : { security: [{ bearer: [] }], "x-scopes": callers };
 }
 
-function toParameters({ route, version, document }: OperationSource, { book, components }: Writing): readonly Json[] {
+function toParameters(
+  { route, version, document }: OperationSource,
+  { book, components }: DocumentContext,
+): readonly Json[] {
   const fields = (where: "path" | "query", given: Fields = {}) =>
     Object.entries(given).map(([name, schema]) => {
       const { description, ...rest } = book.write(schema, "input");
@@ -78,7 +81,7 @@ function toParameters({ route, version, document }: OperationSource, { book, com
   ];
 }
 
-function toRequestBody({ route, document }: OperationSource, { book }: Writing): Json {
+function toRequestBody({ route, document }: OperationSource, { book }: DocumentContext): Json {
   if (document.body === undefined) return {};
   const type = route.method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const examples = document.examples.filter(({ body }) => body !== undefined);
@@ -88,27 +91,27 @@ function toRequestBody({ route, document }: OperationSource, { book }: Writing):
   return { requestBody: { required: true, content } };
 }
 
-function toResponses(source: OperationSource, { book, components }: Writing): Json {
+function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
   const { route, document } = source;
   const { status, description, schema, headers = [], links } = document.answer;
   const examples = document.examples.filter((example) => example.status === status && example.answer !== undefined);
   const body = { ...toExamples(examples, ({ answer }) => answer) };
   const success: Json = {
     description,
-    headers: components.headers(...headersOfEveryAnswer, ...headers),
+    headers: components.headers(...headersOfEveryResponse, ...headers),
     ...(schema === undefined
       ? {}
       : { content: { "application/json": { schema: book.write(schema, "output"), ...body } } }),
     ...(links === undefined ? {} : { links: toLinks(links) }),
   };
-  const kept: Json = {
-    description: "The copy that the client has still holds.",
-    headers: components.headers(...headersOfEveryAnswer, "ETag"),
+  const notModified: Json = {
+    description: "The response that the client has stored is current.",
+    headers: components.headers(...headersOfEveryResponse, "ETag"),
   };
   const problems = [...Map.groupBy(problemsOf(source), (code) => statusOf[code])].toSorted(([a], [b]) => a - b);
   return {
     [status]: success,
-    ...(route.method === "GET" ? { 304: kept } : {}),
+    ...(route.method === "GET" ? { 304: notModified } : {}),
     ...Object.fromEntries(problems.map(([status, codes]) => [status, components.problem(codes)])),
   };
 }
@@ -128,13 +131,13 @@ function toExamples(examples: readonly Example[], valueOf: (example: Example) =>
   return { examples: Object.fromEntries(entries) };
 }
 
-/** All codes of an operation, in the order of the catalogue. */
+/** All error codes of an operation, in the order of `statusOf`. */
 function problemsOf({ route, version, document }: OperationSource): readonly ErrorCode[] {
   const takesKey = [...(route.idempotencyKey?.required ?? []), ...(route.idempotencyKey?.optional ?? [])];
   const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
-    [true, everywhere],
+    [true, codesOfEveryOperation],
     [true, document.problems ?? []],
-    // A path's parameter that no id can be is answered before the service is asked.
+    // The proxy rejects a path parameter that cannot be an id, before it forwards the request.
     [document.path !== undefined, ["NOT_FOUND"]],
     [document.query?.["cursor"] !== undefined, ["INVALID_CURSOR"]],
     [document.callers !== "everyone", ["FORBIDDEN"]],
@@ -143,6 +146,6 @@ function problemsOf({ route, version, document }: OperationSource): readonly Err
     [route.method !== "GET", ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"]],
     [takesKey.includes(version), ["IDEMPOTENCY_KEY_IN_FLIGHT", "IDEMPOTENCY_KEY_REUSED"]],
   ];
-  const found = new Set(groups.flatMap(([holds, codes]) => (holds ? codes : [])));
-  return (Object.keys(statusOf) as ErrorCode[]).filter((code) => found.has(code));
+  const possible = new Set(groups.flatMap(([applies, codes]) => (applies ? codes : [])));
+  return (Object.keys(statusOf) as ErrorCode[]).filter((code) => possible.has(code));
 }

@@ -7,11 +7,11 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import type { RouteSource } from "../routes/route-sources.ts";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** What one service's src/rest/openapi.ts says, beside its routes. */
+/** One service's src/rest/openapi.ts and its routes. */
 export interface DocumentSource extends Pick<Subgraph, "name" | "owner"> {
   readonly file: string;
   readonly routes: readonly RouteDeclaration[];
-  /** Undefined where the file is missing or could not be imported. */
+  /** Undefined if the file is missing or the import failed. */
   readonly documents: ServiceDocuments | undefined;
   readonly failure?: string;
 }
@@ -44,7 +44,7 @@ const documentsMissing =
   "This file has no documents. Export documents = { tag: { name, description }, operations: { … } }, with an operation for each REST " +
   "route and version; a service without routes exports operations: {}.";
 
-/** Everything that keeps the services' words from becoming one document for each version. */
+/** All problems that prevent composing the documents: a missing file, a route without a document, or other parameters. */
 export function describeDocumentProblems(sources: readonly DocumentSource[]): CompositionError[] {
   return sources.flatMap((source) => {
     const { name, owner, file, documents, failure } = source;
@@ -75,11 +75,11 @@ function problemsOfRoute(route: RouteDeclaration, { operations }: ServiceDocumen
   );
 }
 
-function differencesOf(what: string, declared: readonly string[], documented: readonly string[]): string[] {
+function differencesOf(location: string, declared: readonly string[], documented: readonly string[]): string[] {
   const missing = declared.filter((name) => !documented.includes(name));
   const extra = documented.filter((name) => !declared.includes(name));
   return [
-    ...missing.map((name) => `lacks the ${what} parameter ${name}`),
-    ...extra.map((name) => `has a ${what} parameter ${name} that the route does not know`),
+    ...missing.map((name) => `lacks the ${location} parameter ${name}`),
+    ...extra.map((name) => `has a ${location} parameter ${name} that the route does not declare`),
   ];
 }

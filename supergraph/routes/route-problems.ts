@@ -3,7 +3,7 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
 
-/** A declaration with the place it was read from. */
+/** A declaration and its place in the service's file. */
 interface DeclaredRoute {
   readonly declaration: RouteDeclaration;
   readonly place: Place;
@@ -12,10 +12,10 @@ interface DeclaredRoute {
 const methods: readonly string[] = ["GET", "POST", "PATCH", "DELETE"];
 const caches: readonly string[] = ["public", "private", "none"];
 const pathPattern = /^(?:\/(?:[a-z0-9][a-z0-9-]*|:[a-z][A-Za-z0-9]*))+$/;
-/** What the proxy answers by itself; a first segment like `v1` is a version. */
+/** Paths that the proxy handles itself; a first segment like `v1` is a version. */
 const reservedPattern = /^\/(?:v\d+|health|openapi|docs|problems|graphql)(?:\/|$)/;
 
-/** Everything that keeps the services' routes from becoming one list. */
+/** All problems that prevent merging the services' routes: invalid declarations, then duplicates. */
 export function describeRouteProblems(sources: readonly RouteSource[]): CompositionError[] {
   const problems = sources.flatMap(describeShapeProblems);
   // A malformed declaration has no method or path to compare.
@@ -27,20 +27,20 @@ export function describeRouteProblems(sources: readonly RouteSource[]): Composit
   ];
 }
 
-/** Method and path without the names of parameters: two routes of one shape answer the same requests. */
+/** Method and path without the names of parameters. Two routes with the same shape match the same requests. */
 export function shapeOf({ method, path }: Pick<RouteDeclaration, "method" | "path">): string {
   return `${method} ${path.replaceAll(/:[^/]+/g, ":")}`;
 }
 
-/** Where a route is declared in the text of its file, found by its id; undefined when it is not spelled `id: "…"`. */
+/** Finds a route's declaration in the text of its file by its id; undefined if it is not written as `id: "…"`. */
 export function findRouteLine(
   text: string,
   id: string,
 ): { readonly line: number; readonly column: number } | undefined {
   const lines = text.split("\n");
-  const spelled = `id: ${JSON.stringify(id)}`;
-  const index = lines.findIndex((line) => line.includes(spelled));
-  return index < 0 ? undefined : { line: index + 1, column: (lines[index]?.indexOf(spelled) ?? 0) + 1 };
+  const property = `id: ${JSON.stringify(id)}`;
+  const index = lines.findIndex((line) => line.includes(property));
+  return index < 0 ? undefined : { line: index + 1, column: (lines[index]?.indexOf(property) ?? 0) + 1 };
 }
 
 const routesMissing =
@@ -80,20 +80,23 @@ function problemsOfDeclaration(declaration: unknown): string[] {
     [typeof id === "string" && id !== "", "id is a name"],
     [methods.includes(String(method)), `method is one of ${methods.join(", ")}`],
     [pathPattern.test(String(path)), "path is like /users/:id/posts, without version and without a slash at the end"],
-    [!reservedPattern.test(String(path)), "path does not begin with a version or with what the proxy answers itself"],
+    [
+      !reservedPattern.test(String(path)),
+      "path does not begin with a version or with a path that the proxy handles itself",
+    ],
     [isListOf(versions, isVersion) && versions.length > 0, "versions lists whole numbers from 1, ascending"],
     [isListOf(query, (name) => typeof name === "string"), "query lists the names of parameters"],
     [caches.includes(String(cache)), `cache is one of ${caches.join(", ")}`],
     [freshness === undefined || (cache !== "none" && isFreshness(freshness)), freshnessRule],
     [isListOf(privateWith, (name) => query.includes(String(name))), "privateWith lists names that query lists"],
-    [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, and is said of a POST"],
+    [isIdempotencyKey(declared), "idempotencyKey lists versions of the route, which is a POST"],
     [typeof summary === "string" && summary !== "", "summary is a sentence"],
   ];
   return checks.flatMap(([holds, rule]) => (holds ? [] : [`${rule}.`]));
 }
 
 const freshnessRule =
-  "freshness is said of a route whose answers may be kept, in whole seconds up to a day; sharedSeconds are at most 10, as writes by GraphQL reach no shared cache";
+  "freshness belongs to a route with cacheable responses, in whole seconds up to a day; sharedSeconds are at most 10, as GraphQL mutations do not invalidate shared caches";
 
 function isFreshness(freshness: object): boolean {
   const names = ["browserSeconds", "sharedSeconds", "staleWhileRevalidateSeconds", "staleIfErrorSeconds"];
@@ -118,8 +121,8 @@ function describeDuplicates(
     const [first, ...others] = same;
     if (!first || others.length === 0) return [];
     const owners = [...new Set(same.map(({ place }) => place.owner))].join(" and ");
-    const what = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
-    const message = `Declared twice: ${what}, by ${owners}. One of them has to give way.`;
+    const routes = same.map(({ declaration: { id, method, path } }) => `${method} ${path} (${id})`).join(" and ");
+    const message = `Declared twice: ${routes}, by ${owners}. Remove or change one of them.`;
     return [{ message, code, ...first.place, elsewhere: others.map(({ place }) => place) }];
   });
 }

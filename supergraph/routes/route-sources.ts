@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Subgraph } from "../subgraphs.ts";
 
-/** What one service's src/rest/routes.ts exports, unchecked, with its text for line numbers. */
+/** The unvalidated export of a service's src/rest/routes.ts, and the file's text for line numbers. */
 export interface RouteSource extends Pick<Subgraph, "name" | "owner"> {
   readonly file: string;
-  /** Undefined where the file is missing. */
+  /** Undefined if the file is missing. */
   readonly text: string | undefined;
-  /** The exported `routes`; undefined where the file could not be imported. */
+  /** The exported `routes`; undefined if the import failed. */
   readonly declarations: unknown;
-  /** Why it could not be imported. */
+  /** Error message of the failed import. */
   readonly failure?: string;
 }
 
@@ -33,8 +33,8 @@ async function readRoutesOf(root: string, { name, owner, folder }: Subgraph): Pr
 }
 
 async function importRoutes(path: string): Promise<unknown> {
-  // The time in the address makes a long-lived process (the team's loop) see an edited file.
-  const address = `${pathToFileURL(path).href}?changed=${statSync(path, { bigint: true }).mtimeNs}`;
-  const exported = (await import(/* @vite-ignore */ address)) as { readonly routes?: unknown };
+  // Node caches modules by URL. The mtime in the URL makes a long-lived process (`npm start`) import an edited file again.
+  const url = `${pathToFileURL(path).href}?changed=${statSync(path, { bigint: true }).mtimeNs}`;
+  const exported = (await import(/* @vite-ignore */ url)) as { readonly routes?: unknown };
   return exported.routes;
 }

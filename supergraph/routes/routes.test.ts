@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { RouteSource } from "./route-sources.ts";
 import { mergeRoutes, printRoutes } from "./routes.ts";
 
-test("the services' routes become one list, sorted by path, then method", () => {
+test("the services' routes are merged into one list, sorted by path, then method", () => {
   const merged = mergeRoutes([
     routesOf("users", { id: "getUser", path: "/users/:id" }, { id: "createUser", method: "POST" }, { id: "listUsers" }),
     routesOf("posts", { id: "listPosts", path: "/posts", query: ["limit"] }),
@@ -15,7 +15,7 @@ test("the services' routes become one list, sorted by path, then method", () => 
   ]);
 });
 
-test("routes.json holds what the proxy reads, an empty query list included", () => {
+test("routes.json contains the properties that the proxy reads, an empty query list included", () => {
   const merged = mergeRoutes([routesOf("users", { id: "listUsers" })]);
   expect(JSON.parse(printRoutes(merged.ok ? merged.routes : []))).toEqual({
     routes: [
@@ -33,7 +33,7 @@ test("routes.json holds what the proxy reads, an empty query list included", () 
   });
 });
 
-test("two services that declare the same route fail, and both owners are named with their lines", () => {
+test("a route that two services declare is an error that names both owners with their lines", () => {
   const merged = mergeRoutes([
     routesOf("users", { id: "listUsers" }, { id: "getUser", path: "/users/:id" }),
     routesOf("posts", { id: "readUser", path: "/users/:id" }),
@@ -55,7 +55,7 @@ test("two routes that differ only in the name of a parameter are the same route"
   ).toEqual(["ROUTE_DUPLICATE"]);
 });
 
-test("a fixed segment and a parameter in its place are two routes", () => {
+test("a literal segment and a parameter at the same position are two routes", () => {
   expect(codesOf(routesOf("users", { path: "/users/:id" }, { id: "me", path: "/users/me" }))).toEqual([]);
 });
 
@@ -63,60 +63,60 @@ test("the same path with another method is another route", () => {
   expect(codesOf(routesOf("users", {}, { id: "createUser", method: "POST" }))).toEqual([]);
 });
 
-test("an id that two services use fails", () => {
+test("an id that two services use is an error", () => {
   expect(codesOf(routesOf("users", {}), routesOf("posts", { path: "/posts" }))).toEqual(["ROUTE_ID_DUPLICATE"]);
 });
 
 const fresh = { browserSeconds: 5, sharedSeconds: 10, staleWhileRevalidateSeconds: 30, staleIfErrorSeconds: 300 };
 
-test("freshness, private parameters and keys are taken, and the proxy is told of the keys", () => {
+test("freshness, private parameters and idempotency keys are valid, and only the keys are in routes.json", () => {
   const listed = { cache: "public", query: ["status"], privateWith: ["status"], freshness: fresh };
-  const placed = { id: "placeOrder", method: "POST", idempotencyKey: { optional: [1], required: [] } };
-  const merged = mergeRoutes([routesOf("users", listed, placed)]);
+  const keyed = { id: "placeOrder", method: "POST", idempotencyKey: { optional: [1], required: [] } };
+  const merged = mergeRoutes([routesOf("users", listed, keyed)]);
   const [list, place] = merged.ok ? merged.routes : [];
   expect([list?.id, place?.id]).toEqual(["listUsers", "placeOrder"]);
-  expect(place?.idempotencyKey).toEqual(placed.idempotencyKey);
+  expect(place?.idempotencyKey).toEqual(keyed.idempotencyKey);
   expect(printRoutes(merged.ok ? merged.routes : [])).not.toContain("freshness");
 });
 
 test.each([
   ["a version in the path", { path: "/v1/users" }],
-  ["a path that the proxy answers itself", { path: "/health/live" }],
+  ["a path that the proxy handles itself", { path: "/health/live" }],
   ["a slash at the end", { path: "/users/" }],
   ["a capital letter in a fixed segment", { path: "/Users" }],
   ["an unknown method", { method: "PUT" }],
   ["no version", { versions: [] }],
   ["versions out of order", { versions: [2, 1] }],
-  ["a version that is no whole number", { versions: [1.5] }],
+  ["a version that is not an integer", { versions: [1.5] }],
   ["an unknown cacheability", { cache: "forever" }],
   ["an empty summary", { summary: "" }],
-  ["a query that is no list", { query: "limit" }],
-  ["a path where the problems are explained", { path: "/problems/all" }],
-  ["freshness of what is not to be kept", { cache: "none", freshness: fresh }],
-  ["freshness of part of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
+  ["a query that is not a list", { query: "limit" }],
+  ["a path of the problem documentation", { path: "/problems/all" }],
+  ["freshness for uncacheable responses", { cache: "none", freshness: fresh }],
+  ["freshness of a fraction of a second", { cache: "public", freshness: { ...fresh, browserSeconds: 0.5 } }],
+  ["sharedSeconds above 10", { cache: "public", freshness: { ...fresh, sharedSeconds: 11 } }],
+  ["a private parameter that is not a query parameter", { cache: "public", query: ["limit"], privateWith: ["status"] }],
+  ["an idempotency key for a method other than POST", { idempotencyKey: { optional: [1], required: [] } }],
   [
-    "a shared freshness that outlives what writes may take",
-    { cache: "public", freshness: { ...fresh, sharedSeconds: 11 } },
+    "an idempotency key for a version that the route does not have",
+    { method: "POST", idempotencyKey: { optional: [2], required: [] } },
   ],
-  ["a private parameter that it does not know", { cache: "public", query: ["limit"], privateWith: ["status"] }],
-  ["a key for what is no POST", { idempotencyKey: { optional: [1], required: [] } }],
-  ["a key for a version that it does not have", { method: "POST", idempotencyKey: { optional: [2], required: [] } }],
-])("a declaration with %s is refused", (_, declaration) => {
+])("a declaration with %s is rejected", (_, declaration) => {
   expect(codesOf(routesOf("users", declaration))).toEqual(["ROUTES_INVALID"]);
 });
 
-test("a declaration that is no object is refused", () => {
+test("a declaration that is not an object is rejected", () => {
   const source = { ...routesOf("users"), declarations: [null] };
   expect(codesOf(source)).toContain("ROUTES_INVALID");
 });
 
-test("a file without a list of routes is refused, and says why it could not be imported", () => {
+test("a file without a list of routes is rejected, with the message of a failed import", () => {
   const source = { ...routesOf("users"), declarations: undefined };
   expect(mergeRoutes([source])).toMatchObject({ errors: [{ message: expect.stringContaining("called routes") }] });
   expect(mergeRoutes([{ ...source, failure: "boom" }])).toMatchObject({ errors: [{ message: "boom" }] });
 });
 
-test("a missing file is refused, naming its owner", () => {
+test("a missing file is rejected, naming its owner", () => {
   const merged = mergeRoutes([{ ...routesOf("users"), text: undefined, declarations: undefined }]);
   expect(merged).toMatchObject({
     errors: [

@@ -3,7 +3,7 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import { describeRouteProblems } from "./route-problems.ts";
 import type { RouteSource } from "./route-sources.ts";
 
-/** A route of routes.json: what its service declared, and which service that is. */
+/** An entry of routes.json: a service's declaration and the service's name. */
 export interface Route extends Omit<RouteDeclaration, "freshness" | "privateWith"> {
   readonly query: readonly string[];
   readonly service: string;
@@ -13,7 +13,7 @@ export type MergedRoutes =
   | { readonly ok: true; readonly routes: readonly Route[] }
   | { readonly ok: false; readonly errors: readonly CompositionError[] };
 
-/** One list of routes from all services', sorted by path, then method; or every problem, with its owners. */
+/** Merges the routes of all services, sorted by path, then method; or returns every problem with its owner. */
 export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   const errors = describeRouteProblems(sources);
   if (errors.length > 0) return { ok: false, errors };
@@ -26,13 +26,13 @@ export function mergeRoutes(sources: readonly RouteSource[]): MergedRoutes {
   };
 }
 
-/** The bytes of supergraph/routes.json: a route a line, so that a diff shows routes. */
+/** The text of supergraph/routes.json, one route per line for readable diffs. */
 export function printRoutes(routes: readonly Route[]): string {
   const lines = routes.map((route) => `    ${JSON.stringify(route)}`);
   return `{\n  "routes": [\n${lines.join(",\n")}\n  ]\n}\n`;
 }
 
-/** What the proxy reads; the rest of a declaration is the service's own business. */
+/** Keeps the properties that the proxy reads. */
 function toRoute(declaration: RouteDeclaration, service: string): Route {
   const { id, method, path, versions, query, cache, idempotencyKey, summary } = declaration;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };

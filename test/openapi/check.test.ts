@@ -10,8 +10,8 @@ import { type Files, sampleFiles, withChange, writeFiles, writeRepository } from
 
 const users = "services/users/src/rest/openapi.ts";
 
-/** The house, with words for each of its routes. */
-const described: Files = {
+/** The sample repository with an OpenAPI document for each route. */
+const documented: Files = {
   ...sampleFiles,
   [users]: documentsOf({
     listUsers: "query: { limit: z.int().max(100), cursor: z.string(), role: z.string() }",
@@ -26,34 +26,34 @@ const described: Files = {
 };
 
 test("a document that breaks clients fails the check, and names the owner and the route", async () => {
-  const text = await check(withChange(described, users, "max(80)", "max(40)"), 1);
+  const text = await check(withChange(documented, users, "max(80)", "max(40)"), 1);
   expect(text).toContain("BREAKING services/users/src/rest/routes.ts:4:5 (@tributary/users-team) DOCUMENT_CHANGED");
   expect(text).toContain("createUser in v1: the body/name has a tighter maxLength\n");
 });
 
-test("a document that promises more breaks nobody", async () => {
-  await check(withChange(described, users, "max(80)", "max(160)"), 0);
+test("a document that accepts more input breaks no client", async () => {
+  await check(withChange(documented, users, "max(80)", "max(160)"), 0);
 });
 
-test("a service that does not describe its routes while others do does not compose", async () => {
-  const { [users]: _, ...others } = described;
+test("composition fails if one service has no documents while others do", async () => {
+  const { [users]: _, ...others } = documented;
   expect(await generateRepository(repositoryOf(others), { partial: false })).toMatchObject({
     ok: false,
     errors: [{ code: "DOCUMENTS_MISSING", file: users, message: expect.stringContaining("Export documents =") }],
   });
 });
 
-test("a route without its document, or with other parameters than it declares, does not compose", async () => {
-  const files = withChange(withChange(described, users, "getUser:", "findUser:"), users, "role:", "rank:");
+test("composition fails for a route without a document, or with a document of other parameters", async () => {
+  const files = withChange(withChange(documented, users, "getUser:", "findUser:"), users, "role:", "rank:");
   const generation = await generateRepository(repositoryOf(files), { partial: false });
   expect(generation.ok ? [] : generation.errors.map(({ message }) => message)).toEqual([
     "Route listUsers: its document lacks the query parameter role (v1).",
-    "Route listUsers: its document has a query parameter rank that the route does not know (v1).",
+    "Route listUsers: its document has a query parameter rank that the route does not declare (v1).",
     "Route getUser: it has no document (v1).",
   ]);
 });
 
-test("a route without documents in several versions is one problem", () => {
+test("a route that lacks its document in several versions is one problem", () => {
   const route = {
     id: "listUsers",
     method: "GET",
@@ -69,9 +69,9 @@ test("a route without documents in several versions is one problem", () => {
   ]);
 });
 
-/** Commits the house in one repository, and checks the edited one against it: what was imported once stays as it was. */
+/** Commits the sample in one repository and checks the edited files in another one, as Node imports a file's first version only. */
 async function check(edited: Files, code: number): Promise<string> {
-  const root = repositoryOf(described);
+  const root = repositoryOf(documented);
   git(root, "init", "-q", "-b", "main");
   const generation = await generateRepository(root, { partial: false });
   if (!generation.ok) throw new Error(generation.errors[0]?.message);
@@ -88,7 +88,7 @@ async function check(edited: Files, code: number): Promise<string> {
     "commit",
     "-q",
     "-m",
-    "The house",
+    "Add the sample",
   );
   const now = repositoryOf(edited);
   execFileSync("cp", ["-r", join(root, ".git"), now]);
@@ -113,7 +113,7 @@ function documentsOf(operations: Readonly<Record<string, string>>): string {
   const entries = Object.entries(operations).map(([id, fields]) => `    ${id}: { 1: { ${fields}, ${rest} } },`);
   return [
     'import { z } from "zod";',
-    'export const documents = { tag: { name: "A chapter", description: "" },',
+    'export const documents = { tag: { name: "Sample", description: "" },',
     `  operations: {\n${entries.join("\n")}\n  },`,
     "};\n",
   ].join("\n");

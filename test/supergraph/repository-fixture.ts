@@ -5,13 +5,13 @@ import { onTestFinished } from "vitest";
 import type { SubgraphSource } from "../../supergraph/subgraphs.ts";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 
-/** A repository as a set of texts by path. */
+/** File contents by path. */
 export type Files = Readonly<Record<string, string>>;
 
 const link =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.14", import: ["@key", "@shareable", "@external", "@requires", "@tag"])\n';
 
-/** A small repository with all four services: their entities and a few fields and routes. */
+/** A small repository with all four services, each with its entities and a few fields and routes. */
 export const sampleFiles: Files = {
   "services/users/schema.graphql": `${link}
 "A time in UTC."
@@ -111,7 +111,7 @@ type User @key(fields: "id") {
   "services/orders/src/rest/routes.ts": routesFile(["placeOrder", "POST", "/orders", []]),
 };
 
-/** The schemas of a repository as input of composition. */
+/** The schemas of a repository as input for composition. */
 export function sourcesOf(files: Files): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
@@ -119,14 +119,14 @@ export function sourcesOf(files: Files): SubgraphSource[] {
   });
 }
 
-/** Files with one text replaced in one file. Fails if the file does not hold the text, so that a test cannot pass without its change. */
+/** Replaces a text in one file. Throws if the file does not contain it, so that a test cannot pass without its change. */
 export function withChange(files: Files, path: string, from: string, to: string): Files {
   const text = files[path];
-  if (!text?.includes(from)) throw new Error(`${path} does not hold ${JSON.stringify(from)}`);
+  if (!text?.includes(from)) throw new Error(`${path} does not contain ${JSON.stringify(from)}`);
   return { ...files, [path]: text.replace(from, to) };
 }
 
-/** Writes the files to a temporary folder, which is removed after the test, and returns its path. */
+/** Writes the files to a temporary folder and returns its path. The folder is removed after the test. */
 export function writeRepository(files: Files): string {
   const root = mkdtempSync(join(tmpdir(), "tributary-supergraph-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -141,10 +141,10 @@ export function writeFiles(root: string, files: Files): void {
   }
 }
 
-/** The line, counted from 1, on which a file holds a text. */
+/** The number, from 1, of the line that contains a text. */
 export function lineOf(files: Files, path: string, text: string): number {
   const index = (files[path] ?? "").split("\n").findIndex((line) => line.includes(text));
-  if (index < 0) throw new Error(`${path} does not hold ${JSON.stringify(text)}`);
+  if (index < 0) throw new Error(`${path} does not contain ${JSON.stringify(text)}`);
   return index + 1;
 }
 
