@@ -57,9 +57,8 @@ function withAlias(reference: string): string {
 
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
   const types = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
-  const unknownType = Object.keys(mappers).find((type) => !types.has(type));
-  if (unknownType !== undefined)
-    throw new Error(`codegen.json maps ${unknownType}, but schema.graphql does not define this type.`);
+  const unknown = Object.keys(mappers).find((type) => !types.has(type));
+  if (unknown !== undefined) throw new Error(`codegen.json maps ${unknown}, but schema.graphql does not define this type.`);
 }
 
 /**

@@ -5,21 +5,21 @@ import { driveOutage, isRatioOf } from "../../scripts/verify-alerts/outage.ts";
 import type { Exposition } from "./exposition.ts";
 import { recordings } from "./files.ts";
 import { matches, readQuery, type Selector } from "./promql.ts";
-import { type Door, readMetrics, startDoor, variables } from "./running-units.ts";
+import { type EntryPoint, readMetrics, startEntryPoint, variables } from "./running-units.ts";
 
 let subgraph: Awaited<ReturnType<typeof startComments>>;
-let gateway: Door;
-let restProxy: Door;
+let gateway: EntryPoint;
+let restProxy: EntryPoint;
 
 beforeAll(async () => {
   subgraph = await startComments();
   const names = ["USERS", "POSTS", "COMMENTS", "ORDERS"];
   const addresses = Object.fromEntries(names.map((name) => [name, [subgraph.url]]));
-  gateway = await startDoor("gateway", {
+  gateway = await startEntryPoint("gateway", {
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
     ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
   });
-  restProxy = await startDoor(
+  restProxy = await startEntryPoint(
     "rest-proxy",
     variables(addresses, (name) => `${name}_URL`, ""),
   );

@@ -38,11 +38,11 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     COMMENTS: [broken.url],
     ORDERS: ["http://orders.invalid:4004"],
   };
-  const gateway = await startDoor("gateway", {
+  const gateway = await startEntryPoint("gateway", {
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
     ...variables(addresses, (name) => `SUBGRAPH_URL_${name}`, "/graphql"),
   });
-  const rest = await startDoor(
+  const rest = await startEntryPoint(
     "rest-proxy",
     variables(addresses, (name) => `${name}_URL`, ""),
   );
@@ -96,12 +96,12 @@ async function startBrokenService() {
 }
 
 /** The gateway or the REST proxy, as a process of its own. */
-export interface Door {
+export interface EntryPoint {
   readonly process: Service;
   readonly adminUrl: string;
 }
 
-export async function startDoor(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<Door> {
+export async function startEntryPoint(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<EntryPoint> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const environment = {
     ...addresses,

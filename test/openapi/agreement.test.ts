@@ -5,9 +5,9 @@ import * as comments from "../../services/comments/src/rest/read.ts";
 import * as orders from "../../services/orders/src/rest/read.ts";
 import * as posts from "../../services/posts/src/rest/read.ts";
 import * as users from "../../services/users/src/rest/read.ts";
-import { arbitraryOf, changedOf } from "./arbitrary.ts";
+import { arbitraryOf, mutate } from "./arbitrary.ts";
 import { operationsOf, readOpenApi } from "./documents.ts";
-import { findMisfits, type Schema } from "./json-schema.ts";
+import { findSchemaViolations, type Schema } from "./json-schema.ts";
 
 type Read = (body: unknown) => unknown;
 
@@ -28,28 +28,28 @@ const readers: readonly (readonly [operation: string, version: number, read: Rea
   ["placeOrder", 2, (body) => requireSkus(orders.readNewOrderV2(body, "key"))],
 ];
 
-/** What is in words beside a schema: which time zones there are. */
-const words = { timeZone: ["Europe/London", "Asia/Tokyo", null] };
+/** Valid values of a property whose schema accepts any string: JSON Schema cannot list the time zones. */
+const validValues = { timeZone: ["Europe/London", "Asia/Tokyo", null] };
 
-test.each(readers)("%s in v%d takes every body that fits its schema", async (operation, version, read) => {
+test.each(readers)("%s in v%d accepts every body that conforms to its schema", async (operation, version, read) => {
   const { schema, schemas } = await schemaOf(operation, version);
   fc.assert(
-    fc.property(arbitraryOf(schema, schemas, words), (body) => {
-      fc.pre(!isInWords(body));
-      expect(findMisfits(body, schema, schemas)).toEqual([]);
+    fc.property(arbitraryOf(schema, schemas, validValues), (body) => {
+      fc.pre(!breaksUndocumentableRule(body));
+      expect(findSchemaViolations(body, schema, schemas)).toEqual([]);
       read(body);
     }),
   );
 });
 
 test.each(readers)(
-  "%s in v%d refuses and takes what its schema does, when one thing is odd",
+  "%s in v%d accepts a mutated body if and only if the body conforms to the schema",
   async (operation, version, read) => {
     const { schema, schemas } = await schemaOf(operation, version);
     fc.assert(
-      fc.property(changedOf(arbitraryOf(schema, schemas, words)), (body) => {
-        fc.pre(!isInWords(body));
-        expect(isTaken(read, body)).toBe(findMisfits(body, schema, schemas).length === 0);
+      fc.property(mutate(arbitraryOf(schema, schemas, validValues)), (body) => {
+        fc.pre(!breaksUndocumentableRule(body));
+        expect(isAccepted(read, body)).toBe(findSchemaViolations(body, schema, schemas).length === 0);
       }),
       { numRuns: 500 },
     );
@@ -63,9 +63,9 @@ async function schemaOf(operation: string, version: number): Promise<{ schema: S
   return { schema: media[0]!.schema, schemas: document.components.schemas };
 }
 
-function isTaken(read: Read, body: unknown): boolean {
+function isAccepted(read: Read, body: unknown): boolean {
   try {
-    // Longer bodies do not come so far.
+    // The REST endpoint rejects longer bodies before it parses them.
     if (Buffer.byteLength(JSON.stringify(body)) > 65_536) return false;
     read(body);
     return true;
@@ -74,16 +74,16 @@ function isTaken(read: Read, body: unknown): boolean {
   }
 }
 
-/** Products are looked up in the catalogue, and what can be in none is refused there. */
+/** The service rejects a malformed SKU when it looks up the product, after it has parsed the body. */
 function requireSkus({ lines }: { readonly lines: readonly { readonly sku: string }[] }): void {
-  if (!lines.every(({ sku }) => isSku(sku))) throw new Error("There is no such product.");
+  if (!lines.every(({ sku }) => isSku(sku))) throw new Error("Unknown product.");
 }
 
-/** Two lines for one product, and time zones that nobody has: descriptions refuse them, and schemas do not. */
-function isInWords(body: unknown): boolean {
+/** True for two lines with the same product and for unknown time zones: the service rejects both, the schema does not. */
+function breaksUndocumentableRule(body: unknown): boolean {
   const { lines, prefs, private: hidden } = { ...(body as Schema) };
   const { timeZone } = { ...((prefs ?? { ...(hidden as Schema) }["prefs"]) as Schema) };
-  const isUnknownZone = typeof timeZone === "string" && !words.timeZone.includes(timeZone);
+  const isUnknownZone = typeof timeZone === "string" && !validValues.timeZone.includes(timeZone);
   if (!Array.isArray(lines)) return isUnknownZone;
   const skus = lines.map((line: unknown) => ({ ...(line as Schema) })["sku"]);
   return new Set(skus).size < skus.length;

@@ -1,28 +1,31 @@
 import fc from "fast-check";
 import type { Schema } from "./json-schema.ts";
 
-/** Values that fit a schema. `words` are properties whose schema says less than its description: they take these values. */
+/**
+ * Generates values that conform to a schema. `examples` has the values of properties whose description restricts more than their
+ * schema.
+ */
 export function arbitraryOf(
   schema: Schema,
   schemas: Schema,
-  words: Readonly<Record<string, readonly unknown[]>>,
+  examples: Readonly<Record<string, readonly unknown[]>>,
 ): fc.Arbitrary<unknown> {
-  const inner = (part: Schema) => arbitraryOf(part, schemas, words);
+  const inner = (part: Schema) => arbitraryOf(part, schemas, examples);
   const { $ref, anyOf, enum: values, type } = schema;
   if (typeof $ref === "string") return inner(schemas[$ref.replace("#/components/schemas/", "")] as Schema);
   if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as readonly Schema[]).map(inner));
   if (Array.isArray(values)) return fc.constantFrom(...(values as readonly unknown[]));
-  const make = [type].flat().map((one) => simple[String(one)]);
-  return fc.oneof(...make.map((one) => one?.(schema, inner, words) ?? fail(schema)));
+  const generators = [type].flat().map((one) => generatorByType[String(one)]);
+  return fc.oneof(...generators.map((generate) => generate?.(schema, inner, examples) ?? fail(schema)));
 }
 
-type Make = (
+type Generator = (
   schema: Schema,
   inner: (part: Schema) => fc.Arbitrary<unknown>,
-  words: Readonly<Record<string, readonly unknown[]>>,
+  examples: Readonly<Record<string, readonly unknown[]>>,
 ) => fc.Arbitrary<unknown>;
 
-const simple: Readonly<Record<string, Make>> = {
+const generatorByType: Readonly<Record<string, Generator>> = {
   null: () => fc.constant(null),
   boolean: () => fc.boolean(),
   integer: ({ minimum, maximum }) => fc.integer({ min: Number(minimum), max: Number(maximum) }),
@@ -33,12 +36,12 @@ const simple: Readonly<Record<string, Make>> = {
       .filter((text) => [...text].length >= Number(minLength) && [...text].length <= Number(maxLength)),
   array: ({ items, minItems = 0 }, inner) =>
     fc.array(inner(items as Schema), { minLength: Number(minItems), maxLength: Number(minItems) + 3 }),
-  object: ({ properties = {}, required = [] }, inner, words) =>
+  object: ({ properties = {}, required = [] }, inner, examples) =>
     fc.record(
       Object.fromEntries(
         Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, part]) => [
           name,
-          words[name] === undefined ? inner(part) : fc.constantFrom(...words[name]),
+          examples[name] === undefined ? inner(part) : fc.constantFrom(...examples[name]),
         ]),
       ),
       { requiredKeys: required as never[] },
@@ -46,38 +49,38 @@ const simple: Readonly<Record<string, Make>> = {
 };
 
 function fail(schema: Schema): never {
-  throw new Error(`There are no values for ${JSON.stringify(schema)}.`);
+  throw new Error(`No generator for ${JSON.stringify(schema)}.`);
 }
 
-const oddities: readonly unknown[] = [
+const unusualValues: readonly unknown[] = [
   ...[null, true, 0, -1, 1, 1.5, 99, 100, 1e10, [], {}, [{}]],
   ...["", " ", "\uFEFF", "\u0000", "a\u000Bb", "a\tb\nc", "\u{1F600}", "null", "2026-01-01", "DRAFT", "LIGHT"],
   ...[80, 81, 200, 201, 254, 255, 5_000, 5_001, 100_000, 100_001].map((length) => "x".repeat(length)),
 ];
 
-/** Such values with one thing changed: a part exchanged for something odd, left out, or one too many put in. */
-export function changedOf(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+/** Generated values with one mutation: a part is replaced by an unusual value, removed, or added. */
+export function mutate(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const change = fc.record({
-    place: fc.nat(50),
-    how: fc.constantFrom("exchange", "leaveOut", "add"),
-    odd: fc.constantFrom(...oddities),
+    position: fc.nat(50),
+    kind: fc.constantFrom("replace", "remove", "add"),
+    unusual: fc.constantFrom(...unusualValues),
   });
-  return fc.tuple(values, change).map(([value, { place, how, odd }]) => {
-    const copy: { it: unknown } = { it: structuredClone(value) };
-    const places = placesIn(copy);
-    const [holder, name] = places[place % places.length]!;
-    if (how === "exchange") holder[name] = odd;
-    else if (how === "leaveOut" && Array.isArray(holder)) holder.splice(Number(name), 1);
-    else if (how === "leaveOut" && holder !== (copy as unknown)) delete holder[name];
-    else if (how === "add")
-      Object.assign(holder === (copy as unknown) ? (copy.it as object) : holder, { surplus: odd });
-    return copy.it;
+  return fc.tuple(values, change).map(([value, { position, kind, unusual }]) => {
+    const root: { value: unknown } = { value: structuredClone(value) };
+    const properties = listProperties(root);
+    const [parent, name] = properties[position % properties.length]!;
+    if (kind === "replace") parent[name] = unusual;
+    else if (kind === "remove" && Array.isArray(parent)) parent.splice(Number(name), 1);
+    else if (kind === "remove" && parent !== (root as unknown)) delete parent[name];
+    else if (kind === "add")
+      Object.assign(parent === (root as unknown) ? (root.value as object) : parent, { surplus: unusual });
+    return root.value;
   });
 }
 
-type Holder = Record<string, unknown>;
+type Parent = Record<string, unknown>;
 
-function placesIn(value: unknown): readonly (readonly [Holder, string])[] {
+function listProperties(value: unknown): readonly (readonly [Parent, string])[] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => [[value as Holder, name] as const, ...placesIn(part)]);
+  return Object.entries(value).flatMap(([name, part]) => [[value as Parent, name] as const, ...listProperties(part)]);
 }

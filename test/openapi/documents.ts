@@ -12,15 +12,15 @@ import type { Schema } from "./json-schema.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The house's own words, as composition reads them. */
-async function readOwnDocuments(): Promise<readonly DocumentSource[]> {
+/** The documents of this repository's services. Throws if one is invalid. */
+async function readServiceDocuments(): Promise<readonly DocumentSource[]> {
   const sources = await readDocuments(root, subgraphs, await readRoutes(root, subgraphs));
   const [problem] = describeDocumentProblems(sources);
   if (problem) throw new Error(problem.message);
   return sources;
 }
 
-/** A document as tests look into it. */
+/** The parts of an OpenAPI document that tests read. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -48,7 +48,7 @@ export interface Operation {
 }
 
 export async function readOpenApi(version: number): Promise<OpenApi> {
-  return mergeDocuments(await readOwnDocuments(), version) as unknown as OpenApi;
+  return mergeDocuments(await readServiceDocuments(), version) as unknown as OpenApi;
 }
 
 export function operationsOf(document: OpenApi): ReadonlyMap<string, Operation> {
@@ -56,7 +56,7 @@ export function operationsOf(document: OpenApi): ReadonlyMap<string, Operation> 
   return new Map(operations.map((operation) => [operation.operationId, operation]));
 }
 
-/** An example with all that a test needs to send it and to judge its answer. */
+/** An example with its operation, so that a test can send it and check the response. */
 export interface RunnableExample extends Example {
   readonly id: string;
   readonly service: string;
@@ -66,7 +66,7 @@ export interface RunnableExample extends Example {
 }
 
 export async function readExamples(): Promise<readonly RunnableExample[]> {
-  const sources = await readOwnDocuments();
+  const sources = await readServiceDocuments();
   return versionsOf(sources).flatMap((version) =>
     sources.flatMap(({ name: service, routes, documents }) =>
       routes.flatMap(({ id, method }) => {

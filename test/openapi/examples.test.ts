@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type OpenApi, operationsOf, readExamples, readOpenApi, type RunnableExample } from "./documents.ts";
-import { findMisfits } from "./json-schema.ts";
+import { findSchemaViolations } from "./json-schema.ts";
 import { type Services, startServices } from "./services.ts";
 
 const examples = await readExamples();
@@ -14,54 +14,54 @@ beforeAll(async () => {
 });
 afterAll(() => services.stop());
 
-test.each(titled)("%s, as the document has it", async (_, example) => {
+test.each(titled)("%s: the response equals the documented one", async (_, example) => {
   const response = await send(example, await pathOf(example), example.headers);
   const text = await response.text();
   expect(response.status, text).toBe(example.status);
-  const answer: unknown = text === "" ? undefined : JSON.parse(text);
+  const result: unknown = text === "" ? undefined : JSON.parse(text);
   const { responses } = operationsOf(documents[example.version]!).get(example.id)!;
   const documented = responses[example.status]!;
   const schema = documented.content?.["application/json"]?.schema;
-  expect(answer === undefined).toBe(schema === undefined);
-  if (schema) expect(findMisfits(answer, schema, documents[example.version]!.components.schemas)).toEqual([]);
-  expect(mask(answer, example.varies)).toEqual(mask(example.answer, example.varies));
+  expect(result === undefined).toBe(schema === undefined);
+  if (schema) expect(findSchemaViolations(result, schema, documents[example.version]!.components.schemas)).toEqual([]);
+  expect(mask(result, example.varies)).toEqual(mask(example.answer, example.varies));
   for (const name of headersOf(example)) expect(response.headers.has(name), name).toBe(true);
-  if (example.status === 201) expect(await readAt(response.headers.get("location"), example)).toEqual(answer);
+  if (example.status === 201) expect(await readAt(response.headers.get("location"), example)).toEqual(result);
 });
 
 function send({ service, method, as, scopes, body }: RunnableExample, path: string, headers?: Record<string, string>) {
   return services.send(service, method, path, { as, scopes, headers, body });
 }
 
-/** Where the example goes: to what another operation's example has just made, if it follows one. */
+/** The path of the example. If it follows another operation's example, that one is sent first and creates the resource. */
 async function pathOf({ version, path, follows }: RunnableExample): Promise<string> {
   if (follows === undefined) return `/v${version}${path}`;
   const before = examples.find((one) => one.id === follows && one.version === version)!;
-  const made = await send(before, `/v${version}${before.path}`, { ...before.headers, ...freshKey(before) });
-  expect(made.status).toBe(201);
+  const created = await send(before, `/v${version}${before.path}`, { ...before.headers, ...newIdempotencyKey(before) });
+  expect(created.status).toBe(201);
   const [, , ...rest] = path.split("/").slice(1);
-  return [made.headers.get("location"), ...rest].join("/");
+  return [created.headers.get("location"), ...rest].join("/");
 }
 
-/** Otherwise the answer would be the first one's. */
-function freshKey({ headers = {} }: RunnableExample): Record<string, string> {
+/** A new key for each request, as the service repeats the first response for a repeated key. */
+function newIdempotencyKey({ headers = {} }: RunnableExample): Record<string, string> {
   return "Idempotency-Key" in headers ? { "Idempotency-Key": randomUUID() } : {};
 }
 
-/** The headers that belong to every answer of this kind; others come only in some cases. */
+/** The documented headers that every response has. */
 function headersOf({ document }: RunnableExample): readonly string[] {
-  const sometimes = new Set(["Idempotency-Replayed", "Last-Modified"]);
-  return ["Cache-Control", ...(document.answer.headers ?? []).filter((name) => !sometimes.has(name))];
+  const optional = new Set(["Idempotency-Replayed", "Last-Modified"]);
+  return ["Cache-Control", ...(document.answer.headers ?? []).filter((name) => !optional.has(name))];
 }
 
-/** What is where a `Location` leads, for whoever made it. */
+/** Reads a `Location` with the credentials of the example. */
 async function readAt(location: string | null, { service, as, scopes }: RunnableExample): Promise<unknown> {
-  const found = await services.send(service, "GET", location ?? "", { as, scopes });
-  expect(found.status).toBe(200);
-  return found.json();
+  const response = await services.send(service, "GET", location ?? "", { as, scopes });
+  expect(response.status).toBe(200);
+  return response.json();
 }
 
-/** A value without what is another each time. */
+/** Masks properties whose values vary between requests. */
 function mask(value: unknown, varies: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((item) => mask(item, varies));
   if (typeof value !== "object" || value === null) return value;

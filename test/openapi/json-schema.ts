@@ -1,8 +1,8 @@
-/** A schema of our documents: as much of JSON Schema (2020-12) as they use. */
+/** A JSON Schema (2020-12). Only the keywords of the OpenAPI documents are supported. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What a keyword finds wrong with a value. */
-type Rule = (value: unknown, wanted: never, check: Check) => readonly string[];
+/** Validates a value against one keyword and returns the violations. */
+type Rule = (value: unknown, argument: never, check: Check) => readonly string[];
 
 interface Check {
   readonly at: string;
@@ -11,26 +11,26 @@ interface Check {
 }
 
 /**
- * Everything in which a value does not fit a schema, by its place; `schemas` are those that it may refer to.
- * @throws Error for a keyword that is not known here, so that none is passed over.
+ * Finds all violations of a schema, each with its location in the value. `schemas` are the components that it may refer to.
+ * @throws Error for an unsupported keyword, so that none is silently ignored.
  */
-export function findMisfits(value: unknown, schema: Schema, schemas: Schema, at = "#"): readonly string[] {
-  return Object.entries(schema).flatMap(([keyword, wanted]) => {
-    if (silent.has(keyword)) return [];
+export function findSchemaViolations(value: unknown, schema: Schema, schemas: Schema, at = "#"): readonly string[] {
+  return Object.entries(schema).flatMap(([keyword, argument]) => {
+    if (annotations.has(keyword)) return [];
     const rule = rules[keyword];
-    if (rule === undefined) throw new Error(`The keyword ${keyword} is not known here.`);
-    return rule(value, wanted as never, { at, schema, schemas });
+    if (rule === undefined) throw new Error(`The keyword ${keyword} is not supported.`);
+    return rule(value, argument as never, { at, schema, schemas });
   });
 }
 
-/** They describe, and refuse nothing. (Formats are said again by patterns, where they matter.) */
-const silent = new Set(["description", "examples", "default", "format"]);
+/** Keywords that do not restrict values. Where a format matters, the schema has a pattern, too. */
+const annotations = new Set(["description", "examples", "default", "format"]);
 
 const isObject = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 // oxlint-disable-next-line typescript/no-misused-spread -- lengths are in code points (JSON Schema Validation, 6.3.1)
 const lengthOf = (text: string) => [...text].length;
-const unless = (holds: boolean, { at }: Check, what: string) => (holds ? [] : [`${at} ${what}`]);
+const unless = (isValid: boolean, { at }: Check, violation: string) => (isValid ? [] : [`${at} ${violation}`]);
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
@@ -44,16 +44,17 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 const rules: Readonly<Record<string, Rule>> = {
   $ref: (value, ref: string, { at, schemas }) => {
     const target = schemas[ref.replace("#/components/schemas/", "")];
-    if (!isObject(target)) throw new Error(`${ref} leads nowhere.`);
-    return findMisfits(value, target, schemas, at);
+    if (!isObject(target)) throw new Error(`${ref} does not resolve.`);
+    return findSchemaViolations(value, target, schemas, at);
   },
   type: (value, type: string | readonly string[], check) =>
     unless(
       [type].flat().some((one) => types[one]?.(value)),
       check,
-      `is no ${String(type)}`,
+      `is not of type ${String(type)}`,
     ),
-  enum: (value, values: readonly unknown[], check) => unless(values.includes(value), check, "is none of the values"),
+  enum: (value, values: readonly unknown[], check) =>
+    unless(values.includes(value), check, "is not a value of the enum"),
   minLength: (value, min: number, check) =>
     unless(typeof value !== "string" || lengthOf(value) >= min, check, "is too short"),
   maxLength: (value, max: number, check) =>
@@ -67,25 +68,29 @@ const rules: Readonly<Record<string, Rule>> = {
   maxItems: (value, max: number, check) =>
     unless(!Array.isArray(value) || value.length <= max, check, "has too many items"),
   items: (value, items: Schema, { at, schemas }) =>
-    Array.isArray(value) ? value.flatMap((item, index) => findMisfits(item, items, schemas, `${at}/${index}`)) : [],
+    Array.isArray(value)
+      ? value.flatMap((item, index) => findSchemaViolations(item, items, schemas, `${at}/${index}`))
+      : [],
   required: (value, names: readonly string[], check) =>
     isObject(value) ? names.flatMap((name) => unless(name in value, check, `lacks ${name}`)) : [],
   properties: (value, properties: Readonly<Record<string, Schema>>, { at, schemas }) =>
     isObject(value)
       ? Object.entries(value).flatMap(([name, part]) => {
           const schema = properties[name];
-          return schema === undefined ? [] : findMisfits(part, schema, schemas, `${at}/${name}`);
+          return schema === undefined ? [] : findSchemaViolations(part, schema, schemas, `${at}/${name}`);
         })
       : [],
   additionalProperties: (value, allowed: boolean, check) => {
     if (allowed || !isObject(value)) return [];
     const known = Object.keys(check.schema["properties"] ?? {});
-    return Object.keys(value).flatMap((name) => unless(known.includes(name), check, `has ${name}, which is not known`));
+    return Object.keys(value).flatMap((name) =>
+      unless(known.includes(name), check, `has the unknown property ${name}`),
+    );
   },
-  anyOf: (value, choices: readonly Schema[], check) =>
+  anyOf: (value, alternatives: readonly Schema[], check) =>
     unless(
-      choices.some((one) => findMisfits(value, one, check.schemas).length === 0),
+      alternatives.some((one) => findSchemaViolations(value, one, check.schemas).length === 0),
       check,
-      "fits no choice",
+      "matches no alternative",
     ),
 };

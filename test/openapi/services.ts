@@ -17,16 +17,16 @@ const apps: Readonly<Record<string, (parts: ServiceParts) => Promise<ServiceApp>
 };
 
 const userIds: Readonly<Record<CastMember, string>> = { ada: "1", grace: "2", linus: "3" };
-const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Services {
-  /** By name. */
+  /** URLs by service name. */
   readonly urls: Readonly<Record<string, string>>;
-  /** With these scopes, and with the cast's usual ones unless it is `only` these. */
+  /** A token with the default scopes and these ones; with `only`, with these ones alone. */
   tokenOf(member: CastMember, scopes?: readonly string[], only?: boolean): Promise<string>;
-  /** One statement in the database of a service. */
+  /** Runs one SQL statement in a service's database. */
   query(service: string, statement: string): Promise<void>;
-  /** One request to the service that has the operation, under `/rest`. */
+  /** Sends one request to a service; `path` is below `/rest`. */
   send(service: string, method: string, path: string, o: SendOptions): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ interface SendOptions {
   readonly body?: unknown;
 }
 
-/** The four services in this process, over seeded databases of their own. */
+/** Starts the four services in this process, each with a seeded database. */
 export async function startServices(postgresUrl: string): Promise<Services> {
   const issuer = await startTestIssuer();
   const started = new Map(
@@ -53,7 +53,7 @@ export async function startServices(postgresUrl: string): Promise<Services> {
   await seed({ urls: databases, scale: 1, progress: () => {} });
 
   const tokenOf = (member: CastMember, scopes: readonly string[] = [], only = false) =>
-    issuer.token(userIds[member], only ? scopes : [...usual, ...scopes]);
+    issuer.token(userIds[member], only ? scopes : [...defaultScopes, ...scopes]);
 
   async function authorization({ as, scopes = [] }: SendOptions): Promise<Record<string, string>> {
     if (as === undefined) return {};

@@ -7,20 +7,20 @@ import { createRestProxy } from "../../rest-proxy/src/server.ts";
 
 const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
 
-export interface Door {
+export interface RunningRestProxy {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** The proxy as its main.ts runs it, over the committed routes; `addresses` of the services, by name. */
-export async function openDoor(
+/** Starts the proxy with its default configuration and the committed routes. `addresses` has the services' URLs by name. */
+export async function startRestProxy(
   addresses: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Door> {
+): Promise<RunningRestProxy> {
   const table = createRouteTable(loadRoutes(routesFile));
-  const named = Object.entries(addresses).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]);
+  const serviceUrls = Object.entries(addresses).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]);
   const config = readConfig(
-    { ROUTES_FILE: routesFile, PORT: "0", SHUTDOWN_GRACE_MS: "0", ...Object.fromEntries(named), ...environment },
+    { ROUTES_FILE: routesFile, PORT: "0", SHUTDOWN_GRACE_MS: "0", ...Object.fromEntries(serviceUrls), ...environment },
     table.services,
   );
   const proxy = createRestProxy({ ...config, table, documents: new Map(), observe: () => {} });
