@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { type Callers, nobody } from "./callers.ts";
+import { anonymous, type Callers } from "./callers.ts";
 
-/** Chooses who asks from now on. What runs already, and what was answered, stays. */
+/** Chooses the user whose token is sent with further requests. */
 export function CallerSwitch({ callers }: { readonly callers: Callers }) {
   const [chosen, setChosen] = useState(callers.chosen());
   const choose = (name: string) => {
@@ -18,7 +18,7 @@ export function CallerSwitch({ callers }: { readonly callers: Callers }) {
             {name} (user {userId})
           </option>
         ))}
-        <option value={nobody}>nobody (no token)</option>
+        <option value={anonymous}>anonymous (no token)</option>
       </select>
     </label>
   );

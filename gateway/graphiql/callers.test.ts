@@ -6,64 +6,64 @@ const cast = [
   { name: "ada", userId: "1", scopes: ["a", "b"] },
 ];
 
-test("user 1 is chosen at first, and the choice outlives a reload", async () => {
+test("user 1 is chosen by default, and the choice survives a reload", async () => {
   const { load } = setUp();
   const first = await load();
   expect(first.all).toEqual(cast);
   expect(first.chosen()).toBe("ada");
-  first.choose("nobody");
-  expect((await load()).chosen()).toBe("nobody");
+  first.choose("anonymous");
+  expect((await load()).chosen()).toBe("anonymous");
 });
 
-test("a kept choice that the issuer no longer knows is forgotten", async () => {
+test("a stored choice that the issuer no longer knows is ignored", async () => {
   const { load, storage } = setUp();
   storage.setItem("tributary:caller", "eve");
   expect((await load()).chosen()).toBe("ada");
 });
 
-test("a token is fetched once and used until a minute before its end", async () => {
-  const { load, asked, clock } = setUp();
+test("a token is fetched once and used until a minute before it expires", async () => {
+  const { load, requests, clock } = setUp();
   const callers = await load();
   expect(await callers.authorization()).toBe("Bearer ada-1");
   clock.ms += 3_539_000;
   expect(await callers.authorization()).toBe("Bearer ada-1");
   clock.ms += 1_000;
   expect(await callers.authorization()).toBe("Bearer ada-2");
-  expect(asked).toEqual(["/cast", "/token ada", "/token ada"]);
+  expect(requests).toEqual(["/cast", "/token ada", "/token ada"]);
 });
 
 test("requests that start together share one token", async () => {
-  const { load, asked } = setUp();
+  const { load, requests } = setUp();
   const callers = await load();
   const both = await Promise.all([callers.authorization(), callers.authorization()]);
   expect(both).toEqual(["Bearer ada-1", "Bearer ada-1"]);
-  expect(asked).toEqual(["/cast", "/token ada"]);
+  expect(requests).toEqual(["/cast", "/token ada"]);
 });
 
-test("each caller has a token of their own, and nobody has none", async () => {
+test("each caller has a separate token, and the anonymous caller has none", async () => {
   const { load } = setUp();
   const callers = await load();
   expect(await authorizationOf(callers, "ada")).toBe("Bearer ada-1");
   expect(await authorizationOf(callers, "grace")).toBe("Bearer grace-2");
   expect(await authorizationOf(callers, "ada")).toBe("Bearer ada-1");
-  expect(await authorizationOf(callers, "nobody")).toBeUndefined();
+  expect(await authorizationOf(callers, "anonymous")).toBeUndefined();
 });
 
-test("an issuer that is gone is named, and asked again the next time", async () => {
+test("the error names an issuer that does not respond, and the next call tries again", async () => {
   const { load, faults } = setUp();
   const callers = await load();
   faults.push(new TypeError("Failed to fetch"), new Response("", { status: 500 }));
-  await expect(callers.authorization()).rejects.toThrow("The token issuer does not answer at http://issuer.test");
+  await expect(callers.authorization()).rejects.toThrow("The token issuer does not respond at http://issuer.test");
   await expect(callers.authorization()).rejects.toThrow(
-    "The token issuer at http://issuer.test answered 500 for /token.",
+    "The token issuer at http://issuer.test responded with 500 for /token.",
   );
   expect(await callers.authorization()).toBe("Bearer ada-1");
 });
 
-test("without its cast there are no callers", async () => {
+test("without the issuer's demo users loading fails, and the error suggests the anonymous caller", async () => {
   const { load, faults } = setUp();
   faults.push(new TypeError("Failed to fetch"));
-  await expect(load()).rejects.toThrow("go on as nobody");
+  await expect(load()).rejects.toThrow('choose the caller "anonymous"');
 });
 
 function authorizationOf(callers: Callers, name: string): Promise<string | undefined> {
@@ -71,15 +71,15 @@ function authorizationOf(callers: Callers, name: string): Promise<string | undef
   return callers.authorization();
 }
 
-/** An issuer whose tokens are counted. What is pushed to `faults` is answered first. */
+/** An issuer with numbered tokens. It sends the responses in `faults` first. */
 function setUp() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const faults: (Response | Error)[] = [];
   const clock = { ms: 1_000_000 };
-  const kept = new Map<string, string>();
+  const stored = new Map<string, string>();
   const storage = {
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
   };
   let tokens = 0;
   const issuerFetch = async (url: string, init?: RequestInit) => {
@@ -92,9 +92,9 @@ function setUp() {
     return record(`${url} ${user}`, JSON.stringify({ access_token: `${user}-${tokens}`, expires_in: 3_600 }));
   };
   const record = (what: string, body: string) => {
-    asked.push(what.replace("http://issuer.test", ""));
+    requests.push(what.replace("http://issuer.test", ""));
     return new Response(body);
   };
   const load = () => loadCallers({ issuer: "http://issuer.test", fetch: issuerFetch, storage, now: () => clock.ms });
-  return { load, asked, faults, clock, storage };
+  return { load, requests, faults, clock, storage };
 }

@@ -1,15 +1,15 @@
-/** What the gateway tells its page. */
+/** The configuration that the gateway serves for the page. */
 export interface PageConfig {
-  /** Where operations go. */
+  /** The URL of the GraphQL endpoint. */
   readonly endpoint: string;
-  /** The local token issuer's address; null wherever there is none, as in production. */
+  /** The local token issuer's URL; null without one, as in production. */
   readonly issuer: string | null;
 }
 
-/** @throws Error fit to be read. */
+/** @throws Error with a message for the reader of the page. */
 export async function loadConfig(fetchConfig: (url: string) => Promise<Response>): Promise<PageConfig> {
   const response = await fetchConfig("/graphiql/config.json");
-  if (!response.ok) throw new Error(`/graphiql/config.json was answered with ${response.status}.`);
+  if (!response.ok) throw new Error(`/graphiql/config.json has status ${response.status}.`);
   const { endpoint, issuer } = (await response.json()) as Partial<PageConfig>;
   return { endpoint: endpoint ?? "/graphql", issuer: issuer?.replace(/\/+$/, "") ?? null };
 }

@@ -3,7 +3,7 @@ import { createFetcher } from "./fetcher.ts";
 
 const operation = { query: "{ a }", operationName: null, variables: { x: 1 } };
 
-test("an operation goes by POST, as JSON, with the caller's token", async () => {
+test("an operation is sent by POST, as JSON, with the caller's token", async () => {
   const { fetcher, sent } = setUp();
   expect(await fetcher(operation)).toEqual({ data: { a: 1 } });
   expect(sent).toEqual([
@@ -21,13 +21,13 @@ test("an operation goes by POST, as JSON, with the caller's token", async () => 
   ]);
 });
 
-test("what stands in the header editor goes before the chosen caller", async () => {
+test("a header of the header editor takes precedence over the chosen caller's", async () => {
   const { fetcher, sent } = setUp();
   await fetcher(operation, { headers: { Authorization: "Bearer mine", "x-count": 2 } });
   expect(sent[0]?.headers).toMatchObject({ authorization: "Bearer mine", "x-count": "2" });
 });
 
-test("nobody sends no token", async () => {
+test("the anonymous caller sends no token", async () => {
   const { fetcher, sent } = setUp({ authorization: async () => undefined });
   await fetcher(operation);
   expect(sent[0]?.headers).not.toHaveProperty("authorization");
@@ -39,27 +39,27 @@ test("introspection does not wait for a token", async () => {
   expect(sent[0]?.headers).not.toHaveProperty("authorization");
 });
 
-test("without a token nothing is sent, and the answer says why", async () => {
+test("if no token can be fetched nothing is sent, and the result has the reason", async () => {
   const { fetcher, sent } = setUp({ authorization: () => Promise.reject(new Error("no issuer")) });
   expect(await fetcher(operation)).toEqual({ errors: [{ message: "no issuer" }] });
   expect(sent).toEqual([]);
 });
 
-test("an answer with errors is shown as it is, whatever its status", async () => {
-  const answer = { errors: [{ message: "Syntax Error" }] };
-  const { fetcher } = setUp({ answer: new Response(JSON.stringify(answer), { status: 400 }) });
-  expect(await fetcher(operation)).toEqual(answer);
+test("a result with errors is shown unchanged, whatever its status", async () => {
+  const result = { errors: [{ message: "Syntax Error" }] };
+  const { fetcher } = setUp({ response: new Response(JSON.stringify(result), { status: 400 }) });
+  expect(await fetcher(operation)).toEqual(result);
 });
 
-test.each(["<html>", "7", "null", ""])("an answer that holds %j is told from GraphQL", async (body) => {
-  const { fetcher } = setUp({ answer: new Response(body, { status: 502 }) });
-  const message = `The gateway answered 502, and not with JSON: ${body}`;
+test.each(["<html>", "7", "null", ""])("a response with the body %j is reported as no JSON object", async (body) => {
+  const { fetcher } = setUp({ response: new Response(body, { status: 502 }) });
+  const message = `The gateway responded with status 502 and a body that is not JSON: ${body}`;
   expect(await fetcher(operation)).toEqual({ errors: [{ message }] });
 });
 
-test("a gateway that is gone is said to be gone", async () => {
-  const { fetcher } = setUp({ answer: new TypeError("Failed to fetch") });
-  expect(await fetcher(operation)).toEqual({ errors: [{ message: "The gateway does not answer at /graphql." }] });
+test("a gateway that does not respond is reported", async () => {
+  const { fetcher } = setUp({ response: new TypeError("Failed to fetch") });
+  expect(await fetcher(operation)).toEqual({ errors: [{ message: "The gateway does not respond at /graphql." }] });
 });
 
 interface Sent {
@@ -69,12 +69,12 @@ interface Sent {
   readonly body: unknown;
 }
 
-interface Circumstances {
-  readonly answer?: Response | Error;
+interface FetcherSetup {
+  readonly response?: Response | Error;
   readonly authorization?: () => Promise<string | undefined>;
 }
 
-function setUp({ answer, authorization = async () => "Bearer ada" }: Circumstances = {}) {
+function setUp({ response, authorization = async () => "Bearer ada" }: FetcherSetup = {}) {
   const sent: Sent[] = [];
   const fetcher = createFetcher({
     endpoint: "/graphql",
@@ -82,8 +82,8 @@ function setUp({ answer, authorization = async () => "Bearer ada" }: Circumstanc
     fetch: async (url, init) => {
       const headers = Object.fromEntries(new Headers(init?.headers));
       sent.push({ url, method: init?.method, headers, body: JSON.parse(init?.body as string) });
-      if (answer instanceof Error) throw answer;
-      return answer ?? new Response('{"data":{"a":1}}');
+      if (response instanceof Error) throw response;
+      return response ?? new Response('{"data":{"a":1}}');
     },
   });
   return { fetcher, sent };

@@ -1,4 +1,4 @@
-/** What GraphiQL hands over: an operation, and what stands in its header editor. */
+/** An operation, as GraphiQL passes it to its fetcher. */
 export interface Operation {
   readonly query: string;
   readonly operationName?: string | null;
@@ -6,55 +6,60 @@ export interface Operation {
 }
 
 export interface OperationOptions {
+  /** The content of the header editor. */
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-export type Answer = Readonly<Record<string, unknown>>;
+export type Result = Readonly<Record<string, unknown>>;
 
 export interface FetcherOptions {
   readonly endpoint: string;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** The chosen caller's header; one in the header editor goes before it. */
+  /** The chosen caller's header. One in the header editor takes precedence. */
   readonly authorization: () => Promise<string | undefined>;
 }
 
 /**
- * Sends GraphiQL's operations to the gateway by POST. It never throws: what goes wrong is shown like any other answer.
- * The schema is everybody's, so introspection does not wait for a token.
+ * Sends GraphiQL's operations to the gateway by POST. Never rejects: failures are shown as GraphQL errors. Introspection is sent without a
+ * token, since the schema is public.
  */
 export function createFetcher(
   o: FetcherOptions,
-): (operation: Operation, options?: OperationOptions) => Promise<Answer> {
+): (operation: Operation, options?: OperationOptions) => Promise<Result> {
   return async (operation, options) => {
     try {
       const needsToken = operation.operationName !== "IntrospectionQuery";
       const authorization = needsToken ? await o.authorization() : undefined;
       return await send(o, operation, collectHeaders(authorization, options?.headers ?? {}));
     } catch (error) {
-      return explain(error instanceof Error ? error.message : String(error));
+      return toErrorResult(error instanceof Error ? error.message : String(error));
     }
   };
 }
 
-async function send({ endpoint, fetch }: FetcherOptions, operation: Operation, headers: Headers): Promise<Answer> {
+async function send({ endpoint, fetch }: FetcherOptions, operation: Operation, headers: Headers): Promise<Result> {
   const post = { method: "POST", headers, body: JSON.stringify(operation) };
   const response = await fetch(endpoint, post).catch(() => undefined);
-  if (!response) return explain(`The gateway does not answer at ${endpoint}.`);
+  if (!response) return toErrorResult(`The gateway does not respond at ${endpoint}.`);
   const text = await response.text();
-  const answer = readAnswer(text);
-  return answer ?? explain(`The gateway answered ${response.status}, and not with JSON: ${text.slice(0, 200)}`);
+  return (
+    parseResult(text) ??
+    toErrorResult(
+      `The gateway responded with status ${response.status} and a body that is not JSON: ${text.slice(0, 200)}`,
+    )
+  );
 }
 
-function readAnswer(text: string): Answer | undefined {
+function parseResult(text: string): Result | undefined {
   try {
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === "object" && answer !== null ? (answer as Answer) : undefined;
+    const result: unknown = JSON.parse(text);
+    return typeof result === "object" && result !== null ? (result as Result) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** `Headers` knows names in any case, so that the editor's `authorization` replaces ours. */
+/** `Headers` ignores case, so `Authorization` of the header editor replaces `authorization`. */
 function collectHeaders(authorization: string | undefined, edited: Readonly<Record<string, unknown>>): Headers {
   const headers = new Headers({
     accept: "application/json",
@@ -66,6 +71,6 @@ function collectHeaders(authorization: string | undefined, edited: Readonly<Reco
   return headers;
 }
 
-function explain(message: string): Answer {
+function toErrorResult(message: string): Result {
   return { errors: [{ message }] };
 }

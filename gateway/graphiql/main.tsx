@@ -8,23 +8,23 @@ import { createFetcher } from "./fetcher.ts";
 import { Page } from "./page.tsx";
 
 const root = document.querySelector("#root") as HTMLElement;
-const ownFetch = (url: string, init?: RequestInit) => fetch(url, init);
+const fetchUrl = (url: string, init?: RequestInit) => fetch(url, init);
 
 try {
-  const { endpoint, issuer } = await loadConfig(ownFetch);
+  const { endpoint, issuer } = await loadConfig(fetchUrl);
   const { callers, warning } = await findCallers(issuer);
   const authorization = async () => callers?.authorization();
-  const fetcher = createFetcher({ endpoint, fetch: ownFetch, authorization });
+  const fetcher = createFetcher({ endpoint, fetch: fetchUrl, authorization });
   createRoot(root).render(<Page fetcher={fetcher} callers={callers} warning={warning} />);
 } catch (error) {
   root.textContent = `GraphiQL cannot start. ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Without its issuer the page is still good for all that is public. */
+/** Without the issuer the page works with public data only. */
 async function findCallers(issuer: string | null): Promise<{ callers: Callers | null; warning: string | null }> {
   if (issuer === null) return { callers: null, warning: null };
   try {
-    const callers = await loadCallers({ issuer, fetch: ownFetch, storage: localStorage, now: Date.now });
+    const callers = await loadCallers({ issuer, fetch: fetchUrl, storage: localStorage, now: Date.now });
     return { callers, warning: null };
   } catch (error) {
     return { callers: null, warning: error instanceof Error ? error.message : String(error) };

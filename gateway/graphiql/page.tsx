@@ -1,14 +1,14 @@
 import { GraphiQL } from "graphiql";
 import { CallerSwitch } from "./caller-switch.tsx";
 import type { Callers } from "./callers.ts";
-import type { Answer, Operation, OperationOptions } from "./fetcher.ts";
+import type { Operation, OperationOptions, Result } from "./fetcher.ts";
 import firstTab from "./first-tab.graphql?raw";
 
 interface PageProps {
-  readonly fetcher: (operation: Operation, options?: OperationOptions) => Promise<Answer>;
-  /** Null without a local issuer: then there is no switch. */
+  readonly fetcher: (operation: Operation, options?: OperationOptions) => Promise<Result>;
+  /** Null without a local issuer: the page then has no switch. */
   readonly callers: Callers | null;
-  /** What the reader should know before all else. */
+  /** Shown at the top of the page. */
   readonly warning: string | null;
 }
 
@@ -22,7 +22,7 @@ export function Page({ fetcher, callers, warning }: PageProps) {
           </span>
         )}
         {callers === null ? null : <CallerSwitch callers={callers} />}
-        <a className="brand" href="/schema.graphql" title="The whole schema as text">
+        <a className="brand" href="/schema.graphql" title="The schema as SDL">
           Tributary
         </a>
       </GraphiQL.Logo>

@@ -4,7 +4,7 @@ import { readConfig } from "./config.ts";
 
 const enough = { SUPERGRAPH_FILE: "supergraph.graphql" };
 
-test("a supergraph's place is enough", () => {
+test("SUPERGRAPH_FILE or SUPERGRAPH_URL is the only required variable", () => {
   expect(readConfig(enough)).toMatchObject({
     profile: "development",
     port: 4000,
@@ -17,7 +17,7 @@ test("a supergraph's place is enough", () => {
   );
 });
 
-test("pages of this machine may read answers in development, nobody's in production", () => {
+test("pages of localhost may read responses in development, and no page in production", () => {
   expect(readConfig(enough).corsOrigins).toEqual(["http://localhost:*", "http://127.0.0.1:*"]);
   expect(readConfig({ ...enough, PROFILE: "production" }).corsOrigins).toEqual([]);
   expect(readConfig({ ...enough, CORS_ORIGINS: "https://a.example, https://b.example" }).corsOrigins).toEqual([
@@ -26,7 +26,7 @@ test("pages of this machine may read answers in development, nobody's in product
   ]);
 });
 
-test("overrides of addresses are read by their names, one replica or several", () => {
+test("URLs of subgraphs are read by variable name, one replica or several", () => {
   const config = readConfig({
     ...enough,
     SUBGRAPH_URL_USERS: "http://127.0.0.1:4001/graphql",
@@ -39,7 +39,7 @@ test("overrides of addresses are read by their names, one replica or several", (
   });
 });
 
-test("key checks of subgraphs are read by their names", () => {
+test("key checks of subgraphs are read by variable name", () => {
   const config = readConfig({ ...enough, SUBGRAPH_KEY_CHECK_USERS: "off", SUBGRAPH_KEY_CHECK_POSTS: "on" });
   expect(config.supergraph.subgraphKeyChecks).toEqual({
     SUBGRAPH_KEY_CHECK_USERS: false,

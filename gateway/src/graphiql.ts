@@ -5,20 +5,20 @@ import express, { type Response, type Router } from "express";
 export interface GraphiqlOptions {
   /** The built bundle: `index.html`, which loads `./assets/*`. */
   readonly folder: string;
-  /** The local token issuer, in development; the page may talk to it. */
+  /** The local token issuer, in development: the page may send requests to it. */
   readonly issuerUrl: string | undefined;
 }
 
 export interface Graphiql {
-  /** `/graphiql/*`: the page's own files and its configuration. */
+  /** `/graphiql/*`: the files and the configuration of the page. */
   readonly router: Router;
-  /** Sends the page; false when the bundle is not built. */
+  /** @returns false if the bundle is not built. */
   sendPage(response: Response): boolean;
 }
 
 const yearSeconds = 31_536_000;
 
-/** The page for people, from our own bundle. Nothing of it comes from elsewhere, and the policy holds it to that. */
+/** GraphiQL, served from the built bundle. Its Content-Security-Policy forbids resources of other origins. */
 export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql {
   const page = readPage(folder);
   const policy = createPolicy(issuerUrl);
@@ -47,7 +47,7 @@ export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql
   return { router, sendPage };
 }
 
-/** The page is also served at /graphql, so its relative addresses need a base. */
+/** The page is also served at /graphql, so its relative URLs need a base. */
 function readPage(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, "index.html"), "utf8").replace(/<head>/i, '$&<base href="/graphiql/">');
@@ -56,7 +56,7 @@ function readPage(folder: string): string | undefined {
   }
 }
 
-/** Files under assets/ bear a hash of their content in their name. Workers take their policy from their own response. */
+/** File names under assets/ contain a hash of the content. A worker has the policy of its own response. */
 function serveFiles(folder: string, policy: string) {
   return express.static(folder, {
     index: false,
@@ -71,7 +71,7 @@ function serveFiles(folder: string, policy: string) {
   });
 }
 
-/** Only 'self'. The editor (Monaco) sets style elements and draws its icons and fonts from data: addresses. */
+/** Only 'self'. The editor (Monaco) adds style elements, and has icons and fonts in data: URLs. */
 function createPolicy(issuerUrl: string | undefined): string {
   const issuer = issuerUrl === undefined ? "" : ` ${new URL(issuerUrl).origin}`;
   return [

@@ -19,7 +19,7 @@ import { createPathRedactor } from "./run/redact-path.ts";
 import type { RequestScope } from "./run/request-scope.ts";
 import { createRunStage, type RunResult } from "./run/run.ts";
 import type { SubgraphClient } from "./run/subgraph-client.ts";
-import { isDataNullSoFar, type ResponseBody, writeResponseBody } from "./shape/response-body.ts";
+import { isDataNullSoFar, type ShapedBody, writeResponseBody } from "./shape/response-body.ts";
 import type { FieldProblem } from "./shape/write-data.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
@@ -37,7 +37,7 @@ export interface SupergraphStages {
   /** Stage 4. Failed fetches do not reject the promise: they are field errors of the result. */
   run(plan: CompiledPlan, operation: ValidatedOperation, variables: Variables, scope: RequestScope): Promise<RunResult>;
   /** Stage 5. */
-  shape(plan: CompiledPlan, result: RunResult, operation: ValidatedOperation, scope: RequestScope): ResponseBody;
+  shape(plan: CompiledPlan, result: RunResult, operation: ValidatedOperation, scope: RequestScope): ShapedBody;
   /** The query plan of a request with this trace as JSON, for developers. */
   explain(operation: ValidatedOperation, variables: Variables, traceId: string): Promise<unknown>;
   /** Plans and compiles an operation before clients send it, for each combination of override labels. */

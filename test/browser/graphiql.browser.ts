@@ -53,9 +53,9 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "nobody sees email and orders as null, why in errors, and the rest as before",
+    name: "the anonymous caller gets null for email and orders, with the reason in errors, and the same data otherwise",
     async run({ page }) {
-      await page.getByLabel("Caller").selectOption("nobody");
+      await page.getByLabel("Caller").selectOption("anonymous");
       const { data, errors } = await play(page);
       assert.equal(data.user.email, null);
       assert.equal(data.user.orders, null);
@@ -69,7 +69,7 @@ export const checks: readonly Check[] = [
     async run({ page }) {
       await page.reload();
       await page.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
-      assert.equal(await page.getByLabel("Caller").inputValue(), "nobody");
+      assert.equal(await page.getByLabel("Caller").inputValue(), "anonymous");
     },
   },
   {

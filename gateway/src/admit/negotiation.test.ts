@@ -22,7 +22,7 @@ test.each([
   ["text/html", undefined],
   ["application/json;q=0", undefined],
   ["image/*, text/*", undefined],
-])("a client that accepts %s gets %s", (accept, type) => {
+])("for Accept %s the response has type %s", (accept, type) => {
   expect(preferResponseType(accept)).toBe(type);
 });
 
@@ -33,6 +33,6 @@ test.each([
   ["application/json, text/html", false],
   ["text/*, application/json;q=0.9", true],
   [undefined, false],
-])("who accepts %s wants a page: %s", (accept, page) => {
+])("for Accept %s the client prefers a page: %s", (accept, page) => {
   expect(prefersPage(accept)).toBe(page);
 });

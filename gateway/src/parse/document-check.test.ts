@@ -20,13 +20,13 @@ test("a document within the limits passes, and comes without locations", () => {
   expect(document?.loc).toBeUndefined();
 });
 
-test("one beyond a limit is refused", () => {
+test("a document beyond a limit is rejected", () => {
   expect(check("{ a { b { c { d } } } }")).toEqual({
     exceeded: expect.objectContaining({ code: "DEPTH_LIMIT_EXCEEDED" }),
   });
 });
 
-test("what is no GraphQL, or has too many tokens, is left to the parser", () => {
+test("a syntax error, and too many tokens, are left to the parser of Apollo Server", () => {
   for (const text of ["{ a { ", `{ ${"a ".repeat(200)} }`]) expect(check(text)).toEqual({});
 });
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
 
-test("each caller gets a turn of its own, in order, and other work comes in between", async () => {
+test("each caller resolves in a separate iteration, in the order of the calls, with other work in between", async () => {
   const takeTurn = createEventLoopQueue();
   const steps: string[] = [];
   const run = async (name: string) => {

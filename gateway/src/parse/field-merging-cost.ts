@@ -1,4 +1,4 @@
-// Stage 2 of 5: what do you ask? How often fields are repeated: validation compares every two that answer to one response path.
+// Stage 2 of 5: parse. The cost of validating "Field Selection Merging": validation compares every two fields with the same response path.
 import {
   type DocumentNode,
   type FieldNode,
@@ -10,48 +10,48 @@ import {
 import type { ExceededLimit } from "./limits.ts";
 
 /**
- * Steps and comparisons that one document may cost: validation takes 2 to 25 ms for as many. graphql-js gives up after 500,000 by itself
- * ("Field Selection Merging", GraphQL spec), when it has held up everybody for 40 to 90 ms. Real documents repeat little: a hundred
- * fragments on one object that share ten fields cost 50,000.
+ * Steps and comparisons for one document: validation takes 2 to 25 ms for as many. graphql-js itself stops after 500,000 ("Field Selection
+ * Merging", GraphQL spec), when it has blocked the event loop for 40 to 90 ms. Real documents repeat few fields: a hundred fragments on one
+ * object that share ten fields cost 50,000.
  */
 const costMax = 60_000;
 
-/** Fields of one response name in one scope, that is, within one field (or several of one path) and all fragments in it. */
+/** Fields with one response name in one scope: within one field, or several fields with one path, and all fragments in it. */
 interface Group {
   count: number;
-  /** Validation looks at each inline fragment for itself, too. */
+  /** Validation also checks each inline fragment separately. */
   inlineDepthMax: number;
   readonly below: SelectionSetNode[];
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The first definition whose fields are repeated too often. What fragments bring is counted wherever they are spread. */
+/** Undefined if the document is within the limit. Fields of a fragment count wherever it is spread. */
 export function findExcessiveMerging({ definitions }: DocumentNode): ExceededLimit | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  // They lead back to themselves: validation refuses them by a rule of its own.
-  for (const name of findLoops(fragments)) fragments.delete(name);
-  let restOfCost = costMax;
+  // Validation rejects cycles by another rule.
+  for (const name of findCycles(fragments)) fragments.delete(name);
+  let costLeft = costMax;
   for (const definition of definitions) {
     if (definition.kind !== Kind.FRAGMENT_DEFINITION && definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    restOfCost -= measureCost(definition, fragments, restOfCost);
-    if (restOfCost < 0)
+    costLeft -= measureCost(definition, fragments, costLeft);
+    if (costLeft < 0)
       return { code: "SELECTION_LIMIT_EXCEEDED", message: "The document repeats its fields too often." };
   }
   return undefined;
 }
 
-/** Stops as soon as it is more than `enough`: a fragment that nobody uses may unfold to anything. */
+/** Stops when the cost exceeds `limit`: nested fragment spreads can multiply without bound. */
 function measureCost(
   { selectionSet }: OperationDefinitionNode | FragmentDefinitionNode,
   fragments: Fragments,
-  enough: number,
+  limit: number,
 ): number {
   const scopes: (readonly SelectionSetNode[])[] = [[selectionSet]];
   let cost = 0;
-  for (let scope = scopes.pop(); scope && cost <= enough; scope = scopes.pop()) {
+  for (let scope = scopes.pop(); scope && cost <= limit; scope = scopes.pop()) {
     const groups = new Map<string, Group>();
     const entered = new Set<string>();
     for (const set of scope) cost += collect(set, 1, { groups, fragments, entered });
@@ -69,7 +69,7 @@ interface Collecting {
   readonly entered: Set<string>;
 }
 
-/** @returns the steps that it took. */
+/** @returns the number of steps. */
 function collect({ selections }: SelectionSetNode, inlineDepth: number, o: Collecting): number {
   let steps = selections.length;
   for (const selection of selections) {
@@ -93,13 +93,13 @@ function addToGroup(groups: Map<string, Group>, field: FieldNode, inlineDepth: n
   if (field.selectionSet) group.below.push(field.selectionSet);
 }
 
-/** Fragments to leave out so that no circle is left. */
-function findLoops(fragments: Fragments): ReadonlySet<string> {
-  const loops = new Set<string>();
+/** Fragments to remove so that no cycle is left. */
+function findCycles(fragments: Fragments): ReadonlySet<string> {
+  const inCycles = new Set<string>();
   const state = new Map<string, "open" | "done">();
 
   function enter(name: string): void {
-    if (state.get(name) === "open") loops.add(name);
+    if (state.get(name) === "open") inCycles.add(name);
     const fragment = fragments.get(name);
     if (state.has(name) || !fragment) return;
     state.set(name, "open");
@@ -115,5 +115,5 @@ function findLoops(fragments: Fragments): ReadonlySet<string> {
   }
 
   for (const name of fragments.keys()) enter(name);
-  return loops;
+  return inCycles;
 }

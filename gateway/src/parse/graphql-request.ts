@@ -1,4 +1,4 @@
-// Stage 2 of 5: what do you ask? The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
+// Stage 2 of 5: parse. The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters").
 import { createHash } from "node:crypto";
 import { parseExactJson } from "@tributary/kit/json/exact-json";
 import { JsonError } from "@tributary/kit/http/json-body";
@@ -6,33 +6,34 @@ import { Rejection } from "../errors/rejections.ts";
 import type { BoundedMap } from "@tributary/kit/collections/bounded-map";
 
 export interface GraphqlRequest {
-  /** Missing only when an automatic persisted query is asked for by its hash. */
+  /** Undefined only for an automatic persisted query that is sent by its hash. */
   readonly query: string | undefined;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Writing a value back to JSON recurses: far deeper ones than this end the stack. */
+/** `JSON.stringify` recurses: far deeper values overflow the stack. */
 const jsonLevelsMax = 500;
 
 /**
- * Reads the parsed body of a POST. Unknown members are left aside.
+ * Reads the parsed body of a POST. Unknown members are ignored.
  * @throws Refusal MALFORMED_REQUEST.
  */
 export function readGraphqlBody(body: unknown): GraphqlRequest {
-  if (Array.isArray(body)) throw malformed("Batches of operations are closed here: send one request for each.");
+  if (Array.isArray(body))
+    throw malformed("Batched operations are not supported: send one request for each operation.");
   if (!isRecord(body)) throw malformed("The body must be a JSON object.");
   return readParameters({
-    query: own(body, "query"),
-    operationName: own(body, "operationName"),
-    variables: own(body, "variables"),
-    extensions: own(body, "extensions"),
+    query: ownMember(body, "query"),
+    operationName: ownMember(body, "operationName"),
+    variables: ownMember(body, "variables"),
+    extensions: ownMember(body, "extensions"),
   });
 }
 
 /**
- * Reads the search part of a GET; variables and extensions are JSON texts there.
+ * Reads the query string of a GET, in which variables and extensions are JSON.
  * @throws Refusal MALFORMED_REQUEST.
  */
 export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
@@ -47,7 +48,7 @@ export function readGraphqlSearch(search: URLSearchParams): GraphqlRequest {
 function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): GraphqlRequest {
   const request = {
     query: optionalString(raw.query, "query"),
-    // An empty name counts as none: Apollo Server and Apollo Gateway disagree about it, and a mutation by GET would slip through.
+    // An empty name counts as none: Apollo Server and Apollo Gateway treat it differently, and a mutation by GET would be accepted.
     operationName: optionalString(raw.operationName, "operationName") || undefined,
     variables: optionalRecord(raw.variables, "variables"),
     extensions: optionalRecord(raw.extensions, "extensions"),
@@ -58,7 +59,7 @@ function readParameters(raw: Readonly<Record<keyof GraphqlRequest, unknown>>): G
 
 /** Automatic persisted queries: `extensions.persistedQuery: { version: 1, sha256Hash }`, with or without the query. */
 function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
-  const persisted = extensions === undefined ? undefined : own(extensions, "persistedQuery");
+  const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   if (persisted === undefined || persisted === null) {
     if (!query) throw malformed("`query` is missing.");
     return;
@@ -73,13 +74,13 @@ function checkPersistedQuery({ query, extensions }: GraphqlRequest): void {
   }
 }
 
-/** The hash of an automatic persisted query; undefined when the request is none. */
+/** The hash of an automatic persisted query; undefined for other requests. */
 export function persistedHashOf({ extensions }: GraphqlRequest): string | undefined {
-  const persisted = extensions === undefined ? undefined : own(extensions, "persistedQuery");
+  const persisted = extensions === undefined ? undefined : ownMember(extensions, "persistedQuery");
   return isRecord(persisted) ? (persisted["sha256Hash"] as string) : undefined;
 }
 
-/** The document's text, which a persisted query leaves out; undefined when nobody has registered it. */
+/** The document's text; undefined for a persisted query that is not registered. */
 export function findSource(request: GraphqlRequest, persistedQueries: BoundedMap<string>): string | undefined {
   if (request.query !== undefined) return request.query;
   const hash = persistedHashOf(request);
@@ -101,7 +102,7 @@ function optionalRecord(value: unknown, name: string): Readonly<Record<string, u
 
 function once(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name);
-  if (values.length > 1) throw malformed(`\`${name}\` may stand only once.`);
+  if (values.length > 1) throw malformed(`\`${name}\` may occur only once.`);
   return values[0];
 }
 
@@ -123,8 +124,8 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1));
 }
 
-/** Members that the client sent, never what an object inherits. */
-function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
+/** Reads a member that the client sent, never an inherited property. */
+function ownMember(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 

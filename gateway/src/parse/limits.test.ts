@@ -43,16 +43,16 @@ test.each([
 });
 
 test("fragments are counted wherever they are spread, and measured once", () => {
-  // Two to the hundredth selections, a hundred fragments long.
+  // A hundred fragments that expand to 2^100 selections.
   const levels = Array.from({ length: 100 }, (_, i) => `fragment F${i} on T { ...F${i + 1} ...F${i + 1} }`);
   expect(excess(`{ a { ...F0 } } ${levels.join(" ")} fragment F100 on T { b }`)).toBe("SELECTION_LIMIT_EXCEEDED");
 });
 
-test("fragments in a circle, and fragments that are missing, end", () => {
+test("measuring ends for fragments in a cycle and for missing fragments", () => {
   expect(excess("{ ...A } fragment A on T { a { ...B } } fragment B on T { ...A }")).toBeUndefined();
   expect(excess("{ ...Missing }")).toBeUndefined();
 });
 
-test("a limit says its number", () => {
+test("the message contains the limit", () => {
   expect(findExceededLimit(parse("{ a b c d e }"), limits)?.message).toBe("An operation has at most 4 root fields.");
 });

@@ -1,4 +1,4 @@
-// Stage 2 of 5: what do you ask? How much, before anybody validates or plans it: both cost more than this.
+// Stage 2 of 5: parse. Limits on the size of operations, checked before validation and planning, which cost more.
 import {
   type DirectiveNode,
   type DocumentNode,
@@ -14,9 +14,9 @@ import {
 } from "graphql";
 import type { ClientCode } from "../errors/codes.ts";
 
-/** What one operation may be, with its fragments written out wherever they are spread. */
+/** Limits on one operation, with its fragments expanded wherever they are spread. */
 export interface OperationLimits {
-  /** Fields within fields. */
+  /** Of nested fields. */
   readonly depthMax: number;
   readonly aliasesMax: number;
   readonly rootFieldsMax: number;
@@ -25,7 +25,7 @@ export interface OperationLimits {
   readonly listEntriesMax: number;
   /** Fields, spreads and inline fragments. */
   readonly selectionsMax: number;
-  /** Of names, aliases and values: plans and fetches hold the operation's text with its fragments written out. */
+  /** Of names, aliases and values: plans and fetches contain the text of the operation with its fragments expanded. */
   readonly charactersMax: number;
 }
 
@@ -49,16 +49,16 @@ const nothing: Sizes = {
 };
 
 const rules = [
-  ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments written out"],
+  ["selections", "selectionsMax", "SELECTION_LIMIT_EXCEEDED", "selections, fragments expanded"],
   ["depth", "depthMax", "DEPTH_LIMIT_EXCEEDED", "levels of fields"],
   ["aliases", "aliasesMax", "ALIAS_LIMIT_EXCEEDED", "aliases"],
   ["rootFields", "rootFieldsMax", "ROOT_FIELD_LIMIT_EXCEEDED", "root fields"],
   ["directives", "directivesMax", "DIRECTIVE_LIMIT_EXCEEDED", "directives"],
   ["listEntries", "listEntriesMax", "LIST_LIMIT_EXCEEDED", "entries in one list"],
-  ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments written out"],
+  ["characters", "charactersMax", "LENGTH_LIMIT_EXCEEDED", "characters of names and values, fragments expanded"],
 ] as const;
 
-/** The first limit that an operation of the document passes; every operation counts, since each of them will be validated. */
+/** The first limit that an operation of the document exceeds. Every operation is checked, since all of them are validated. */
 export function findExceededLimit(document: DocumentNode, limits: OperationLimits): ExceededLimit | undefined {
   const measure = createMeasure(document);
   for (const definition of document.definitions) {
@@ -71,7 +71,7 @@ export function findExceededLimit(document: DocumentNode, limits: OperationLimit
   return undefined;
 }
 
-/** Each fragment is measured once, so the cost is that of the document as it is written, however far it would unfold. */
+/** Each fragment is measured once, so the cost depends on the document's length, not on its length with expanded fragments. */
 function createMeasure(document: DocumentNode): (operation: OperationDefinitionNode) => Sizes {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
@@ -83,7 +83,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     const known = measured.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    // A cycle comes here again and finds nothing; validation will refuse it by its own rule.
+    // Ends a cycle, which validation rejects.
     measured.set(name, nothing);
     const sizes = fragment ? withDirectives(ofSet(fragment.selectionSet), fragment.directives) : nothing;
     measured.set(name, sizes);
@@ -99,13 +99,13 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
     if (selection.kind === Kind.FRAGMENT_SPREAD) return add(counted, ofFragment(selection.name.value));
     if (selection.kind === Kind.INLINE_FRAGMENT) return add(counted, ofInline(selection));
     const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
-    const own = {
+    const fieldSizes = {
       ...counted,
       aliases: selection.alias ? 1 : 0,
       characters: counted.characters + countCharacters(selection),
       listEntries: Math.max(counted.listEntries, longestList(selection.arguments)),
     };
-    return { ...add(own, below), depth: below.depth + 1, rootFields: 1 };
+    return { ...add(fieldSizes, below), depth: below.depth + 1, rootFields: 1 };
   }
 
   function ofInline({ selectionSet, typeCondition }: InlineFragmentNode): Sizes {
@@ -115,7 +115,7 @@ function createMeasure(document: DocumentNode): (operation: OperationDefinitionN
   return (operation) => withDirectives(ofSet(operation.selectionSet), operation.directives);
 }
 
-/** Side by side: what is counted adds up, what is measured is the greater one. */
+/** Of two sibling selections: counts are added, depths and list lengths are the maximum. */
 function add(a: Sizes, b: Sizes): Sizes {
   return {
     depth: Math.max(a.depth, b.depth),
@@ -152,8 +152,8 @@ interface Named {
 }
 
 function countCharacters({ alias, name, arguments: given = [] }: Named): number {
-  const own = (alias?.value.length ?? 0) + name.value.length;
-  return given.reduce((sum, argument) => sum + argument.name.value.length + charactersIn(argument.value), own);
+  const ofNames = (alias?.value.length ?? 0) + name.value.length;
+  return given.reduce((sum, argument) => sum + argument.name.value.length + charactersIn(argument.value), ofNames);
 }
 
 function charactersIn(value: ValueNode): number {

@@ -32,7 +32,7 @@ export function NumericLiteralsRule(context: ValidationContext): ASTVisitor {
 
 function findProblem({ kind, value }: IntValueNode | FloatValueNode, type: GraphQLInputType | null | undefined) {
   const named = getNamedType(type);
-  // Within an object of a custom scalar there is no type.
+  // A value within an object of a custom scalar has no type.
   const isCustom = !named || (isScalarType(named) && !isSpecifiedScalarType(named));
   if (!isCustom && named !== GraphQLFloat) return undefined;
   const number = Number(value);

@@ -1,4 +1,4 @@
-// Stage 2 of 5: what do you ask? The one operation to run, and its variables.
+// Stage 2 of 5: parse. Chooses the operation of a document, and checks its variables.
 import {
   type GraphQLError,
   type GraphQLSchema,
@@ -12,11 +12,11 @@ import {
 import { Rejection } from "../errors/rejections.ts";
 import type { ValidatedOperation } from "./validated-operation.ts";
 
-/** So many problems with variables are told at once. */
+/** Problems with variables that one response lists. */
 const variableProblemsMax = 50;
 
 /**
- * A document without such an operation must not reach the engine: stock Apollo would run the first one, or fail with 500.
+ * Rejects a request whose operationName does not choose one operation: Apollo Gateway would run the first operation, or fail with 500.
  * @throws Refusal OPERATION_RESOLUTION_FAILURE, GRAPHQL_VALIDATION_FAILED.
  */
 export function requireOperation(
@@ -26,23 +26,23 @@ export function requireOperation(
 ): OperationDefinitionNode {
   if (!operation) throw new Rejection("OPERATION_RESOLUTION_FAILURE", describeMissing(operationName));
   const kind = operation.operation;
-  // graphql-js 16 has no rule for a kind that the schema lacks (KnownOperationTypesRule comes with 17).
+  // graphql-js 16 has no rule for an operation type that the schema lacks (17 has KnownOperationTypesRule).
   if (!schema.getRootType(kind)) throw new Rejection("GRAPHQL_VALIDATION_FAILED", `The schema has no ${kind}s.`);
   if (kind === OperationTypeNode.SUBSCRIPTION)
-    throw new Rejection("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not served here.");
+    throw new Rejection("GRAPHQL_VALIDATION_FAILED", "Subscriptions are not supported.");
   return operation;
 }
 
 function describeMissing(operationName: string | undefined): string {
-  if (operationName === undefined) return "The document holds several operations: say which by `operationName`.";
+  if (operationName === undefined) return "The document has several operations: choose one by `operationName`.";
   return `The document has no operation named ${JSON.stringify(operationName.slice(0, 100))}.`;
 }
 
 const none: readonly never[] = [];
 
 /**
- * What is wrong with the variables (GraphQL spec, "CoerceVariableValues"), each with its place; empty when nothing is. Documents are kept
- * without their locations: for a request that is refused, its document is read again.
+ * The errors of coercing the variables (GraphQL spec, "CoerceVariableValues"), each with its location. Stored documents have no locations,
+ * so the document of a rejected request is parsed again.
  */
 export function findVariableProblems(
   schema: GraphQLSchema,

@@ -5,7 +5,7 @@ import { readEntities } from "./entities.ts";
 const ada = { __typename: "User", id: "1" };
 const grace = { __typename: "User", id: "2" };
 
-test("entities come in the order of their representations, null is a missing one", () => {
+test("entities are in the order of their representations, and null is a missing entity", () => {
   expect(read([{ id: "1", name: "Ada" }, null])).toEqual({
     entities: [{ id: "1", name: "Ada" }, undefined],
     refused: [],
@@ -18,19 +18,19 @@ test.each([
   ["a text", "Ada"],
   ["an object", { 0: {}, 1: {}, length: 2 }],
   ["missing", undefined],
-])("a list that is %s is none at all", (_, list) => {
+])("a list that is %s is rejected as a whole", (_, list) => {
   expect(read(list).entities).toBeUndefined();
 });
 
-test("an entity with another key is refused, its neighbour is not", () => {
+test("an entity with another key is rejected, and the next one is not", () => {
   expect(read([{ id: "2" }, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
 });
 
-test("entities in another order are all refused", () => {
+test("entities in another order are all rejected", () => {
   expect(read([{ id: "2" }, { id: "1" }]).refused).toEqual([0, 1]);
 });
 
-test("a key may come as a number where a text was sent, but not as an object", () => {
+test("a key that was sent as a string may be returned as a number, but not as an object", () => {
   expect(read([{ id: 1 }, { id: "2" }]).refused).toEqual([]);
   expect(read([{ id: ["1"] }, { id: { toString: "2" } }]).refused).toEqual([0, 1]);
 });
@@ -38,22 +38,22 @@ test("a key may come as a number where a text was sent, but not as an object", (
 test.each([
   ["letter case", "Ann@X.org", "ann@x.org"],
   ["outer white space", "Ann@X.org", " Ann@X.org\n"],
-])("a text key may differ in %s, an exact one may not", (_, requested, returned) => {
+])("a string key may differ in %s, an exact key may not", (_, requested, returned) => {
   const entities = [{ id: returned }, null];
   expect(read(entities, { requested, isExact: false }).refused).toEqual([]);
   expect(read(entities, { requested, isExact: true }).refused).toEqual([0]);
 });
 
-test("a text key that differs in more than letter case and outer white space is refused", () => {
+test("a string key that differs in more than letter case and outer white space is rejected", () => {
   const entities = [{ id: "bob@x.org" }, { id: "a b" }];
   expect(read(entities, { requested: "ab", isExact: false }).refused).toEqual([0, 1]);
 });
 
-test("an entity that tells no key, or null for it, is believed", () => {
+test("an entity without its key, or with a null key, is accepted", () => {
   expect(read([{ name: "Ada" }, { id: null }]).refused).toEqual([]);
 });
 
-test("an entity may name its own type, or one that can stand for it, and no other", () => {
+test("__typename may be the requested type or one that the plan accepts for it, and no other", () => {
   expect(read([{ __typename: "User" }, { __typename: "Admin" }]).refused).toEqual([]);
   expect(read([{ __typename: "Post" }, { __typename: 7 }]).refused).toEqual([0, 1]);
 });
@@ -63,7 +63,7 @@ test.each([
   ["a text", "Ada"],
   ["a number", 0],
   ["undefined", undefined],
-])("%s is no entity", (_, entity) => {
+])("%s is rejected as an entity", (_, entity) => {
   expect(read([entity, { id: "2" }])).toEqual({ entities: [undefined, { id: "2" }], refused: [0] });
 });
 

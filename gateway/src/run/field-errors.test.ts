@@ -6,14 +6,14 @@ import {
   noJoin,
   type ResponsePosition,
 } from "../plan/compile/compiled-plan.ts";
-import { createFieldErrorRecorder } from "./field-errors.ts";
+import { createFieldErrorRecorder, type FieldErrorRecorder } from "./field-errors.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const ada = { id: "1" };
 const grace = { id: "2" };
 const anew = { id: "1" };
-/** Two objects stand for one representation, one stands for none. */
+/** Two objects share a representation, and one has none. */
 const root = { a_posts: [{ author: ada }, { author: grace }, null, { author: anew }, { author: { id: null } }] };
 const entities = fetch([["a_posts", "author"]]);
 const indexes = new Map<object, number>([
@@ -24,45 +24,45 @@ const indexes = new Map<object, number>([
 const indexOf = (object: object) => indexes.get(object);
 const reason = { kind: "fetch-failed", code: "SUBGRAPH_TIMEOUT" } as const;
 
-test("what an entity lost is lost at every place that it stands for, under the client's names", () => {
-  expect(pathsOf((losses) => losses.addAt(["_entities", 0, "name"], reason))).toEqual([
+test("an error in an entity is an error at every object with its representation, in the client's names", () => {
+  expect(pathsOf((recorder) => recorder.addAt(["_entities", 0, "name"], reason))).toEqual([
     ["posts", 0, "author", "name"],
     ["posts", 3, "author", "name"],
   ]);
 });
 
-test("below an entity the way goes on through its lists", () => {
+test("a path below an entity continues through its lists", () => {
   const path = ["_entities", 1, "friends", 2, "name"];
-  expect(pathsOf((losses) => losses.addAt(path, reason))).toEqual([["posts", 1, "author", "friends", 2, "name"]]);
+  expect(pathsOf((recorder) => recorder.addAt(path, reason))).toEqual([["posts", 1, "author", "friends", 2, "name"]]);
 });
 
-test("the planner's own names for colliding fields are not told", () => {
-  expect(pathsOf((losses) => losses.addAt(["_entities", 1, "name__alias_0"], reason))).toEqual([
+test("the planner's aliases for colliding fields are not in the path", () => {
+  expect(pathsOf((recorder) => recorder.addAt(["_entities", 1, "name__alias_0"], reason))).toEqual([
     ["posts", 1, "author", "name"],
   ]);
 });
 
-test("an entity that is lost whole loses each field that it was asked for", () => {
-  expect(pathsOf((losses) => losses.addAt(["_entities", 1], reason))).toEqual([
+test("an entity that is missing as a whole has an error for each of its fields", () => {
+  expect(pathsOf((recorder) => recorder.addAt(["_entities", 1], reason))).toEqual([
     ["posts", 1, "author", "name"],
     ["posts", 1, "author", "mail"],
   ]);
 });
 
-test("where nothing of it was for the client the place itself is told", () => {
+test("if no field of it was the client's the error is at the object", () => {
   const hidden = fetch([["a_posts", "author"]], []);
-  expect(pathsOf((losses) => losses.addAt(["_entities", 1], reason), hidden)).toEqual([["posts", 1, "author"]]);
+  expect(pathsOf((recorder) => recorder.addAt(["_entities", 1], reason), hidden)).toEqual([["posts", 1, "author"]]);
 });
 
 test.each([[undefined], [[]], [["_entities"]], [["_entities", "x"]], [["_entities", 2, "name"]], [["_entities", -1]]])(
-  "%j says no more than where the fetch was for",
+  "the path %j is replaced by the path of the fetch",
   (path) => {
-    expect(pathsOf((losses) => losses.addAt(path, reason))).toEqual([["posts"]]);
+    expect(pathsOf((recorder) => recorder.addAt(path, reason))).toEqual([["posts"]]);
   },
 );
 
-test("a fetch that failed loses what it was to bring, where it was asked", () => {
-  expect(pathsOf((losses) => losses.addForAll(reason))).toEqual(
+test("a failed fetch has an error for each of its fields", () => {
+  expect(pathsOf((recorder) => recorder.addForAll(reason))).toEqual(
     [0, 1, 3].flatMap((i) => [
       ["posts", i, "author", "name"],
       ["posts", i, "author", "mail"],
@@ -70,51 +70,51 @@ test("a fetch that failed loses what it was to bring, where it was asked", () =>
   );
 });
 
-test("a fetch of root fields loses them at the root", () => {
+test("the errors of a fetch of root fields are at the root", () => {
   const rootFetch = fetch([[]]);
-  const losses = createFieldErrorRecorder(rootFetch, { root, position, joins: [] }, undefined);
-  losses.addForAll(reason);
-  losses.addAt(["a_posts", 0, "author"], reason);
-  losses.addAt([], reason);
-  expect(losses.finish().map(({ path }) => path)).toEqual([["name"], ["mail"], ["posts", 0, "author"], undefined]);
+  const recorder = createFieldErrorRecorder(rootFetch, { root, position, joins: [] }, undefined);
+  recorder.addForAll(reason);
+  recorder.addAt(["a_posts", 0, "author"], reason);
+  recorder.addAt([], reason);
+  expect(recorder.finish().map(({ path }) => path)).toEqual([["name"], ["mail"], ["posts", 0, "author"], undefined]);
 });
 
-test("of many losses a hundred are told, and how many there are more", () => {
-  const losses = recorder(entities);
-  for (let i = 0; i < 120; i++) losses.addAt(["_entities", 1, "name"], reason);
-  const told = losses.finish();
-  expect(told).toHaveLength(101);
-  expect(told.at(-1)).toEqual({ service: "users", path: ["posts"], reason, moreCount: 20 });
+test("of many errors a hundred are listed, and the number of the others", () => {
+  const recorder = createRecorder(entities);
+  for (let i = 0; i < 120; i++) recorder.addAt(["_entities", 1, "name"], reason);
+  const errors = recorder.finish();
+  expect(errors).toHaveLength(101);
+  expect(errors.at(-1)).toEqual({ service: "users", path: ["posts"], reason, moreCount: 20 });
 });
 
-test("an entity at several places of a plan is lost at all of them", () => {
+test("an entity at several paths of a plan has an error at each of them", () => {
   const two = fetch([["a_posts", "author"], ["best"]]);
   const tree = { root: { ...root, best: grace }, position, joins: [] };
-  const losses = createFieldErrorRecorder(two, tree, { text: "", count: 2, indexOf, examples: [] });
-  losses.addAt(["_entities", 1, "name"], reason);
-  expect(losses.finish().map(({ path }) => path)).toEqual([
+  const recorder = createFieldErrorRecorder(two, tree, { text: "", count: 2, indexOf, examples: [] });
+  recorder.addAt(["_entities", 1, "name"], reason);
+  expect(recorder.finish().map(({ path }) => path)).toEqual([
     ["posts", 1, "author", "name"],
     ["best", "name"],
   ]);
 });
 
-function pathsOf(lose: (losses: ReturnType<typeof recorder>) => void, about = entities) {
-  const losses = recorder(about);
-  lose(losses);
-  return losses.finish().map(({ path }) => path);
+function pathsOf(record: (recorder: FieldErrorRecorder) => void, about = entities) {
+  const recorder = createRecorder(about);
+  record(recorder);
+  return recorder.finish().map(({ path }) => path);
 }
 
-function recorder(about: CompiledFetch) {
+function createRecorder(about: CompiledFetch) {
   return createFieldErrorRecorder(about, { root, position, joins: [] }, { text: "", count: 2, indexOf, examples: [] });
 }
 
-/** What is lost of a fetch that was to bring these fields for the client. */
+/** The errors of a fetch for these fields of the client. */
 function fetch(paths: readonly (readonly string[])[], names: readonly string[] = ["name", "mail"]): CompiledFetch {
   return { service: "users", paths, names } as unknown as CompiledFetch;
 }
 
-/** Every field is an object's own; a planner key that begins with a_ is the client's without it. */
-const position: ResponsePosition = {
+/** Every field is read from the object itself; the client's name is the planner key without the prefix a_. */
+const position: Position = {
   listDepth: 1,
   layoutOf: () =>
     ({

@@ -10,7 +10,7 @@ beforeEach(() => {
   join = {};
 });
 
-test("what follows from the same objects by the same rule is made once", () => {
+test("a value for the same sources and key is computed once", () => {
   const first = memoizeBySource([answer, join], rule, () => ({}));
   expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
 });
@@ -28,7 +28,7 @@ test.each([
   expect(memoizeBySource([answer, join], rule, () => ({}))).toBe(first);
 });
 
-test("nothing is remembered of what failed", () => {
+test("a failed computation is not memoized", () => {
   const fail = () => {
     throw new Error("no");
   };
@@ -36,7 +36,7 @@ test("nothing is remembered of what failed", () => {
   expect(memoizeBySource([answer], rule, () => 1)).toBe(1);
 });
 
-test("that there is nothing is remembered too", () => {
+test("undefined is memoized too", () => {
   memoizeBySource([answer], rule, () => undefined);
   expect(memoizeBySource([answer], rule, () => 1)).toBeUndefined();
 });

@@ -7,7 +7,7 @@ const rules = {
   applies: (condition: string, typename: string) => condition === typename || condition === "Media",
 };
 
-test("parts of one object are put together, and what was brought is left as it was", () => {
+test("parts of one object are merged, and the sources are not changed", () => {
   const data = { book: { pages: 7, author: { name: "Ada" } } };
   const target = { book: { title: "Emma", author: { id: "1" } } };
   mergeCopy(target, data, [], rules);
@@ -16,7 +16,7 @@ test("parts of one object are put together, and what was brought is left as it w
   expect(data).toEqual({ book: { pages: 7, author: { name: "Ada" } } });
 });
 
-test("lists of one length are merged entry by entry, of others the later one stands", () => {
+test("lists of the same length are merged entry by entry; otherwise the later list replaces the earlier one", () => {
   expect(merge({ list: [{ a: 1 }, { a: 2 }] }, { list: [{ b: 3 }, { b: 4 }] })).toEqual({
     list: [
       { a: 1, b: 3 },
@@ -26,24 +26,24 @@ test("lists of one length are merged entry by entry, of others the later one sta
   expect(merge({ list: [{ a: 1 }] }, { list: [] })).toEqual({ list: [] });
 });
 
-test("a null takes nothing away, and gives way to what comes later", () => {
+test("a null replaces no value, and is replaced by a later value", () => {
   expect(merge({ a: { b: 1 }, list: [{ c: 2 }, null] }, { a: null, list: [null, { c: 3 }] })).toEqual({
     a: { b: 1 },
     list: [{ c: 2 }, { c: 3 }],
   });
 });
 
-test("an object's own type stands against the name of its interface, whichever comes first", () => {
+test("the name of the object type replaces the name of the interface, whichever is merged first", () => {
   expect(merge({ __typename: "Media" }, { __typename: "Book" })).toEqual({ __typename: "Book" });
   expect(merge({ __typename: "Book" }, { __typename: "Media" })).toEqual({ __typename: "Book" });
 });
 
-test("objects of two types are two objects: the first one stays", () => {
+test("of two objects with different types the first one is kept unchanged", () => {
   const merged = merge({ media: { __typename: "Book", pages: 7 } }, { media: { __typename: "Film", minutes: 90 } });
   expect(merged).toEqual({ media: { __typename: "Book", pages: 7 } });
 });
 
-test("keys that the plan renames are renamed in lists and objects, for the type that they are renamed for", () => {
+test("keys that the plan renames are renamed in lists and objects, for the given type only", () => {
   const renames = [{ path: ["media", "... on Book", "id__alias_0"], to: "id" }];
   const data = {
     media: [
@@ -61,7 +61,7 @@ test("keys that the plan renames are renamed in lists and objects, for the type 
   });
 });
 
-test("names of the object prototype are keys like others, and __proto__ is none", () => {
+test("names of the object prototype are ordinary keys, and __proto__ is ignored", () => {
   const target: Record<string, unknown> = {};
   mergeCopy(target, JSON.parse('{"constructor":{"a":1},"__proto__":{"polluted":true}}'), [], rules);
   mergeCopy(target, JSON.parse('{"constructor":{"b":2}}'), [], rules);

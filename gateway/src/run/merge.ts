@@ -1,16 +1,15 @@
-// Stage 4 of 5: fetch it. The general way to put answers together: copies merged into one tree. Slower than joining, and right where two
-// fetches bring parts of one object.
+// Stage 4 of 5: run. Merges copies of responses into one tree. Slower than joining (joins.ts); used where two fetches return parts of one object.
 import type { KeyRename } from "../plan/compile/compiled-plan.ts";
 
 type Json = Record<string, unknown>;
 
 export interface MergeRules {
-  /** Whether an object type has this name; else an interface's, which says less. */
+  /** Whether the name is an object type's. An interface's name is less specific. */
   readonly isObjectType: (typename: unknown) => boolean;
   readonly applies: (condition: string, typename: string) => boolean;
 }
 
-/** Copies `data`, with the plan's renames applied, into `target`. `data` stays as it is. */
+/** Copies `data`, with the plan's renames applied, into `target`. Does not change `data`. */
 export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly KeyRename[], rules: MergeRules): void {
   const copy = copyData(data);
   for (const { path, to } of renames) rename(copy, path, to, rules);
@@ -18,8 +17,8 @@ export function mergeCopy(target: Json, data: Readonly<Json>, renames: readonly 
 }
 
 /*
- * A subgraph may nest data, such as the value of a custom scalar, to any depth. So nothing below recurses into data deeper than the plan.
- * Lists are handled as objects whose keys are indexes.
+ * A subgraph may nest data, such as the value of a custom scalar, to any depth, so the functions below use an explicit stack. They treat
+ * lists as objects whose keys are indexes.
  */
 
 function copyData(data: Readonly<Json>): Json {
@@ -36,7 +35,7 @@ function copyData(data: Readonly<Json>): Json {
   return copy;
 }
 
-/** Objects, and lists of one length, are merged part by part. A null never replaces what another fetch has brought. */
+/** Merges objects, and lists of the same length, member by member. A null never replaces a value of another fetch. */
 function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
   const pending: { readonly into: Json; readonly from: Json }[] = [{ into: target, from: source }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
@@ -47,7 +46,7 @@ function mergeObjects(target: Json, source: Json, rules: MergeRules): void {
       if (present === null || present === undefined) into[key] = value;
       else if (value === null || value === undefined) continue;
       else if (!isComposite(present) || !isComposite(value) || !areAlike(present, value)) into[key] = value;
-      else if (!areTwo(present, value, rules)) pending.push({ into: present, from: value });
+      else if (!areOfTwoTypes(present, value, rules)) pending.push({ into: present, from: value });
     }
   }
 }
@@ -60,14 +59,14 @@ function createEmpty(model: Json): Json {
   return (Array.isArray(model) ? [] : {}) as Json;
 }
 
-/** Two objects, or two lists of one length. */
+/** Two objects, or two lists of the same length. */
 function areAlike(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length;
   return !Array.isArray(other);
 }
 
-/** Objects of two types: where subgraphs disagree about a list, what was there first stays whole. */
-function areTwo({ __typename: one }: Json, { __typename: other }: Json, { isObjectType }: MergeRules): boolean {
+/** Objects of two types: if subgraphs disagree about a list, the object of the first one is not changed. */
+function areOfTwoTypes({ __typename: one }: Json, { __typename: other }: Json, { isObjectType }: MergeRules): boolean {
   return one !== other && isObjectType(one) && isObjectType(other);
 }
 
@@ -88,7 +87,7 @@ function renameIn(object: Json, [step, ...rest]: readonly string[], to: string, 
   }
 }
 
-/** The object itself, or those of a list, lists within it included. */
+/** The object itself, or the objects of a list and of lists within it. */
 function listObjects(value: unknown): readonly Json[] {
   const objects: Json[] = [];
   const pending = [value];

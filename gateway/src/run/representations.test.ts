@@ -11,7 +11,7 @@ import { writeRepresentations } from "./representations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-test("the same key value is sent once, and stands for all objects that have it", () => {
+test("a key value is sent once for all objects that have it", () => {
   const users = [{ id: "1" }, { id: "2" }, { id: "1" }];
   const { sent, indexes, count } = write(users, [leaf("id")]);
   expect(sent).toEqual([
@@ -22,7 +22,7 @@ test("the same key value is sent once, and stands for all objects that have it",
   expect(count).toBe(2);
 });
 
-test("values that only look alike are apart", () => {
+test("values of different types are sent separately", () => {
   const values = [1, "1", null, "null", true, "true", 0, "", false];
   const { sent } = write(
     values.map((id) => ({ id })),
@@ -31,13 +31,13 @@ test("values that only look alike are apart", () => {
   expect(sent.map(({ id }) => id)).toEqual(values);
 });
 
-test("an object without a key value is not sent, one whose key is null is", () => {
+test("an object without a key value is not sent, and one with a null key is", () => {
   const { sent, indexes } = write([{ name: "Ada" }, { id: null }], [leaf("id")]);
   expect(sent).toEqual([{ __typename: "User", id: null }]);
   expect(indexes).toEqual([undefined, 0]);
 });
 
-test("several values count each for itself", () => {
+test("several key values are compared separately", () => {
   const users = [
     { hall: "a", seat: "bc" },
     { hall: "ab", seat: "c" },
@@ -46,7 +46,7 @@ test("several values count each for itself", () => {
   expect(write(users, [leaf("hall"), leaf("seat")]).indexes).toEqual([0, 1, 0]);
 });
 
-test("nested keys are compared by what is sent of them, in any order of their fields", () => {
+test("nested keys are compared by the fields that are sent, in any order", () => {
   const users = [
     { organization: { id: "1", title: "Mill" } },
     { organization: { title: "Other", id: "1" } },
@@ -62,7 +62,7 @@ test("nested keys are compared by what is sent of them, in any order of their fi
   expect(indexes).toEqual([0, 0, 1, 2]);
 });
 
-test("an object whose nested key was not brought is not sent", () => {
+test("an object whose nested key is missing is not sent", () => {
   const { sent, count } = write([{ organization: {} }], [object("organization", [leaf("id")])]);
   expect(sent).toEqual([]);
   expect(count).toBe(0);
@@ -81,7 +81,7 @@ test("a scalar that is an object is compared and sent as JSON", () => {
   expect(indexes).toEqual([0, 0, 1]);
 });
 
-test("objects of two types with one key are two", () => {
+test("objects of two types with the same key are sent separately", () => {
   const users = [
     { __typename: "User", id: "1" },
     { __typename: "Admin", id: "1" },
@@ -91,7 +91,7 @@ test("objects of two types with one key are two", () => {
   expect(indexes).toEqual([0, 1]);
 });
 
-test("objects in lists of lists are sent, but none from lists deeper than the type, and nothing that is no object", () => {
+test("objects in lists of lists are sent, but none from lists deeper than the type, and no other values", () => {
   const one = { id: "1" };
   const { sent } = write([[one, null], [[{ id: "2" }]], [[[{ id: "3" }]]], "text", 7] as never, [leaf("id")]);
   expect(sent.map(({ id }) => id)).toEqual(["1", "2"]);
@@ -100,16 +100,16 @@ test("objects in lists of lists are sent, but none from lists deeper than the ty
 test.each([
   ["that are of two types", [{ id: "1" }, { __typename: "Admin", id: "1" }]],
   ["whose key is an object", [{ id: "1" }, { id: { x: 1 } }]],
-])("objects with one key %s are told apart by themselves", (_, users) => {
+])("objects with one key %s are identified as objects", (_, users) => {
   expect(write(users, [leaf("id")]).indexes).toEqual([0, 1]);
 });
 
-test("objects of a type that is not asked for stand for nothing, though they have the key of another", () => {
+test("objects of a type that the fetch does not need have no representation, even with the key of another object", () => {
   const users = [{ id: "1" }, { __typename: "Guest", id: "1" }];
   expect(write(users, [leaf("id")]).indexes).toEqual([0, undefined]);
 });
 
-/** What is sent, and for each user the index of its representation: the same whether objects are found by their key or by themselves. */
+/** The text, and for each user the index of its representation. Both are the same for objects found by key and by identity. */
 function write(users: readonly Json[], fields: readonly RepresentationField[]) {
   const [field] = fields;
   const hasSingleKey = fields.length === 1 && field?.value.kind === "leaf";
@@ -143,8 +143,8 @@ function writeWith(
   return { sent, count, indexes: users.map((user) => indexOf(user)) };
 }
 
-/** Every field is an object's own. */
-const position: ResponsePosition = {
+/** Every field is read from the object itself. */
+const position: Position = {
   listDepth: 3,
   layoutOf: ({ __typename: typename = "User" }) => ({ typename: String(typename), access: own }) as ObjectLayout,
   toClientPath: (steps) => steps,

@@ -1,4 +1,4 @@
-// Stage 4 of 5: fetch it. Objects written as representations, each set of key values once.
+// Stage 4 of 5: run. Writes the representations of objects, one for each set of key values.
 import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type {
   RepresentationFieldsOf,
@@ -15,12 +15,12 @@ import { type Tree, visitTargets } from "./targets.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 export interface RepresentationSet extends MemoSource {
-  /** JSON of the list's entries, separated by commas. */
+  /** The entries as JSON, separated by commas. */
   readonly text: string;
   readonly count: number;
-  /** Which representation stands for an object of the answer. Objects without a key value have none. */
+  /** The index of the representation of an object in the response tree. Undefined for an object without a key value. */
   indexOf(object: Json): number | undefined;
-  /** By representation: the first object that it stands for. */
+  /** For each representation, the first of its objects. */
   readonly examples: readonly Example[];
 }
 
@@ -37,38 +37,38 @@ export function writeRepresentations(tree: Tree, paths: Paths, plan: Representat
 }
 
 /**
- * For the most common case, objects of one type with one key of their own: the key's value is all that has to be remembered, and to be
- * read again when the entities are joined. Undefined when it is not such a case.
+ * For the most common case: objects of one type with one key field, which they contain themselves. Only the key's value is stored, and read
+ * again when the entities are joined. Undefined in other cases.
  */
 function writeByKey(tree: Tree, paths: Paths, plan: RepresentationPlan): RepresentationSet | undefined {
   const indexOfValue = new Map<unknown, number>();
   const examples: Example[] = [];
   let first: ObjectLayout | undefined;
-  let layoutBefore: ObjectLayout | undefined;
+  let lastLayout: ObjectLayout | undefined;
   let single: SingleKey | undefined;
-  let isOther = false;
+  let isOtherCase = false;
   let text = "";
 
   visitTargets(tree, paths, (object, layout) => {
-    if (isOther) return;
-    if (layout !== layoutBefore) {
-      layoutBefore = layout;
+    if (isOtherCase) return;
+    if (layout !== lastLayout) {
+      lastLayout = layout;
       first ??= layout;
       const here = plan.singleKeyOf(layout);
-      isOther = !here || first.typename !== layout.typename || (single !== undefined && single.key !== here.key);
-      if (isOther) return;
+      isOtherCase = !here || first.typename !== layout.typename || (single !== undefined && single.key !== here.key);
+      if (isOtherCase) return;
       single = here;
     }
     if (!single) return;
     const value = object[single.key];
     if (value === undefined || indexOfValue.has(value)) return;
-    if (typeof value === "object" && value !== null) return void (isOther = true);
+    if (typeof value === "object" && value !== null) return void (isOtherCase = true);
     indexOfValue.set(value, examples.length);
     if (examples.length > 0) text += ",";
     text += single.textBefore + JSON.stringify(value) + single.textAfter;
     examples.push({ object, layout });
   });
-  if (isOther) return undefined;
+  if (isOtherCase) return undefined;
   const key = single?.key;
   return {
     text,
@@ -86,7 +86,7 @@ function writeByObject(tree: Tree, paths: Paths, plan: RepresentationPlan): Repr
   let type: { readonly layout: ObjectLayout; readonly fields: readonly RepresentationField[] | undefined } | undefined;
 
   visitTargets(tree, paths, (object, layout) => {
-    // Objects of one type mostly stand together.
+    // Objects of one type are mostly adjacent.
     if (type?.layout !== layout) type = { layout, fields: plan.fieldsOf(layout) };
     const { fields } = type;
     if (!fields || indexes.has(object)) return;
@@ -102,8 +102,8 @@ function writeByObject(tree: Tree, paths: Paths, plan: RepresentationPlan): Repr
 }
 
 /**
- * What is sent for each field, objects written as JSON already. Undefined when one was not brought: its fetch has failed, and said so.
- * A null is a value.
+ * The value of each field; objects and lists as JSON. Undefined if a value is missing: its fetch has failed, and its error is recorded. A
+ * null is a value.
  */
 function readValues(
   fields: readonly RepresentationField[],
@@ -124,17 +124,17 @@ function readValues(
         ? stringifyJson(read)
         : writeValue(read, value.fieldsOf, value.access.position, value.access.position?.listDepth ?? 0, joins);
     if (json === undefined) return undefined;
-    values.push({ json } satisfies Written);
+    values.push({ json } satisfies WrittenJson);
   }
   return values;
 }
 
-/** Stands for an object or a list. */
-interface Written {
+/** An object or a list. */
+interface WrittenJson {
   readonly json: string;
 }
 
-function isWritten(value: unknown): value is Written {
+function isWritten(value: unknown): value is WrittenJson {
   return typeof value === "object" && value !== null;
 }
 
@@ -170,7 +170,7 @@ function writeValue(
   }
   const object = value as Json;
   const layout = position?.layoutOf(object, joins);
-  // An object of a type of which nothing is required is sent empty, as the planner's own executor does.
+  // An object of a type without required fields is sent empty, as Apollo Gateway does.
   const fields = (layout && of(layout)) ?? [];
   const values = layout && readValues(fields, object, joins);
   return values && writeObject(fields, values);
@@ -179,14 +179,14 @@ function writeValue(
 type KeyIndex = (layout: ObjectLayout, values: readonly unknown[], next: number) => number;
 
 /**
- * Finds the same values again without writing them: one level of maps for each value (measured in the design: 2 µs for 465 objects,
- * against 74 µs by their JSON). Gives `next` for values that are new.
+ * Returns the index of equal values, or `next` for new ones. One level of maps for each value: 2 µs for 465 objects, instead of 74 µs with
+ * their JSON as the key.
  */
 function createKeyIndex(): KeyIndex {
   const byTypename = new Map<unknown, unknown>();
-  const writtenByJson = new Map<string, Written>();
+  const writtenByJson = new Map<string, WrittenJson>();
 
-  /** Objects and lists are found by their JSON; the first one written stands for all that are equal. */
+  /** Objects and lists are compared by their JSON: equal ones get the first one as their key. */
   function toKey(value: unknown): unknown {
     if (!isWritten(value)) return value;
     const known = writtenByJson.get(value.json) ?? value;

@@ -1,11 +1,11 @@
-// Stage 4 of 5: fetch it. Is what came a GraphQL answer? (GraphQL spec, section 7.1 "Response Format")
+// Stage 4 of 5: run. Parses and checks the response of a subgraph (GraphQL spec, section 7.1 "Response Format").
 import { isClientFacingCode } from "../errors/codes.ts";
 import type { MemoSource } from "./memoize-by-source.ts";
 import type { FailedFetch, FetchFailureCode, HttpReply } from "./subgraph-client.ts";
 
 export type ResponsePath = readonly (string | number)[];
 
-/** An entry of a subgraph's `errors[]`: what it said, and where, in its own terms. Whole: for masking, and never for the log. */
+/** An entry of a subgraph's `errors[]`. It may contain secrets: it is masked before a client gets it, and never logged. */
 export interface SubgraphError {
   readonly message: string;
   readonly path: ResponsePath | undefined;
@@ -26,7 +26,7 @@ export type SubgraphResponse =
       readonly replica: string;
     };
 
-/** What is wrong with an answer, without a word of its body: it may hold whatever the service holds. */
+/** Why a response cannot be used, for the log. It has no part of the body, which may contain secrets. */
 interface ResponseDefect {
   readonly defect:
     | "unavailable status"
@@ -36,39 +36,39 @@ interface ResponseDefect {
     | "no data";
   readonly status: number;
   readonly bodyBytes: number;
-  /** Without its parameters; undefined when there is none, or none that can be one. */
+  /** Without parameters; undefined if there is no valid one. */
   readonly contentType: string | undefined;
 }
 
-/** All that can become of one request to a subgraph. */
+/** The result of one request to a subgraph. */
 export type FetchResult = (FailedFetch | SubgraphResponse) & MemoSource;
 
-/** More steps than an answer has levels; the rest of a longer path is left out. */
+/** More than a response has levels; a longer path is cut. */
 const pathStepsMax = 200;
 
 /** Often sent by a proxy in place of the subgraph. After 502 to 504 a read has been retried, if it could be (`kit/src/upstream/upstream.ts`). */
 const unavailableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Leaves a byte order mark out. */
+/** Removes a byte order mark. */
 const utf8 = new TextDecoder();
 
-type Answered = Extract<HttpReply, { kind: "answered" }>;
+type ReceivedReply = Extract<HttpReply, { kind: "answered" }>;
 
 /** Never throws. The response is used if its body is well-formed GraphQL, whatever its status. */
-export function readSubgraphResponse(reply: Answered): SubgraphResponse {
-  const answer = readGraphqlResponse(reply);
-  return unavailableStatuses.has(reply.status) && !hasContent(answer)
+export function readSubgraphResponse(reply: ReceivedReply): SubgraphResponse {
+  const response = readGraphqlResponse(reply);
+  return unavailableStatuses.has(reply.status) && !hasContent(response)
     ? unusable("unavailable status", reply, "SUBGRAPH_UNAVAILABLE")
-    : answer;
+    : response;
 }
 
 /** Data, or an error that is meant for clients. */
-function hasContent(answer: SubgraphResponse): boolean {
-  if (answer.kind !== "graphql") return false;
-  return answer.data !== null || answer.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
+function hasContent(response: SubgraphResponse): boolean {
+  if (response.kind !== "graphql") return false;
+  return response.data !== null || response.errors.some(({ extensions }) => isClientFacingCode(extensions["code"]));
 }
 
-function readGraphqlResponse(reply: Answered): SubgraphResponse {
+function readGraphqlResponse(reply: ReceivedReply): SubgraphResponse {
   const { status } = reply;
   const body = parseObject(utf8.decode(reply.body));
   if (body === undefined) return unusable("no JSON object", reply);
@@ -121,14 +121,14 @@ function isStep(raw: unknown): raw is string | number {
 
 function unusable(
   defect: ResponseDefect["defect"],
-  { replica, status, body, contentType }: Answered,
+  { replica, status, body, contentType }: ReceivedReply,
   code: FetchFailureCode = "SUBGRAPH_BAD_ANSWER",
 ): SubgraphResponse {
   const why = { defect, status, bodyBytes: body.length, contentType: readMediaType(contentType) };
   return { kind: "unusable", code, why, replica };
 }
 
-/** `type/subtype` (RFC 9110, section 8.3.1), which is all of the header that the log is told. */
+/** `type/subtype` (RFC 9110, section 8.3.1): the log contains nothing else of the header. */
 function readMediaType(contentType: string | undefined): string | undefined {
   return /^[a-z]{1,20}\/[\w.+-]{1,60}(?=\s*(?:;|$))/i.exec(contentType ?? "")?.[0].toLowerCase();
 }

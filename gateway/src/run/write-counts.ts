@@ -1,5 +1,5 @@
 /**
- * Stage 4 of 5: fetch it. How many mutations sent to one subgraph have settled: by a response, a failure, a timeout or an abort.
+ * Stage 4 of 5: run. How many mutations to one subgraph have settled: by a response, a failure, a timeout or an abort.
  *
  * A mutation counts when it settles, not when it is sent. A query sent while it is in flight may be executed before its commit, so a client
  * that has its response must not join that query; until the response, both orders are correct for every client.

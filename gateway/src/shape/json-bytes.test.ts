@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { createAsciiToken } from "../plan/compile/client-fields.ts";
 import { JsonBytes } from "./json-bytes.ts";
 
-/** As long as a text that is copied unit by unit, and longer. */
-test.each([1, 24, 200])("texts are JSON as JSON.stringify writes it, repeated %i times", (count) => {
+/** Up to the length that is copied unit by unit, and longer. */
+test.each([1, 24, 200])("texts are written as JSON.stringify writes them, repeated %i times", (count) => {
   for (const part of [
     "plain",
     'quo"te',
@@ -21,7 +21,7 @@ test.each([1, 24, 200])("texts are JSON as JSON.stringify writes it, repeated %i
   }
 });
 
-test("any texts are JSON as JSON.stringify writes it, one behind the other", () => {
+test("generated texts in sequence are written as JSON.stringify writes them", () => {
   const texts = fc.array(fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), fc.string({ maxLength: 60 })));
   fc.assert(
     fc.property(texts, (all) => {
@@ -31,11 +31,11 @@ test("any texts are JSON as JSON.stringify writes it, one behind the other", () 
   );
 });
 
-test("a surrogate that stands alone survives the way through UTF-8", () => {
+test("an unpaired surrogate is escaped", () => {
   expect(JSON.parse(write((out) => out.writeText("a\ud800b")))).toBe("a\ud800b");
 });
 
-test("whole numbers of 32 bits are written as JSON.stringify writes them", () => {
+test("32-bit integers are written as JSON.stringify writes them", () => {
   const edges = [0, -0, 9, 10, 99, 100, 1_234_567_890, 2_147_483_647, -1, -2_147_483_648];
   for (const value of edges) expect(write((out) => out.writeInteger(value))).toBe(JSON.stringify(value));
   fc.assert(
@@ -45,7 +45,7 @@ test("whole numbers of 32 bits are written as JSON.stringify writes them", () =>
   );
 });
 
-test.each(["", "a", "abcd", '{"name":'])("the token %j is written as it is", (text) => {
+test.each(["", "a", "abcd", '{"name":'])("the token %j is written unchanged", (text) => {
   const written = write((out) => {
     out.writeToken(createAsciiToken(text));
     out.writeRaw("|");
@@ -53,11 +53,11 @@ test.each(["", "a", "abcd", '{"name":'])("the token %j is written as it is", (te
   expect(written).toBe(`${text}|`);
 });
 
-test("a token is of ASCII", () => {
+test("a token must be ASCII", () => {
   expect(() => createAsciiToken("é")).toThrow("Not ASCII");
 });
 
-test("there is room for any length, by each way of writing", () => {
+test("each write function grows the buffer for any length", () => {
   const many = Array.from({ length: 30_000 }, (_, i) => i);
   const text = "→".repeat(300_000);
   const written = write((out) => {
@@ -69,7 +69,7 @@ test("there is room for any length, by each way of writing", () => {
   expect(written).toBe(`${many.join("")}${'"\\u0001"'.repeat(many.length)}["${text}"]"${text}"`);
 });
 
-test("what was written can be taken back", () => {
+test("written bytes can be rewound", () => {
   const out = new JsonBytes();
   out.writeRaw("[1");
   const { length } = out;
@@ -79,7 +79,7 @@ test("what was written can be taken back", () => {
   expect(out.take().toString()).toBe("[1]");
 });
 
-test("what was taken does not change with the next answer", () => {
+test("taken bytes do not change with the next response", () => {
   const out = new JsonBytes();
   out.writeText("first");
   const first = out.take();

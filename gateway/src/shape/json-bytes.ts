@@ -1,21 +1,21 @@
-// Stage 5 of 5: say it. JSON under way, as the bytes it will be.
+// Stage 5 of 5: shape. A buffer that JSON is written to as UTF-8.
 import type { AsciiToken } from "../plan/compile/compiled-plan.ts";
 
-/** What JSON writes otherwise than it is: quotes, backslashes, controls, and surrogates, of which one may stand alone. */
-// oxlint-disable-next-line no-control-regex -- controls are what is looked for
+/** Characters that `JSON.stringify` may escape: quotes, backslashes, controls, and surrogates, which may be unpaired. */
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** Longer texts are scanned and copied faster by V8 itself: each call of it costs what some 20 characters cost here. */
+/** Longer texts are scanned and copied faster by V8: one call costs as much as some 20 characters here. */
 const copiedCharactersMax = 24;
 
-/** Bytes that one UTF-16 unit of a text takes at most, as `\u0000`. */
+/** Most bytes for one UTF-16 unit of a text, as `\u0000`. */
 const bytesPerUnitMax = 6;
 
-const bytesAtFirst = 65_536;
-/** A longer buffer is given up after the answer that needed it. */
-const keptBytesMax = 4_194_304;
+const initialBytes = 65_536;
+/** A longer buffer is freed after the response that needed it. */
+const retainedBytesMax = 4_194_304;
 
-/** Of a whole number of 32 bits. */
+/** Of a 32-bit integer. */
 const digitsMax = 10;
 
 const zero = 0x30;
@@ -25,15 +25,15 @@ const space = 0x20;
 const firstBeyondAscii = 0x80;
 
 /**
- * One buffer for answer after answer, since each is written in one go: no text is built that would only be copied and collected. Half the
- * time of concatenated strings on an answer of many short fields.
+ * One buffer is used for response after response, since each is written synchronously. Takes half the time of concatenated strings on a
+ * response of many short fields.
  */
 export class JsonBytes {
-  #bytes = Buffer.allocUnsafeSlow(bytesAtFirst);
+  #bytes = Buffer.allocUnsafeSlow(initialBytes);
   #view = viewOf(this.#bytes);
   #length = 0;
 
-  /** How much is written; what was written after an earlier length is taken back by `rewind`. */
+  /** Bytes written. `rewind` to an earlier length removes the bytes after it. */
   get length(): number {
     return this.#length;
   }
@@ -42,7 +42,7 @@ export class JsonBytes {
     this.#length = length;
   }
 
-  /** ASCII, written as it is. */
+  /** @param text ASCII, written unescaped. */
   writeRaw(text: string): void {
     const count = text.length;
     if (this.#length + count > this.#bytes.length) this.#grow(count);
@@ -57,12 +57,12 @@ export class JsonBytes {
     if (this.#length + count * 4 > this.#bytes.length) this.#grow(count * 4);
     const view = this.#view;
     const at = this.#length;
-    // The last word may reach too far; what follows is written over it.
+    // The last word may be longer than the token; the next write overwrites the excess.
     for (let i = 0; i < count; i++) view.setInt32(at + i * 4, words[i] as number, true);
     this.#length = at + length;
   }
 
-  /** @param value of 32 bits; a -0 is a 0, as in JSON. */
+  /** @param value a 32-bit integer; -0 is written as 0, as in JSON. */
   writeInteger(value: number): void {
     if (value < 0) return this.writeRaw(String(value));
     if (this.#length + digitsMax > this.#bytes.length) this.#grow(digitsMax);
@@ -77,24 +77,24 @@ export class JsonBytes {
     } while (rest > 0);
   }
 
-  /** Any JSON. */
+  /** @param json any JSON text. */
   writeJson(json: string): void {
     if (this.#length + json.length * bytesPerUnitMax > this.#bytes.length) this.#grow(json.length * bytesPerUnitMax);
     this.#length += this.#bytes.write(json, this.#length);
   }
 
-  /** Any JSON in UTF-8. */
+  /** @param json any JSON in UTF-8. */
   writeBytes(json: Uint8Array): void {
     if (this.#length + json.length > this.#bytes.length) this.#grow(json.length);
     this.#bytes.set(json, this.#length);
     this.#length += json.length;
   }
 
-  /** Any text as a JSON string. */
+  /** Writes a JSON string. */
   writeText(text: string): void {
     const count = text.length;
-    const room = count * bytesPerUnitMax + 2;
-    if (this.#length + room > this.#bytes.length) this.#grow(room);
+    const bytesMax = count * bytesPerUnitMax + 2;
+    if (this.#length + bytesMax > this.#bytes.length) this.#grow(bytesMax);
     if (count > copiedCharactersMax) return this.#writeLongText(text);
     const bytes = this.#bytes;
     let at = this.#length;
@@ -110,7 +110,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** Where there is room. */
+  /** The caller has made sure that the buffer is long enough. */
   #writeLongText(text: string): void {
     const bytes = this.#bytes;
     if (escaped.test(text)) {
@@ -122,16 +122,16 @@ export class JsonBytes {
     bytes[this.#length++] = quote;
   }
 
-  /** A copy of all that is written; then nothing is. */
+  /** Returns a copy of the written bytes and empties the buffer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
-    if (this.#bytes.length > keptBytesMax) this.#use(Buffer.allocUnsafeSlow(bytesAtFirst));
+    if (this.#bytes.length > retainedBytesMax) this.#use(Buffer.allocUnsafeSlow(initialBytes));
     return taken;
   }
 
-  #grow(room: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + room));
+  #grow(bytesMax: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + bytesMax));
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#use(grown);
   }

@@ -1,11 +1,11 @@
-// Stage 5 of 5: say it. Leaf values as JSON, held against their type (GraphQL spec, "Scalars", result coercion).
+// Stage 5 of 5: shape. Leaf values as JSON, checked against their type (GraphQL spec, "Scalars", result coercion).
 import { stringifyJson } from "@tributary/kit/json/deep-json";
 import type { LeafKind } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
 
 const int32Max = 2_147_483_647;
 
-/** Writes a value that is not null. @returns false, with nothing written, when it is no value of this type. */
+/** @param value not null. @returns false, with nothing written, if the value is not of this type. */
 export function writeLeaf(value: unknown, leaf: LeafKind, out: JsonBytes): boolean {
   switch (leaf) {
     case "String":

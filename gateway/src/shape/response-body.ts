@@ -9,7 +9,7 @@ import { type ClientError, toClientError } from "./client-error.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type FieldProblem, isDataNull, writeData } from "./write-data.ts";
 
-export interface ResponseBody {
+export interface ShapedBody {
   /** JSON in UTF-8. */
   readonly body: Buffer;
   /** Values that do not fit the schema: for the log. */
@@ -24,7 +24,7 @@ const dataStart = '{"data":'.length;
 const out = new JsonBytes();
 
 /** Writes the data first: its errors are known only then. They are put before it. */
-export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors }: RunResult): ResponseBody {
+export function writeResponseBody(plan: CompiledPlan, { root, joins, fieldErrors }: RunResult): ShapedBody {
   out.rewind(0);
   out.writeRaw('{"data":');
   const { problems, problemCount } = writeData(plan, root, joins, out);

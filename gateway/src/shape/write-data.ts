@@ -1,6 +1,7 @@
-// Stage 5 of 5: say it. The client's fields in the client's order, written from what subgraphs sent; values that break the schema become
-// null, and a null where none may be rises to the nearest nullable place (GraphQL spec, "Handling Field Errors").
-// The hottest file of the gateway: nothing is made for a field but its bytes, and the path is kept in one array, as `npm run bench` rewards.
+// Stage 5 of 5: shape. Writes `data`: the client's fields in the client's order, from the data that subgraphs sent. A value that does not fit
+// the schema becomes null, and a null in a non-null field propagates to the nearest nullable field (GraphQL spec, "Handling Field Errors").
+// The hottest file of the gateway: it allocates nothing for a field but its bytes, and has one array for the current path, for the sake of
+// `npm run bench`.
 import type { ClientCode } from "../errors/codes.ts";
 import type { ClientField, CompiledPlan, Joins, OutputShape } from "../plan/compile/compiled-plan.ts";
 import type { JsonBytes } from "./json-bytes.ts";
@@ -9,11 +10,11 @@ import { writeLeaf } from "./leaf.ts";
 type Json = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** A place of the answer whose value could not be said. */
+/** A field without a valid value. */
 export interface FieldProblem {
   readonly path: Path;
   readonly code: Extract<ClientCode, "INVALID_FIELD_VALUE" | "SUBGRAPH_BAD_ANSWER" | "FIELD_NOT_PROVIDED">;
-  /** The subgraph whose value it was, as far as one can tell. */
+  /** The subgraph that sent the value; undefined if it is not known. */
   readonly service: string | undefined;
 }
 
@@ -22,13 +23,13 @@ export interface WrittenData {
   readonly problemCount: number;
 }
 
-/** Problems that are told; the rest is counted. */
+/** Further problems are only counted. */
 const problemsMax = 100;
 
 interface Writer {
   readonly out: JsonBytes;
   readonly joins: Joins;
-  /** The response path up to `depth`; what stands behind is left from before. */
+  /** The current response path is the first `depth` elements; the others are from earlier fields. */
   readonly path: (string | number)[];
   depth: number;
   service: string | undefined;
@@ -38,7 +39,7 @@ interface Writer {
 
 /**
  * Writes the data as JSON.
- * @param root, joins what `run` brought.
+ * @param root, joins of the run's result.
  */
 export function writeData({ root: position }: CompiledPlan, root: Json, joins: Joins, out: JsonBytes): WrittenData {
   const writer = createWriter(joins, out);
@@ -51,7 +52,7 @@ export function writeData({ root: position }: CompiledPlan, root: Json, joins: J
   return writer;
 }
 
-/** Whether a null in one of the first root fields propagates to the data. Writes them to find out, and takes them back. */
+/** Whether a null in one of the first `fieldCount` root fields propagates to `data`. Writes the fields to find out, and rewinds. */
 export function isDataNull(
   { root: position }: CompiledPlan,
   { root, joins }: { readonly root: Json; readonly joins: Joins },
@@ -71,13 +72,14 @@ function createWriter(joins: Joins, out: JsonBytes): Writer {
 }
 
 /*
- * Those below write a value, or return false when it is null and may not be: then its parent is null, and takes back what was written of it.
+ * The functions below write a value and return true. They return false for a null in a non-null position: the parent rewinds the buffer and
+ * becomes null itself.
  */
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
-  // Fields that one fetch has brought mostly stand together: what it joined is looked up once for them. Below 0: the object itself.
-  let joinIndex = -1;
+  // Fields of one fetch are mostly adjacent: its joined object is looked up once for them. A slot below 0 is the object itself.
+  let slot = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
   for (let i = 0; i < fields.length; i++) {
@@ -95,7 +97,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
         holder = joinIndex < 0 ? object : joins[joinIndex]?.find(object);
       }
       value = holder?.[access.plainKey];
-      // As a rule it is a leaf and right, and nobody asks for its path.
+      // Most values are valid leaves: they need no path.
       if (shape.kind === "leaf" && value !== undefined && value !== null && writeLeaf(value, shape.leaf, out)) continue;
     }
     path[depth] = field.responseName;
@@ -110,16 +112,16 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
   return true;
 }
 
-/** A field that is read by rules of its own, or that no fetch provides. */
+/** A field whose value is computed by `access.read`, or that no fetch provides. */
 function writeField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
-  if (access === undefined) return refuse("FIELD_NOT_PROVIDED", shape, writer);
-  const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
+  if (access === undefined) return reject("FIELD_NOT_PROVIDED", shape, writer);
+  const holder = access.slot < 0 ? object : writer.joins[access.slot]?.find(object);
   return writeHeld(holder, access.read(object, writer.joins), shape, writer);
 }
 
-/** What a subgraph was asked for and left out is no null: its answer is wrong. Where nothing came at all, that was told before. */
+/** A requested field that is absent from a response is an error of the subgraph. If the whole fetch failed, its error is recorded already. */
 function writeHeld(holder: Json | undefined, value: unknown, shape: OutputShape, writer: Writer): boolean {
-  if (value === undefined && holder) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (value === undefined && holder) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
   return writeValue(value, shape, writer);
 }
 
@@ -127,10 +129,10 @@ function writeValue(value: unknown, shape: OutputShape, writer: Writer): boolean
   if (value === null || value === undefined) return writeNull(shape, writer);
   switch (shape.kind) {
     case "leaf":
-      return writeLeaf(value, shape.leaf, writer.out) || refuse("INVALID_FIELD_VALUE", shape, writer);
+      return writeLeaf(value, shape.leaf, writer.out) || reject("INVALID_FIELD_VALUE", shape, writer);
     case "enum":
       if (shape.hidden.has(value)) return writeNull(shape, writer);
-      if (!shape.values.has(value)) return refuse("INVALID_FIELD_VALUE", shape, writer);
+      if (!shape.values.has(value)) return reject("INVALID_FIELD_VALUE", shape, writer);
       writer.out.writeText(value as string);
       return true;
     case "json":
@@ -149,11 +151,11 @@ function writeComposite(value: unknown, shape: OutputShape & { kind: "list" | "o
   if (isWritten) return true;
   out.rewind(start);
   writer.depth = depth;
-  return nullOf(shape, writer);
+  return writeNullIfNullable(shape, writer);
 }
 
 function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer: Writer): boolean {
-  if (!Array.isArray(value)) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!Array.isArray(value)) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
   const entries = value as readonly unknown[];
   const { depth, path, service, out } = writer;
   writer.depth = depth + 1;
@@ -171,29 +173,29 @@ function writeList(value: unknown, shape: OutputShape & { kind: "list" }, writer
 
 function writeObject(value: unknown, shape: OutputShape & { kind: "object" }, writer: Writer): boolean {
   if (typeof value !== "object" || Array.isArray(value)) {
-    return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
+    return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
   }
   const layout = shape.position.layoutOf(value as Json, writer.joins);
-  if (!layout) return refuse("SUBGRAPH_BAD_ANSWER", shape, writer);
+  if (!layout) return reject("SUBGRAPH_BAD_ANSWER", shape, writer);
   if (!layout.isVisible) return writeNull(shape, writer);
   return writeFields(layout.fields, value as Json, writer);
 }
 
-/** Also for what is right, but not for clients to know: an error would tell that it is there. */
+/** Also for valid values that are hidden from clients (`@inaccessible`): another code would disclose that they exist. */
 function writeNull(shape: OutputShape, writer: Writer): boolean {
-  return shape.isNonNull ? refuse("INVALID_FIELD_VALUE", shape, writer) : nullOf(shape, writer);
+  return shape.isNonNull ? reject("INVALID_FIELD_VALUE", shape, writer) : writeNullIfNullable(shape, writer);
 }
 
-/** Null where it may be. */
-function nullOf({ isNonNull }: OutputShape, { out }: Writer): boolean {
+/** Writes null if the type is nullable. */
+function writeNullIfNullable({ isNonNull }: OutputShape, { out }: Writer): boolean {
   if (!isNonNull) out.writeRaw("null");
   return !isNonNull;
 }
 
-function refuse(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
+function reject(code: FieldProblem["code"], shape: OutputShape, writer: Writer): boolean {
   writer.problemCount++;
   if (writer.problems.length < problemsMax) {
     writer.problems.push({ path: writer.path.slice(0, writer.depth), code, service: writer.service });
   }
-  return nullOf(shape, writer);
+  return writeNullIfNullable(shape, writer);
 }

@@ -13,7 +13,7 @@ const supergraph = parse(`
 
 const none = { subgraphUrls: {}, subgraphKeyChecks: {} };
 
-test("a subgraph has the address of the supergraph, or those of its override", () => {
+test("a subgraph has the URL of the supergraph, or the URLs of its override", () => {
   const subgraphUrls = { SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] };
   expect(readAddresses(supergraph, { ...none, subgraphUrls })).toEqual({
     subgraphs: [
@@ -54,6 +54,6 @@ test.each([
   expect(overrideName("SUBGRAPH_URL", service)).toBe(name);
 });
 
-test("a schema that is no supergraph is refused", () => {
+test("a schema that is not a supergraph is rejected", () => {
   expect(() => readAddresses(parse("type Query { a: Int }"), none)).toThrow("join__Graph");
 });

@@ -2,7 +2,7 @@ import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
 interface Subgraph {
   readonly service: string;
-  /** Of its replicas; empty when neither the supergraph nor the configuration has one that can be used. */
+  /** Of its replicas; empty if neither the supergraph nor the configuration has a usable one. */
   readonly urls: readonly string[];
   /** Whether entities are checked for the keys by which they were requested. */
   readonly checksKeys: boolean;
@@ -10,11 +10,11 @@ interface Subgraph {
 
 export interface Addresses {
   readonly subgraphs: readonly Subgraph[];
-  /** Variables that name no subgraph: most likely a typo. */
+  /** Variables that name no subgraph, most likely by a typo. */
   readonly unusedOverrides: readonly string[];
 }
 
-/** What the configuration sets for single subgraphs, by variable name. */
+/** The configuration of single subgraphs, by variable name. */
 export interface SubgraphOverrides {
   /** `SUBGRAPH_URL_<NAME>`: http(s) URLs. */
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
@@ -24,7 +24,7 @@ export interface SubgraphOverrides {
 
 /**
  * The subgraphs of a supergraph and their addresses: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
- * those of `SUBGRAPH_URL_<NAME>` where that is set.
+ * those of `SUBGRAPH_URL_<NAME>` if it is set.
  */
 export function readAddresses(
   supergraph: DocumentNode,
@@ -46,7 +46,7 @@ export function readAddresses(
   return { subgraphs, unusedOverrides: overrides.filter((name) => !names.has(name)) };
 }
 
-/** The variable for one subgraph: its name upper-cased, with `_` for all but letters and digits. */
+/** The variable for one subgraph: its name in upper case, with `_` for all characters but letters and digits. */
 export function overrideName(prefix: "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK", service: string): string {
   return `${prefix}_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
 }
@@ -55,7 +55,8 @@ function readJoinGraph(supergraph: DocumentNode): readonly { service: string; ur
   const graphs = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",
   );
-  if (graphs?.kind !== Kind.ENUM_TYPE_DEFINITION) throw new Error("This is no supergraph: it has no enum join__Graph");
+  if (graphs?.kind !== Kind.ENUM_TYPE_DEFINITION)
+    throw new Error("The schema is not a supergraph: it has no enum join__Graph");
   return (graphs.values ?? []).map((value) => {
     const directive = value.directives?.find(({ name }) => name.value === "join__graph");
     const text = (name: string) =>

@@ -10,7 +10,7 @@ let volume: string;
 beforeEach(() => void (volume = mkdtempSync(join(tmpdir(), "volume-"))));
 afterEach(() => rmSync(volume, { recursive: true, force: true }));
 
-test("each swap that a kubelet makes in a mounted ConfigMap is seen at once, without a poll", async () => {
+test("each replacement of a mounted ConfigMap by the kubelet is noticed at once, without a poll", async () => {
   swap("..2026_11_21_10_00_00.1", "first");
   const { seen, end } = watch();
   expect(await seen()).toBe("first");
@@ -25,7 +25,7 @@ test("each swap that a kubelet makes in a mounted ConfigMap is seen at once, wit
   end();
 });
 
-/** The folder that `..data` leads to. */
+/** The target of the symlink `..data`. */
 let current: string | undefined;
 beforeEach(() => void (current = undefined));
 
@@ -43,7 +43,7 @@ function swap(folder: string, text: string): void {
   current = folder;
 }
 
-/** `seen` waits for the next text; with an hour between polls only a hint can bring one. */
+/** `seen` waits for the next text. Polls are an hour apart, so only a hint can cause a read. */
 function watch() {
   const texts: string[] = [];
   let wake = () => {};

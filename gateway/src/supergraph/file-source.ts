@@ -6,8 +6,8 @@ import type { SupergraphSource } from "./supergraph-source.ts";
 const fileBytesMax = 50_000_000;
 
 /**
- * A supergraph in a file. The folder is watched, not the file: so a file that is replaced by rename, and a symlink that is pointed
- * elsewhere (Kubernetes does so with `..data`), are seen too. Polling finds what watching misses, such as mounts.
+ * A supergraph in a file. Watches the folder instead of the file, so that a replaced file or symlink is noticed too (Kubernetes replaces the
+ * symlink `..data`). Polling covers file systems without events, such as network mounts.
  */
 export function createFileSource(path: string): SupergraphSource {
   return {
@@ -32,7 +32,7 @@ function watchFolder(path: string, onHint: () => void): FSWatcher | undefined {
     const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
       if (name === null || names.has(name)) onHint();
     });
-    // A folder that goes away ends the watching; the poll goes on.
+    // The folder was removed: only polling continues.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { GatewayObservation } from "../observations.ts";
 import { createGenerations, type Generation, type UsedOperation } from "./generations.ts";
 
-test("a request keeps the generation it began with alive, and the last one to leave closes it", async () => {
+test("a pinned generation is closed with the end of its last request", async () => {
   const { generations, closed, retired } = setUp();
   await generations.load("one");
   const first = generations.pin();
@@ -13,13 +13,13 @@ test("a request keeps the generation it began with alive, and the last one to le
   first?.release();
   first?.release();
   expect(closed).toEqual([]);
-  // Its caches are dropped at once.
+  // Its caches are cleared at once.
   expect(retired).toEqual(["one"]);
   second?.release();
   expect(closed).toEqual(["one"]);
 });
 
-test("a generation that nobody uses is closed when the next one comes", async () => {
+test("an unused generation is closed when the next one replaces it", async () => {
   const { generations, closed } = setUp();
   for (const sdl of ["one", "two", "three"]) {
     await generations.load(sdl);
@@ -31,7 +31,7 @@ test("a generation that nobody uses is closed when the next one comes", async ()
   expect(generations.pin()).toBeUndefined();
 });
 
-test("one that cannot be built changes nothing and is reported", async () => {
+test("a supergraph that cannot be used is reported and changes nothing", async () => {
   const { generations, closed, observations } = setUp();
   await generations.load("one");
   await generations.load("broken");
@@ -40,7 +40,7 @@ test("one that cannot be built changes nothing and is reported", async () => {
   expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "supergraph-refused"]);
 });
 
-test("one that cannot be closed is reported and harms nobody", async () => {
+test("a generation that cannot be closed is reported, and the next one is served", async () => {
   const { generations, observations } = setUp();
   await generations.load("stuck");
   await generations.load("two");
@@ -49,7 +49,7 @@ test("one that cannot be closed is reported and harms nobody", async () => {
   expect(observations.map(({ kind }) => kind)).toContain("internal-error");
 });
 
-test("one that is used without end is closed after its grace, once", async () => {
+test("a generation with an endless request is closed after the grace period, once", async () => {
   const { generations, closed, closedOne } = setUp({ graceMs: 5 });
   await generations.load("one");
   const pinned = generations.pin();
@@ -60,7 +60,7 @@ test("one that is used without end is closed after its grace, once", async () =>
   expect(closed).toEqual(["one"]);
 });
 
-test("the next one waits when too many old ones are still used", async () => {
+test("the next generation is not built while too many retired ones are in use", async () => {
   const { generations, closed } = setUp();
   const pins = [];
   for (const sdl of ["1", "2", "3", "4"]) {
@@ -77,7 +77,7 @@ test("the next one waits when too many old ones are still used", async () => {
   expect(closed).toEqual(["3", "5"]);
 });
 
-test("the next one is warmed with what the current one is asked for, before a request sees it", async () => {
+test("the next generation is warmed with the most used operations before it serves requests", async () => {
   const { generations, warmed } = setUp({ used: [used] });
   await generations.load("one");
   expect(warmed).toEqual([]);
@@ -91,7 +91,7 @@ test("the next one is warmed with what the current one is asked for, before a re
   expect(generations.current?.apiSdl).toBe("two");
 });
 
-test("warming ends when it takes too long", async () => {
+test("warming stops after the time limit", async () => {
   const { generations, warmed } = setUp({ warmMsMax: 5, used: [used] });
   await generations.load("one");
   await generations.load("two");
@@ -99,7 +99,7 @@ test("warming ends when it takes too long", async () => {
   expect(warmed[0]?.signal.aborted).toBe(true);
 });
 
-test("warming that fails is reported, and the next one is served all the same", async () => {
+test("a failure of warming is reported, and the next generation is served", async () => {
   const { generations, warmed, observations } = setUp({ used: [used] });
   await generations.load("one");
   const loading = generations.load("two");
@@ -110,7 +110,7 @@ test("warming that fails is reported, and the next one is served all the same", 
   expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "internal-error", "supergraph-loaded"]);
 });
 
-test("one that is ready only after the end is closed, and nothing is reported", async () => {
+test("a generation that is built after the close is closed, and nothing is reported", async () => {
   const { generations, closed, observations } = setUp();
   const loading = [generations.load("one"), generations.load("broken")];
   await generations.close();
@@ -129,7 +129,7 @@ interface Warming {
   finish(error?: Error): void;
 }
 
-/** What is asked for of the generation "one". */
+/** The most used operation of the generation "one". */
 const used: UsedOperation = { source: "{ one }", operationName: undefined, conditions: [{}] };
 
 function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOperation[] } = {}) {

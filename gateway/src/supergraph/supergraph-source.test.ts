@@ -4,13 +4,13 @@ import { watchSupergraph } from "./supergraph-source.ts";
 
 type Look = string | undefined | Error;
 
-test("a text is handed on once, until it changes", async () => {
+test("a text is passed on once until it changes", async () => {
   const { handedOn, observations } = await play(["one", "one", undefined, "two", "two", "one"]);
   expect(handedOn).toEqual(["one", "two", "one"]);
   expect(observations).toEqual([]);
 });
 
-test("a source that fails is told once, and again only after it worked; in between each look is counted", async () => {
+test("a failing source is reported once until it works again; further failed polls are counted", async () => {
   const { handedOn, observations } = await play([
     new Error("down"),
     new Error("down"),
@@ -26,7 +26,7 @@ test("a source that fails is told once, and again only after it worked; in betwe
   ]);
 });
 
-test("before the first supergraph is there the source is asked more often than it will be later", async () => {
+test("before the first supergraph is read the source is polled more often", async () => {
   const { handedOn } = await play([new Error("down"), new Error("down"), "one"], {
     pollMs: 3_600_000,
     firstPollMsMax: 1,
@@ -34,12 +34,12 @@ test("before the first supergraph is there the source is asked more often than i
   expect(handedOn).toEqual(["one"]);
 });
 
-test("a hint brings a look long before the next poll, and one during a look brings another", async () => {
+test("a hint causes a read before the next poll, and a hint during a read causes another read", async () => {
   const { handedOn } = await play(["one", "two", "three"], { pollMs: 3_600_000, hintAfterEach: true });
   expect(handedOn).toEqual(["one", "two", "three"]);
 });
 
-test("a source that hints without end is looked at all the same", async () => {
+test("a source with continuous hints is read", async () => {
   let reads = 0;
   let hinting: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test("a source that hints without end is looked at all the same", async () => {
   expect(reads).toBe(3);
 });
 
-test("nothing is read once it is ended", async () => {
+test("nothing is read after the watcher is stopped", async () => {
   let reads = 0;
   const end = watchSupergraph({
     source: { name: "fake", read: () => Promise.resolve(String(reads++)) },
@@ -72,7 +72,7 @@ test("nothing is read once it is ended", async () => {
   expect(reads).toBe(1);
 });
 
-/** Lets a source give these answers one after another, and ends after the last. */
+/** A source that returns these texts one after another; the watcher is stopped after the last. */
 function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: number; hintAfterEach?: boolean } = {}) {
   const observations: GatewayObservation[] = [];
   const handedOn: string[] = [];
@@ -82,7 +82,7 @@ function play(looks: readonly Look[], o: { pollMs?: number; firstPollMsMax?: num
     const read = (): Promise<string | undefined> => {
       const look = looks[next++];
       if (next === looks.length) {
-        // Once this last one is handed on.
+        // After the last text is passed on.
         setImmediate(() => {
           end();
           resolve({ handedOn, observations });

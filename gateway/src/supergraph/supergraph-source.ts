@@ -1,79 +1,79 @@
 import type { GatewayObserver } from "../observations.ts";
 
-/** A place where the supergraph is found. */
+/** Where the supergraph is read from: a file or a URL. */
 export interface SupergraphSource {
-  /** For the log: the file or the address without its search part. */
+  /** For the log: the path, or the URL without its query string. */
   readonly name: string;
-  /** The text as it is now; undefined when it is the same as last time. */
+  /** The current text; undefined if it is known to be unchanged. */
   read(signal: AbortSignal): Promise<string | undefined>;
-  /** Calls back when a look seems worth while before the next poll. Returns what ends it. */
+  /** Calls `onHint` when the text may have changed. Returns a function that stops watching. */
   watch?(onHint: () => void): () => void;
 }
 
 export interface WatcherOptions {
   readonly source: SupergraphSource;
   readonly pollMs: number;
-  /** Until the first supergraph is there we look at least this often. */
+  /** The longest interval until the first supergraph is read. */
   readonly firstPollMsMax?: number;
   readonly observe: GatewayObserver;
-  /** Gets every text that differs from the one before. Failures are its own business. */
+  /** Gets every text that differs from the previous one. Handles its own failures. */
   readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
 }
 
-/** A file that is being written is looked at after this rest, */
-const hintRestMs = 50;
-/** but one that is never left alone is looked at all the same. */
+/** The source is read when there was no hint for this time, since a file may still be written, */
+const hintQuietMs = 50;
+/** and at the latest after this time, even if hints continue. */
 const hintWaitMsMax = 500;
 
-/** Looks at the source now, at every interval and on hints, one look at a time. Returns what ends it. */
+/** Reads the source now, at every interval and after hints; never twice at once. Returns a function that stops it. */
 export function watchSupergraph(o: WatcherOptions): () => void {
   const { source, observe } = o;
-  const ended = new AbortController();
+  const stopped = new AbortController();
   let last: string | undefined;
-  let troubled = false;
+  let hasFailed = false;
   let timer: NodeJS.Timeout | undefined;
-  let looking = false;
-  let hinted = false;
-  let lookBeforeMs = Infinity;
+  let isReading = false;
+  let isHinted = false;
+  let readBeforeMs = Infinity;
 
-  async function look(): Promise<void> {
+  async function read(): Promise<void> {
     try {
-      const text = await source.read(ended.signal);
-      troubled = false;
+      const text = await source.read(stopped.signal);
+      hasFailed = false;
       if (text === undefined || text === last) return;
       last = text;
       await o.onSupergraph(text);
     } catch (cause) {
-      if (ended.signal.aborted) return;
-      if (troubled) observe({ kind: "supergraph-still-unavailable", source: source.name });
+      if (stopped.signal.aborted) return;
+      if (hasFailed) observe({ kind: "supergraph-still-unavailable", source: source.name });
       else observe({ kind: "supergraph-unavailable", source: source.name, cause });
-      troubled = true;
+      hasFailed = true;
     }
   }
 
-  async function lookAndRest(): Promise<void> {
-    if (looking) return void (hinted = true);
-    looking = true;
-    hinted = false;
-    lookBeforeMs = Infinity;
+  async function poll(): Promise<void> {
+    if (isReading) return void (isHinted = true);
+    isReading = true;
+    isHinted = false;
+    readBeforeMs = Infinity;
     clearTimeout(timer);
-    await look();
-    looking = false;
-    if (ended.signal.aborted) return;
+    await read();
+    isReading = false;
+    if (stopped.signal.aborted) return;
     const pollMs = last === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? 1_000) : o.pollMs;
-    timer = setTimeout(() => void lookAndRest(), hinted ? hintRestMs : pollMs);
+    timer = setTimeout(() => void poll(), isHinted ? hintQuietMs : pollMs);
   }
 
   const unwatch = source.watch?.(() => {
-    if (looking) return void (hinted = true);
+    if (isReading) return void (isHinted = true);
     clearTimeout(timer);
     const nowMs = performance.now();
-    lookBeforeMs = Math.min(lookBeforeMs, nowMs + hintWaitMsMax);
-    timer = setTimeout(() => void lookAndRest(), Math.min(hintRestMs, lookBeforeMs - nowMs));
+    readBeforeMs = Math.min(readBeforeMs, nowMs + hintWaitMsMax);
+    timer = setTimeout(() => void poll(), Math.min(hintQuietMs, readBeforeMs - nowMs));
   });
-  void lookAndRest();
+  void poll();
   return () => {
-    ended.abort();
+    stopped.abort();
     clearTimeout(timer);
     unwatch?.();
   };

@@ -7,7 +7,7 @@ export interface UrlSourceOptions {
   readonly bodyBytesMax?: number;
 }
 
-/** A supergraph at an address. Asks with `If-None-Match` (RFC 9110, section 13.1.2), so that nothing is sent when nothing changed. */
+/** A supergraph at a URL. Sends `If-None-Match` (RFC 9110, section 13.1.2), so that an unchanged supergraph is not sent again. */
 export function createUrlSource({
   url,
   timeoutMs = 10_000,
@@ -25,7 +25,7 @@ export function createUrlSource({
       if (statusCode !== 200) {
         await body.dump();
         if (statusCode === 304) return undefined;
-        throw new Error(`${origin}${pathname} answered ${statusCode}`);
+        throw new Error(`${origin}${pathname} responded with ${statusCode}`);
       }
       const text = await readText(body, bodyBytesMax);
       if (text.trim() === "") throw new Error(`${origin}${pathname} is empty`);

@@ -3,7 +3,7 @@ import { createPrometheus } from "@tributary/kit/telemetry/metrics/prometheus";
 import { expect, test } from "vitest";
 import { exposeGauges } from "./cache-metrics.ts";
 
-test("how full each cache is, and who waits, is what a scrape finds at that moment", async () => {
+test("a scrape reads the current sizes of the caches and of the queue", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   let entries = 1;
   const size = () => ({ entries, bytes: 10 * entries });

@@ -9,16 +9,16 @@ async function setUp() {
   const collector = createSpanCollector();
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
   const observer = createFetchObserver(metrics, trace);
-  if (!observer) throw new Error("somebody watches");
+  if (!observer) throw new Error("telemetry is on");
   const record = new GraphqlRequestRecord(trace.begin("request", undefined));
   return { observer, record, collector, write: () => metrics.write() };
 }
 
-test("a fetch is counted by its subgraph and by what has come of it, and under way until then", async () => {
+test("a fetch is counted by its subgraph and outcome, and as in flight until its end", async () => {
   const { observer, record, write } = await setUp();
   const first = observer.begin("users", record);
   observer.begin("users", record).end({ kind: "graphql", errors: [] });
-  observer.begin("users", record).end({ kind: "graphql", errors: [saying("NOT_FOUND")] });
+  observer.begin("users", record).end({ kind: "graphql", errors: [errorWith("NOT_FOUND")] });
   observer.begin("users", undefined).end({ kind: "failed", code: "SUBGRAPH_TIMEOUT" });
   expect(await write()).toContain('tributary_gateway_subgraph_fetches_in_flight{subgraph="users"} 1');
   first.end({ kind: "unusable", code: "SUBGRAPH_BAD_ANSWER" });
@@ -36,12 +36,12 @@ test.each([
   [["SERVICE_UNAVAILABLE", "INTERNAL_SERVER_ERROR"], "SUBGRAPH_ERROR"],
 ])("a response with the errors %j is a failed fetch: %s", async (codes, outcome) => {
   const { observer, record, collector, write } = await setUp();
-  observer.begin("users", record).end({ kind: "graphql", errors: codes.map(saying) });
+  observer.begin("users", record).end({ kind: "graphql", errors: codes.map(errorWith) });
   expect(await write()).toContain(`fetches_total{subgraph="users",outcome="${outcome}"} 1`);
   expect(collector.spans()).toMatchObject([{ name: "fetch users", failed: true }]);
 });
 
-test("a fetch belongs to the stage that began it, and its attempts belong to it", async () => {
+test("the span of a fetch is a child of its stage, and the parent of its attempts", async () => {
   const { observer, record, collector } = await setUp();
   record.enter("run");
   const fetch = observer.begin("users", record);
@@ -54,20 +54,20 @@ test("a fetch belongs to the stage that began it, and its attempts belong to it"
   expect(fetch.traced).toMatchObject({ parent: { spanId: span?.spanId }, name: "ask users" });
 });
 
-test("who takes another's answer waits for it, and fetches nothing", async () => {
+test("a request that joins a fetch has an await span, and is not counted as a fetch", async () => {
   const { observer, record, collector, write } = await setUp();
-  const answer = Promise.withResolvers<void>();
-  observer.join("users", record, answer.promise);
-  observer.join("users", new GraphqlRequestRecord(undefined), answer.promise);
+  const result = Promise.withResolvers<void>();
+  observer.join("users", record, result.promise);
+  observer.join("users", new GraphqlRequestRecord(undefined), result.promise);
   expect(collector.spans()).toEqual([]);
-  answer.resolve();
-  await answer.promise;
+  result.resolve();
+  await result.promise;
   expect(collector.spans()).toMatchObject([{ name: "await users", attributes: { "tributary.shared": true } }]);
   const text = await write();
   expect(text).toContain('tributary_gateway_subgraph_fetches_shared_total{subgraph="users"} 2');
   expect(text).not.toContain("tributary_gateway_subgraph_fetches_total{");
 });
 
-function saying(code: string | undefined) {
+function errorWith(code: string | undefined) {
   return { extensions: { code } };
 }

@@ -10,7 +10,7 @@ test("every status of a failure of the gateway is exported before the first one"
   expect(expected).toEqual(expect.arrayContaining(failures));
 });
 
-test("what rooms report is counted by what it is about", async () => {
+test("observations are counted with their labels", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   const count = createObservationCounts(metrics);
   const cause = new Error("refused");
@@ -73,7 +73,7 @@ test("what rooms report is counted by what it is about", async () => {
   }
 });
 
-test("the gauge of unknown subgraph variables is of the served supergraph", async () => {
+test("the gauge of unknown subgraph variables is for the supergraph in use", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   const count = createObservationCounts(metrics);
   const valueAfterLoad = async (variables: number, kind: "supergraph-loaded" | "supergraph-refused") => {

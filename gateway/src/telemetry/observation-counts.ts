@@ -3,7 +3,7 @@ import type { Expected, gatewayMetrics } from "@tributary/kit/telemetry/metrics/
 import type { Metrics } from "@tributary/kit/telemetry/metrics/metrics";
 import type { GatewayObservation, GatewayObserver } from "../observations.ts";
 
-/** Counts what rooms report; requests and fetches have observers of their own. */
+/** Metrics from observations. Requests and fetches have their own observers. */
 export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_gateway_replicas_ejected").onScrape((gauge) => {
@@ -16,15 +16,15 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
 }
 
 function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
-  const gone = metrics.counter("tributary_gateway_clients_gone_total");
+  const disconnected = metrics.counter("tributary_gateway_clients_gone_total");
   const cut = metrics.counter("tributary_gateway_answers_cut_total");
   return ({ kind }) => {
-    if (kind === "client-disconnected") gone.add({});
+    if (kind === "client-disconnected") disconnected.add({});
     if (kind === "response-cut") cut.add({});
   };
 }
 
-/** What a plan's observation is counted as. */
+/** The label `result` of observations about plans. */
 const planResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_plans_total, "result">>
 > = {
@@ -69,14 +69,14 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
   };
 }
 
-/** What a supergraph's observation is counted as. */
+/** The label `result` of observations about supergraphs. */
 const loadResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
 > = {
   "supergraph-loaded": "loaded",
   "supergraph-refused": "refused",
   "supergraph-unavailable": "unavailable",
-  // At every look: an alert is about one that stays away, and a count that does not go on says that all is well.
+  // Counted at every poll: the alert fires while the counter grows.
   "supergraph-still-unavailable": "unavailable",
 };
 
@@ -84,7 +84,7 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const loads = metrics.counter("tributary_gateway_supergraph_loads_total");
   const loadedAt = metrics.gauge("tributary_gateway_supergraph_loaded_timestamp_seconds");
   const unknownVariables = metrics.gauge("tributary_gateway_unknown_subgraph_variables");
-  /** Of the supergraph that is being loaded: supergraphs are loaded one at a time. */
+  /** For the supergraph that is being loaded; supergraphs are loaded one at a time. */
   let unknownCount = 0;
   return (observation) => {
     const { kind } = observation;

@@ -13,7 +13,7 @@ function setUp() {
   return { lines, observe: createObservationLog(log as never, createFailureLog(log as never)) };
 }
 
-test("an observation becomes one line with its fields and a sentence", () => {
+test("an observation becomes one line with its fields and a message", () => {
   const { lines, observe } = setUp();
   observe({ kind: "supergraph-loaded", id: "a", subgraphs: ["users"], tookMs: 3 });
   expect(lines).toEqual([
@@ -25,7 +25,7 @@ test("an observation becomes one line with its fields and a sentence", () => {
   ]);
 });
 
-test("a cause is logged whole, as an error", () => {
+test("a cause is logged as an error with its stack", () => {
   const { lines, observe } = setUp();
   const cause = new Error("at db.internal");
   const operation = { operationName: "Feed", documentHash: "4f1a" };
@@ -41,7 +41,7 @@ test("a cause is logged whole, as an error", () => {
   expect(lines[1]).toMatchObject(["error", { err: new Error("thrown text") }, expect.any(String)]);
 });
 
-test("a fetch that fails again for the same reason is no further line", () => {
+test("a fetch that fails again for the same reason is not logged again", () => {
   const { lines, observe } = setUp();
   const about = { requestId: "r", traceId: "t", service: "users", replica: "a", code: "SUBGRAPH_TIMEOUT" } as const;
   for (let i = 0; i < 100; i++) observe({ kind: "subgraph-fetch-failed", ...about, cause: new Error("late") });
@@ -66,7 +66,7 @@ test("responses that do not fit the schema are one line for each subgraph and re
   ]);
 });
 
-test("errors of a subgraph that fails are counted, and those meant for the client are no warning", () => {
+test("errors of a failing subgraph are counted, and errors meant for the client are not warnings", () => {
   const { lines, observe } = setUp();
   const about = { requestId: "r", traceId: "t", service: "users", replica: "a", count: 1, errors: [] } as const;
   for (let i = 0; i < 100; i++) observe({ kind: "subgraph-errors", ...about, code: "SUBGRAPH_UNAVAILABLE" });
@@ -79,7 +79,7 @@ test("errors of a subgraph that fails are counted, and those meant for the clien
   ]);
 });
 
-test("what a library says keeps its level, but its greetings are not news", () => {
+test("a line of a library keeps its level, except info, which becomes debug", () => {
   const { lines, observe } = setUp();
   const library = createLibraryLogger(observe);
   library.info("Gateway successfully loaded schema.");
@@ -89,7 +89,7 @@ test("what a library says keeps its level, but its greetings are not news", () =
   expect(lines[2]?.[1]).toContain("Error: broken");
 });
 
-test("every kind has a level and a sentence", () => {
+test("every kind has a level and a message", () => {
   const { lines, observe } = setUp();
   for (const kind of ["client-disconnected", "request-rejected", "supergraph-refused"] as const)
     observe({ kind } as GatewayObservation);
