@@ -28,7 +28,7 @@ async function serve(config: Config): Promise<void> {
   const { log, observe } = telemetry;
   warnOfMisspeltVariables(log, config.misspeltVariables);
   // Its worker threads load Apollo Gateway while this thread loads Apollo Server.
-  const planner = createPlannerPool({ ...config.planning, observe });
+  const plannerPool = createPlannerPool({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
   const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, watchers: telemetry });

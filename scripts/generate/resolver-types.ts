@@ -58,7 +58,8 @@ function withAlias(reference: string): string {
 function requireTypes({ definitions }: DocumentNode, mappers: Readonly<Record<string, string>>): void {
   const types = new Set(definitions.map((definition) => ("name" in definition ? definition.name?.value : undefined)));
   const unknown = Object.keys(mappers).find((type) => !types.has(type));
-  if (unknown !== undefined) throw new Error(`codegen.json maps ${unknown}, but schema.graphql does not define this type.`);
+  if (unknown !== undefined)
+    throw new Error(`codegen.json maps ${unknown}, but schema.graphql does not define this type.`);
 }
 
 /**

@@ -101,7 +101,10 @@ export interface EntryPoint {
   readonly adminUrl: string;
 }
 
-export async function startEntryPoint(folder: ServiceFolder, addresses: Readonly<Record<string, string>>): Promise<EntryPoint> {
+export async function startEntryPoint(
+  folder: ServiceFolder,
+  addresses: Readonly<Record<string, string>>,
+): Promise<EntryPoint> {
   const [port, adminPort] = [await pickFreePort(), await pickFreePort()];
   const environment = {
     ...addresses,

@@ -114,7 +114,7 @@ function fetch(paths: readonly (readonly string[])[], names: readonly string[] =
 }
 
 /** Every field is read from the object itself; the client's name is the planner key without the prefix a_. */
-const position: Position = {
+const position: ResponsePosition = {
   listDepth: 1,
   layoutOf: () =>
     ({

@@ -144,7 +144,7 @@ function writeWith(
 }
 
 /** Every field is read from the object itself. */
-const position: Position = {
+const position: ResponsePosition = {
   listDepth: 3,
   layoutOf: ({ __typename: typename = "User" }) => ({ typename: String(typename), access: own }) as ObjectLayout,
   toClientPath: (steps) => steps,

@@ -78,8 +78,8 @@ function createWriter(joins: Joins, out: JsonBytes): Writer {
 
 function writeFields(fields: readonly ClientField[], object: Json, writer: Writer): boolean {
   const { depth, path, joins, out } = writer;
-  // Fields of one fetch are mostly adjacent: its joined object is looked up once for them. A slot below 0 is the object itself.
-  let slot = -1;
+  // Fields of one fetch are mostly adjacent: its joined object is looked up once for them. A join index below 0 is the object itself.
+  let joinIndex = -1;
   let holder: Json | undefined = object;
   if (fields.length === 0) out.writeRaw("{");
   for (let i = 0; i < fields.length; i++) {
@@ -115,7 +115,7 @@ function writeFields(fields: readonly ClientField[], object: Json, writer: Write
 /** A field whose value is computed by `access.read`, or that no fetch provides. */
 function writeField({ access, shape }: ClientField, object: Json, writer: Writer): boolean {
   if (access === undefined) return reject("FIELD_NOT_PROVIDED", shape, writer);
-  const holder = access.slot < 0 ? object : writer.joins[access.slot]?.find(object);
+  const holder = access.joinIndex < 0 ? object : writer.joins[access.joinIndex]?.find(object);
   return writeHeld(holder, access.read(object, writer.joins), shape, writer);
 }
 
