@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { publishedFiles } from "../scripts/start/parts.ts";
-import { createChangeHandler } from "../scripts/start/apply-changes.ts";
+import { createChangeHandler } from "../scripts/start/dev-loop/apply-changes.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/composition/generated-files.ts";
 import type { Files } from "./supergraph/repository-fixture.ts";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { composeFromDisk } from "../scripts/start/composition.ts";
+import { composeFromDisk } from "../scripts/start/dev-loop/composition.ts";
 import { runCheck } from "../supergraph/check.ts";
 import { composeRepository } from "../supergraph/compose.ts";
 import { writeGenerated } from "../supergraph/composition/generated-files.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { get } from "node:http";
 import { fileURLToPath } from "node:url";
-import { readLines } from "./lines.ts";
+import { readLines } from "./output/lines.ts";
 import { signalGroup } from "./run-file.ts";
 
 export interface PartProcessOptions {

@@ -2,18 +2,18 @@
 // banner, and run the dev loop until the signal. Then everything is stopped.
 import { join } from "node:path";
 import { ConfigError } from "@tributary/kit/process/env";
-import { renderBanner } from "./banner.ts";
+import { renderBanner } from "./output/banner.ts";
 import { migrateService, prepareDatabases, type Seeding } from "./databases.ts";
 import { databaseUrl, environmentOf } from "./environments.ts";
 import { type StartContext, type StartContextOptions, createStartContext } from "./start-context.ts";
 import { readOptions, type StartOptions, usage } from "./options.ts";
 import { entryOf, isService, type Part, type PartName, parts, urlOf } from "./parts.ts";
 import { type SupervisedPostgres, supervisePostgres } from "./postgres.ts";
-import { watchedFolders } from "./change-plan.ts";
+import { watchedFolders } from "./dev-loop/change-plan.ts";
 import { StartError } from "./start-error.ts";
 import { createSupervisedPart, type SupervisedPart } from "./supervise.ts";
 import { publishCommitted } from "./supergraph.ts";
-import { createDevLoop, type DevLoop } from "./dev-loop.ts";
+import { createDevLoop, type DevLoop } from "./dev-loop/dev-loop.ts";
 
 export interface RunOptions extends StartContextOptions {
   readonly args: readonly string[];

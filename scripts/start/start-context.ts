@@ -4,13 +4,13 @@ import type { Environment } from "@tributary/kit/process/env";
 import { endLocalPostgresLeftover, removeLocalPostgres } from "@tributary/kit/local-postgres/local-postgres";
 import { subgraphs } from "../../supergraph/subgraphs.ts";
 import type { StartOptions } from "./options.ts";
-import { createOutput, type StartOutput } from "./output.ts";
+import { createOutput, type StartOutput } from "./output/output.ts";
 import type { PartContext } from "./environments.ts";
 import { dataFolder, isService, partNames, urlOf } from "./parts.ts";
 import { findTakenPorts, readPorts } from "./ports.ts";
 import { type RunFile, acquireRunFile } from "./run-file.ts";
 import { loadSecrets } from "./secrets.ts";
-import { requireServiceFiles } from "./service-files.ts";
+import { requireServiceFiles } from "./dev-loop/service-files.ts";
 import { StartError } from "./start-error.ts";
 
 export interface StartContextOptions {

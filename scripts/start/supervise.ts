@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "./backoff.ts";
-import { createRetryOutputs, type RetryOutput } from "./repeated-line-filter.ts";
+import { createRetryOutputs, type RetryOutput } from "./output/repeated-line-filter.ts";
 import {
   isReady,
   type PartProcess,

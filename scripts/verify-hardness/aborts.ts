@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { answerJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
-import { withTimeout } from "./gateway-process.ts";
+import { withTimeout } from "./platform/gateway-process.ts";
 import { percentile } from "../processes/open-loop.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
-import type { MonitoredGateway } from "./gateway-process.ts";
+import type { MonitoredGateway } from "./platform/gateway-process.ts";
 import {
   describeFailures,
   describeLatencies,

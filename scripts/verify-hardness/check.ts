@@ -1,4 +1,4 @@
-import type { MonitoredGateway } from "./gateway-process.ts";
+import type { MonitoredGateway } from "./platform/gateway-process.ts";
 import type { ResilienceOptions } from "./options.ts";
 
 export interface ResilienceCheck {

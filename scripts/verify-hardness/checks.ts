@@ -6,7 +6,7 @@ import { generationsCheck } from "./generations.ts";
 import { introspectionCheck } from "./introspection.ts";
 import { memoryCheck } from "./memory.ts";
 import { plannerCheck } from "./planner.ts";
-import { replicasCheck } from "./replicas.ts";
+import { replicasCheck } from "./platform/replicas.ts";
 import { swapsCheck } from "./swaps.ts";
 
 export const checks: readonly ResilienceCheck[] = [

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";
-import { withTimeout } from "./gateway-process.ts";
+import { withTimeout } from "./platform/gateway-process.ts";
 import { describeLoad, type Load, percentile, startLoad } from "../processes/open-loop.ts";
 import { type LoopReport, pauseMsMax } from "./monitor.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
-import { composeWide, describeQueries, publish } from "./supergraphs.ts";
+import { composeWide, describeQueries, publish } from "./platform/supergraphs.ts";
 
 const perSecond = 50;
 const growthMax = 0.1;

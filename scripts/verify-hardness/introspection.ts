@@ -5,7 +5,7 @@ import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import { describeFailures, describeLoad, startLoad } from "../processes/open-loop.ts";
 import type { ResilienceCheck, CheckContext } from "./check.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
-import { composeWide } from "./supergraphs.ts";
+import { composeWide } from "./platform/supergraphs.ts";
 
 const clients = 10;
 const heapMb = 512;

@@ -3,9 +3,9 @@ import { type Library, startLibrary } from "../../gateway/test/helpers/library.t
 import { answerJson } from "../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";
-import { withTimeout } from "./gateway-process.ts";
+import { withTimeout } from "./platform/gateway-process.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
-import { publish } from "./supergraphs.ts";
+import { publish } from "./platform/supergraphs.ts";
 
 const perSecond = 50;
 const sampleMs = 1_000;

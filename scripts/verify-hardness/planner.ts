@@ -3,7 +3,7 @@ import { startLibrary } from "../../gateway/test/helpers/library.ts";
 import { startMaze, writeHeavyOperation } from "../../gateway/test/helpers/maze.ts";
 import { composeSupergraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, CheckContext } from "./check.ts";
-import type { MonitoredGateway } from "./gateway-process.ts";
+import type { MonitoredGateway } from "./platform/gateway-process.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import type { Cores } from "./cores.ts";
-import { startGatewayProcess } from "./gateway-process.ts";
+import { startGatewayProcess } from "./platform/gateway-process.ts";
 import type { ResilienceOptions } from "./options.ts";
 import { type CheckOutcome, reportFinding } from "./report.ts";
 

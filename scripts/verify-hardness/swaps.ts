@@ -1,9 +1,9 @@
 import { startLibrary, startRatings } from "../../gateway/test/helpers/library.ts";
 import { answerJson, composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, StartedGateway } from "./check.ts";
-import { withTimeout } from "./gateway-process.ts";
+import { withTimeout } from "./platform/gateway-process.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
-import { publish } from "./supergraphs.ts";
+import { publish } from "./platform/supergraphs.ts";
 
 const swaps = 20;
 const requestsInFlight = 20;

@@ -53,8 +53,8 @@ export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
     remedy: "Change the values that `errors` points to.",
   },
   OUT_OF_STOCK: {
-    means: "The stock is lower than the requested quantity. Nothing was reserved.",
-    remedy: "`errors` points to each such product. Request a smaller quantity or another product.",
+    means: "Less is available than the requested quantity. Nothing was reserved.",
+    remedy: "`errors` points to each such item. Request a smaller quantity or another item.",
   },
   INVALID_STATE: {
     means: "The current state of the resource does not permit this change.",

@@ -1,8 +1,8 @@
-import type { GraphState } from "../../supergraph/changes/change-places.ts";
-import type { CompositionError } from "../../supergraph/composition/composition-errors.ts";
-import type { SchemaBaseline } from "../../supergraph/composition/schema-baseline.ts";
-import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../supergraph/subgraphs.ts";
-import { type ServiceName, serviceNames } from "./parts.ts";
+import type { GraphState } from "../../../supergraph/changes/change-places.ts";
+import type { CompositionError } from "../../../supergraph/composition/composition-errors.ts";
+import type { SchemaBaseline } from "../../../supergraph/composition/schema-baseline.ts";
+import { readSubgraphs, type Subgraph, type SubgraphSource, subgraphs } from "../../../supergraph/subgraphs.ts";
+import { type ServiceName, serviceNames } from "../parts.ts";
 
 export type Schemas = ReadonlyMap<ServiceName, string>;
 
@@ -16,9 +16,9 @@ export type Composed =
  */
 export async function composeFromDisk(root: string, composed: Schemas | undefined): Promise<Composed> {
   // Loaded when first needed: the modules take half a second to load, and the start itself does not use them.
-  const { composeSubgraphs } = await import("../../supergraph/compose.ts");
-  const { reportCompositionErrors } = await import("../../supergraph/composition/composition-report.ts");
-  const { findSchemaBaseline } = await import("../../supergraph/composition/schema-baseline.ts");
+  const { composeSubgraphs } = await import("../../../supergraph/compose.ts");
+  const { reportCompositionErrors } = await import("../../../supergraph/composition/composition-report.ts");
+  const { findSchemaBaseline } = await import("../../../supergraph/composition/schema-baseline.ts");
   const sources = readSubgraphs(root);
   const schemas = schemasOf(sources);
   const composition = composeSubgraphs(sources);
@@ -38,8 +38,8 @@ export type RoutesContent =
 
 /** Merges the services' REST routes into the text of routes.json. */
 export async function mergeRoutesFromDisk(root: string): Promise<RoutesContent> {
-  const { readRoutes } = await import("../../supergraph/routes/route-sources.ts");
-  const { mergeRoutes, printRoutes } = await import("../../supergraph/routes/routes.ts");
+  const { readRoutes } = await import("../../../supergraph/routes/route-sources.ts");
+  const { mergeRoutes, printRoutes } = await import("../../../supergraph/routes/routes.ts");
   const merged = mergeRoutes(await readRoutes(root, subgraphs));
   return merged.ok
     ? { ok: true, content: printRoutes(merged.routes) }
@@ -56,6 +56,6 @@ function schemasOf(sources: readonly SubgraphSource[]): Schemas {
 }
 
 async function describe(errors: readonly CompositionError[]): Promise<string[]> {
-  const { printCompositionError } = await import("../../supergraph/composition/composition-errors.ts");
+  const { printCompositionError } = await import("../../../supergraph/composition/composition-errors.ts");
   return errors.flatMap((error) => printCompositionError(error).split("\n"));
 }

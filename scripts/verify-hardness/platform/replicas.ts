@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pickFreePort } from "@tributary/kit/process/free-port";
-import { composeSupergraph, startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
-import type { ResilienceCheck, CheckContext } from "./check.ts";
+import { composeSupergraph, startSubgraph } from "../../../gateway/test/helpers/subgraphs.ts";
+import type { ResilienceCheck, CheckContext } from "../check.ts";
 import { withTimeout } from "./gateway-process.ts";
 import { ledgerDefs, shelfDefs } from "./replica-schema.ts";
-import { describeFailures, describeLoad, type LoadReport, startLoad } from "../processes/open-loop.ts";
-import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
+import { describeFailures, describeLoad, type LoadReport, startLoad } from "../../processes/open-loop.ts";
+import { type GraphqlClient, createGraphqlClient } from "../graphql-client.ts";
 
 const readsPerSecond = 100;
 const mutationsPerSecond = 30;

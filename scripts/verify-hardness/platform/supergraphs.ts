@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from "node:fs";
-import { composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
+import { composeSupergraph, type RunningSubgraph } from "../../../gateway/test/helpers/subgraphs.ts";
 
 /** With these additional types the library's supergraph has some 50 KB, like a company's. */
 const typesCount = 140;

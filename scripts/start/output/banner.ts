@@ -1,4 +1,4 @@
-import { type PartName, parts, type Ports, serviceNames, urlOf } from "./parts.ts";
+import { type PartName, parts, type Ports, serviceNames, urlOf } from "../parts.ts";
 
 export interface BannerOptions {
   readonly ports: Ports;

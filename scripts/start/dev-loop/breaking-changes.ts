@@ -1,8 +1,8 @@
 import { setImmediate as nextMacrotask } from "node:timers/promises";
-import type { GraphState } from "../../supergraph/changes/change-places.ts";
-import type { PlatformState } from "../../supergraph/changes/platform-state.ts";
-import type { GitBase } from "../../supergraph/changes/git-base.ts";
-import { subgraphs } from "../../supergraph/subgraphs.ts";
+import type { GraphState } from "../../../supergraph/changes/change-places.ts";
+import type { PlatformState } from "../../../supergraph/changes/platform-state.ts";
+import type { GitBase } from "../../../supergraph/changes/git-base.ts";
+import { subgraphs } from "../../../supergraph/subgraphs.ts";
 
 export interface BreakingChangeOptions {
   readonly root: string;
@@ -23,10 +23,10 @@ export function createBreakingChangeWarner({
   let lastWarningId = "";
 
   async function compare(now: GraphState): Promise<void> {
-    const { findBase } = await import("../../supergraph/changes/git-base.ts");
+    const { findBase } = await import("../../../supergraph/changes/git-base.ts");
     const base = findBase(root);
     if (base === undefined) return;
-    const { readBaseState } = await import("../../supergraph/changes/platform-state.ts");
+    const { readBaseState } = await import("../../../supergraph/changes/platform-state.ts");
     if (cachedBase?.commit !== base.commit) cachedBase = { commit: base.commit, state: readBaseState(base, subgraphs) };
     if (cachedBase.state === undefined) return;
     const { id, lines } = await describeBreakingChanges({ base, before: cachedBase.state.graph, now, root });
@@ -62,10 +62,10 @@ async function describeBreakingChanges({
   now,
   root,
 }: BaseComparison): Promise<{ id: string; lines: string[] }> {
-  const { findSchemaChanges } = await import("../../supergraph/changes/schema-changes.ts");
+  const { findSchemaChanges } = await import("../../../supergraph/changes/schema-changes.ts");
   const { acceptedChangesFile, applyAcceptedChanges, readAcceptedChanges } =
-    await import("../../supergraph/changes/accepted-changes.ts");
-  const { changeId, printChange } = await import("../../supergraph/changes/changes.ts");
+    await import("../../../supergraph/changes/accepted-changes.ts");
+  const { changeId, printChange } = await import("../../../supergraph/changes/changes.ts");
   const entries = readAcceptedChanges(root);
   const today = new Date().toISOString().slice(0, 10);
   const changes = await findSchemaChanges(before, now);

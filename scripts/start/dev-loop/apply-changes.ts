@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBreakingChangeWarner } from "./breaking-changes.ts";
 import { type Composed, composeFromDisk, mergeRoutesFromDisk, readSchemas, type Schemas } from "./composition.ts";
-import { type PartName, publishedFiles, type ServiceName, serviceNames } from "./parts.ts";
+import { type PartName, publishedFiles, type ServiceName, serviceNames } from "../parts.ts";
 import { planChanges, serviceListFile } from "./change-plan.ts";
 import { createRestarter, type RestarterOptions } from "./restarter.ts";
-import { publish, hasBreakingChanges } from "./supergraph.ts";
+import { publish, hasBreakingChanges } from "../supergraph.ts";
 
 export interface ChangeHandlerOptions extends RestarterOptions {
   readonly root: string;

@@ -2,7 +2,7 @@
 // loses the record.
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
+import { startSubgraph } from "../../../gateway/test/helpers/subgraphs.ts";
 import { ledgerDefs } from "./replica-schema.ts";
 
 const { PORT = "0", LEDGER_FILE = "" } = process.env;

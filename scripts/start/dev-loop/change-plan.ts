@@ -1,6 +1,6 @@
 // Step 1 of the dev loop: decides what saved files require.
 import { sep } from "node:path";
-import { isService, type PartName, parts, type ServiceName } from "./parts.ts";
+import { isService, type PartName, parts, type ServiceName } from "../parts.ts";
 
 /** What the dev loop does after files were saved. */
 export interface ChangePlan {

@@ -1,8 +1,8 @@
 import { parse } from "graphql";
 import { expect, test } from "vitest";
 import { renderBanner, sampleQuery } from "./banner.ts";
-import { partNames } from "./parts.ts";
-import { readPorts } from "./ports.ts";
+import { partNames } from "../parts.ts";
+import { readPorts } from "../ports.ts";
 
 const defaults = { ports: readPorts({}), running: partNames, notReady: [], tookMs: 3_210, hasPostgres: true } as const;
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Subgraph } from "../../supergraph/subgraphs.ts";
-import { StartError } from "./start-error.ts";
+import type { Subgraph } from "../../../supergraph/subgraphs.ts";
+import { StartError } from "../start-error.ts";
 
 /** The files in each service's folder that the start, composition and npm need. */
 const requiredFiles = [

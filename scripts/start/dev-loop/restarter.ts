@@ -1,5 +1,5 @@
-import type { PartName } from "./parts.ts";
-import type { SupervisedPart } from "./supervise.ts";
+import type { PartName } from "../parts.ts";
+import type { SupervisedPart } from "../supervise.ts";
 
 export interface RestarterOptions {
   readonly parts: ReadonlyMap<PartName, SupervisedPart>;

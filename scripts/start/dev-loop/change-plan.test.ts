@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { partNames } from "./parts.ts";
+import { partNames } from "../parts.ts";
 import { planChanges } from "./change-plan.ts";
 
 test.each([
