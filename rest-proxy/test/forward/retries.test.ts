@@ -34,7 +34,8 @@ describe.each(transports)("%s", (transport) => {
       return outcomeOf(client[transport](read));
     });
     expect(outcomes.filter(isNot("200 ok"))).toEqual([]);
-    expect(seen.filter(({ kind }) => kind === "replica-ejected")).toHaveLength(1);
+    const ejected = seen.filter((observed) => observed.kind === "replica-ejected");
+    expect(ejected.filter(({ replica }) => replica === `${doomed.url}/`)).toHaveLength(1);
     expect(requestsOf([doomed, other])).toBeLessThan(2_000 * 1.2);
   });
 
