@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-/** Client JSON that is not accepted. The message is the rest of a sentence, "The body …", and quotes nothing of the text. */
+/** Client JSON that is rejected. The message completes the sentence "The body …", and does not quote the text. */
 export class JsonError extends SyntaxError {
   override readonly name = "JsonError";
 }

@@ -5,10 +5,10 @@ import type { RouteDeclaration } from "../rest/routes.ts";
 /** Parameters by name. The metadata of each schema contains its description. */
 export type Fields = Readonly<Record<string, z.ZodType>>;
 
-/** Headers that answers say beyond those that every answer has. */
+/** Response headers in addition to those of every response. */
 export type HeaderName = "ETag" | "Last-Modified" | "Link" | "Location" | "Idempotency-Replayed";
 
-/** Where an answer leads: another operation, with its parameters as runtime expressions (OpenAPI 3.1, "Link Object"). */
+/** A link from a response to another operation, with its parameters as runtime expressions (OpenAPI 3.1, "Link Object"). */
 export interface DocumentedLink {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -53,8 +53,8 @@ export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
     remedy: "Change the values that `errors` points to.",
   },
   OUT_OF_STOCK: {
-    means: "Less is available than the requested quantity. Nothing was reserved.",
-    remedy: "`errors` points to each such item. Request a smaller quantity or another item.",
+    means: "Fewer units are available than requested. Nothing was changed.",
+    remedy: "`errors` points to each value that is too high. Request fewer units, or others.",
   },
   INVALID_STATE: {
     means: "The current state of the resource does not permit this change.",

@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each([null, [], {}, { routes: [] }, { routes: {} }, "routes"])("%j is not a valid table", (value) => {
-  expect(() => readRoutes(value)).toThrow("The configuration cannot be used");
+  expect(() => readRoutes(value)).toThrow("The configuration is invalid");
 });
 
 function write(text: string): string {

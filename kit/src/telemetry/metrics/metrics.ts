@@ -46,7 +46,7 @@ export interface MissingZeros {
 
 /** The metrics of one process, by the names of its declarations. Get them once and keep them. */
 export interface Metrics<D extends MetricDeclarations> {
-  /** False: nothing is counted, and what is only worked out to be counted need not be. */
+  /** False: nothing is counted. Callers can skip the computation of values. */
   readonly isOn: boolean;
   counter<N extends NamesOf<D, "counter">>(name: N): Counter<D[N]["labels"][number]>;
   gauge<N extends NamesOf<D, "gauge">>(name: N): Gauge<D[N]["labels"][number]>;
