@@ -13,7 +13,7 @@ const entries = lines
 /** Folders that are never committed. */
 const uncommitted = new Set([".git", ".data", "node_modules", "coverage"]);
 
-test("every top folder has an owner of its own", () => {
+test("every top-level folder has an explicit owner", () => {
   const folders = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !uncommitted.has(entry.name) && entry.name !== "services")
     .map(({ name }) => name);
@@ -21,7 +21,7 @@ test("every top folder has an owner of its own", () => {
   expect(folders.filter((folder) => !ownersOf(`${folder}/any`).explicit)).toEqual([]);
 });
 
-test("the platform team owns what every team stands on", () => {
+test("the platform team owns the shared folders and all files without an explicit owner", () => {
   for (const folder of ["kit", "gateway", "rest-proxy", "supergraph", "infra", "scripts"]) {
     expect(ownersOf(`${folder}/src/any.ts`).owners).toEqual([platformTeam]);
   }
@@ -39,12 +39,12 @@ test.each(readdirSync(`${root}services`))("the schema of %s needs its team and t
   expect(ownersOf(`services/${name}/schema.graphql`)).toEqual({ owners, explicit: true });
 });
 
-test("no line is about what does not exist", () => {
-  const gone = entries.filter(({ pattern }) => pattern !== "*" && !existsSync(`${root}${pattern.slice(1)}`));
-  expect(gone.map(({ pattern }) => pattern)).toEqual([]);
+test("every line matches an existing path", () => {
+  const missing = entries.filter(({ pattern }) => pattern !== "*" && !existsSync(`${root}${pattern.slice(1)}`));
+  expect(missing.map(({ pattern }) => pattern)).toEqual([]);
 });
 
-/** The owners of a path: those of the last line that matches, as GitHub reads it. `explicit` unless that line is "*". */
+/** The owners of a path. The last matching line wins, as on GitHub; `explicit` is false if that line is "*". */
 function ownersOf(path: string): { readonly owners: readonly string[]; readonly explicit: boolean } {
   const match = entries.findLast(({ pattern }) => {
     if (pattern === "*") return true;

@@ -14,9 +14,9 @@ beforeEach(() => {
   mount("postgres", "users");
 });
 
-// The script is for the GNU tools of its image.
+// The script needs the GNU tools of its image.
 test.runIf(process.platform === "linux")(
-  "a service that is mounted later gets its secrets, the others keep theirs",
+  "a service that is added later gets secrets, and the existing secrets do not change",
   () => {
     runScript();
     const before = readSecrets();
@@ -31,22 +31,25 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test.runIf(process.platform === "linux")("a chosen secret replaces a random one, but for the superuser's", () => {
-  mount("billing-core");
-  runScript();
-  const before = readSecrets();
-  runScript({ USERS_PASSWORD: "u", BILLING_CORE_PASSWORD: "b", POSTGRES_PASSWORD: "p" });
-  expect(readSecrets()).toEqual({ ...before, "users/password": "u", "billing-core/password": "b" });
-});
+test.runIf(process.platform === "linux")(
+  "a variable replaces a service's random secret, but not the superuser's",
+  () => {
+    mount("billing-core");
+    runScript();
+    const before = readSecrets();
+    runScript({ USERS_PASSWORD: "u", BILLING_CORE_PASSWORD: "b", POSTGRES_PASSWORD: "p" });
+    expect(readSecrets()).toEqual({ ...before, "users/password": "u", "billing-core/password": "b" });
+  },
+);
 
 function mount(...names: readonly string[]): void {
   for (const name of names) mkdirSync(join(folder, name));
 }
 
-/** As in the container, where the volumes are mounted in /secrets. */
+/** Runs the script on the temporary folder; in its container the volumes are mounted in /secrets. */
 function runScript(variables: Readonly<Record<string, string>> = {}): void {
-  const here = script.replaceAll("/secrets/", `${folder}/`);
-  execFileSync("bash", ["--norc", "-c", here], {
+  const localScript = script.replaceAll("/secrets/", `${folder}/`);
+  execFileSync("bash", ["--norc", "-c", localScript], {
     env: { PATH: process.env["PATH"], ...variables },
     stdio: ["ignore", "ignore", "inherit"],
   });

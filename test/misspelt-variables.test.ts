@@ -13,7 +13,7 @@ test.each([
   await vi.waitFor(() => expect(warnings()).toContain("did you mean DRAIN_DELAY_MS?"), 20_000);
 });
 
-test("no process warns of a variable that another one of ours reads", () => {
+test("no process warns of a variable that another Tributary process reads", () => {
   const processes = [...units, issuer];
   const all = processes.flatMap(({ readConfig }) => describeEnvironment(readConfig).map(({ name }) => name));
   const environment: Environment = { ...Object.fromEntries(all.map((name) => [name, name])), PORT: "0" };

@@ -27,7 +27,7 @@ afterEach(async () => {
 afterAll(() => removeClone(clone));
 
 test(
-  "a fifth service is added to an existing data folder, which keeps every secret and every row",
+  "a fifth service is added to an existing data folder without changing a secret or a row",
   { timeout: 120_000 },
   async () => {
     const before = await start("users");

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** One true sentence about the platform in a browser. Checks of one file run in their order, on one page. */
+/** One browser test; its name is a true sentence. The checks of a file run in order, on one page. */
 export interface Check {
   readonly name: string;
   run(browsing: Browsing): Promise<void>;
@@ -10,8 +10,8 @@ export interface Browsing {
   readonly page: Page;
   /** The gateway's address, without a path. */
   readonly url: string;
-  /** Addresses of other machines that the page asked for. */
+  /** URLs on other hosts that the page requested. */
   readonly outsideRequests: readonly string[];
-  /** What the browser complained about: errors in the console, uncaught ones, refusals by the Content-Security-Policy. */
+  /** Errors that the browser reported: console errors, uncaught exceptions, Content-Security-Policy violations. */
   readonly complaints: readonly string[];
 }

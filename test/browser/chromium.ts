@@ -1,24 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** Where Chromium is, or why there is none. */
+/** The path of Chromium, or the reason why it is missing. */
 export type Chromium = { readonly path: string } | { readonly missing: string };
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const installTimeoutMs = 300_000;
 
 /**
- * Finds Chromium, or installs Debian's where that can be done: as root, with apt-get.
- * @param chosen a path that goes before the usual places.
+ * Finds Chromium, or installs it with apt-get if the process runs as root.
+ * @param chosen a path that replaces the default ones
  */
-export function findOrInstallChromium(chosen: string | undefined, say: (line: string) => void): Chromium {
-  const found = findChromium(chosen);
-  if (found !== undefined) return { path: found };
-  if (chosen !== undefined) return { missing: `there is nothing at CHROMIUM_PATH=${chosen}` };
-  if (!existsSync("/usr/bin/apt-get"))
-    return { missing: "Chromium is not installed, and there is no apt-get to install it with" };
+export function findOrInstallChromium(chosen: string | undefined, report: (line: string) => void): Chromium {
+  const path = findChromium(chosen);
+  if (path !== undefined) return { path };
+  if (chosen !== undefined) return { missing: `CHROMIUM_PATH=${chosen} does not exist` };
+  if (!existsSync("/usr/bin/apt-get")) return { missing: "Chromium is not installed, and apt-get is not available" };
   if (process.getuid?.() !== 0) return { missing: "Chromium is not installed; as root: apt-get install chromium" };
-  say("Chromium is not installed: installing Debian's …");
+  report("Chromium is not installed: installing it with apt-get …");
   const problem = install();
   const installed = findChromium(undefined);
   return installed === undefined ? { missing: `Chromium could not be installed: ${problem}` } : { path: installed };
@@ -29,9 +28,9 @@ function findChromium(chosen: string | undefined): string | undefined {
 }
 
 function install(): string {
-  apt(["update"]); // Where this fails the lists may still be good enough.
+  apt(["update"]); // If this fails, the existing package lists may suffice.
   const { status, stderr, error } = apt(["install", "-y", "--no-install-recommends", "chromium", "fonts-dejavu-core"]);
-  return error?.message ?? (status === 0 ? "apt-get installed it, but not where it is looked for" : lastLine(stderr));
+  return error?.message ?? (status === 0 ? "apt-get installed it at an unexpected path" : lastLine(stderr));
 }
 
 function apt(args: readonly string[]) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Page, Response } from "playwright-core";
 import type { Check } from "./check.ts";
 
-interface Answer {
+interface Result {
   readonly data: { readonly user: User };
   readonly errors?: readonly {
     readonly path: readonly (string | number)[];
@@ -40,7 +40,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "the play button brings data from all four services onto the screen",
+    name: "the play button displays data from all four services",
     async run({ page }) {
       const { data, errors } = await play(page);
       assert.deepEqual(describeErrors(errors), []);
@@ -49,7 +49,7 @@ export const checks: readonly Check[] = [
       const lines = (data.user.orders ?? []).flatMap((order) => order.lines);
       assert.ok(lines.some(({ product }) => product.title && product.post?.title));
       assert.match(data.user.orders?.[0]?.total.display ?? "", /\d/);
-      await shownAnswer(page, data.user.name);
+      await waitForResult(page, data.user.name);
     },
   },
   {
@@ -61,11 +61,11 @@ export const checks: readonly Check[] = [
       assert.equal(data.user.orders, null);
       assert.ok(data.user.posts.length > 0);
       assert.deepEqual(describeErrors(errors), ["user.email UNAUTHENTICATED", "user.orders UNAUTHENTICATED"]);
-      await shownAnswer(page, '"errors"');
+      await waitForResult(page, '"errors"');
     },
   },
   {
-    name: "the choice of the caller outlives a reload",
+    name: "the chosen caller is kept after a reload",
     async run({ page }) {
       await page.reload();
       await page.locator(".graphiql-query-editor", { hasText: "query AcrossFourServices" }).waitFor();
@@ -73,7 +73,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "a token in the header editor goes before the chosen caller",
+    name: "a token in the header editor overrides the chosen caller",
     async run({ page, url }) {
       await page.getByRole("button", { name: "Headers" }).click();
       await page.locator(".graphiql-editor-tool .monaco-editor:visible").click();
@@ -93,7 +93,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "a new tab is empty, and prettify formats what is typed there",
+    name: "a new tab is empty, and prettify formats its query",
     async run({ page }) {
       await page.getByRole("button", { name: "New tab" }).click();
       const editor = page.locator(".graphiql-query-editor");
@@ -104,7 +104,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: "no request left this machine, and the browser complained about nothing",
+    name: "no request went to another host, and the browser reported no errors",
     async run({ outsideRequests, complaints }) {
       assert.deepEqual(outsideRequests, []);
       assert.deepEqual(complaints, []);
@@ -112,15 +112,15 @@ export const checks: readonly Check[] = [
   },
 ];
 
-async function play(page: Page): Promise<Answer> {
-  const answered = page.waitForResponse((response) => isFirstTab(response));
+async function play(page: Page): Promise<Result> {
+  const pendingResponse = page.waitForResponse((response) => isFirstTab(response));
   await page.getByRole("button", { name: /Execute query/ }).click();
-  const response = await answered;
+  const response = await pendingResponse;
   assert.equal(response.status(), 200);
-  return (await response.json()) as Answer;
+  return (await response.json()) as Result;
 }
 
-function describeErrors(errors: Answer["errors"] = []): readonly string[] {
+function describeErrors(errors: Result["errors"] = []): readonly string[] {
   return errors.map(({ path, extensions }) => `${path.join(".")} ${extensions.code}`).toSorted();
 }
 
@@ -130,11 +130,11 @@ function isFirstTab(response: Response): boolean {
 
 async function fetchToken(url: string, user: string): Promise<string> {
   const config = (await (await fetch(`${url}/graphiql/config.json`)).json()) as { readonly issuer: string };
-  const answer = await fetch(`${config.issuer}/token`, { method: "POST", body: new URLSearchParams({ user }) });
-  const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+  const response = await fetch(`${config.issuer}/token`, { method: "POST", body: new URLSearchParams({ user }) });
+  const { access_token: token } = (await response.json()) as { readonly access_token: string };
   return token;
 }
 
-async function shownAnswer(page: Page, text: string): Promise<void> {
+async function waitForResult(page: Page, text: string): Promise<void> {
   await page.locator(".graphiql-response .view-lines", { hasText: text }).waitFor();
 }

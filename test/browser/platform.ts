@@ -25,22 +25,22 @@ const partVariables = [
 ];
 const readyTimeoutMs = 90_000;
 const pollMs = 200;
-const outputCharsKept = 8_000;
+const outputCharsMax = 8_000;
 
 /**
- * `npm start` with data and ports of its own, on fresh data.
- * @throws Error with what it said last when it is not ready in time.
+ * Runs `npm start` with free ports and an empty data folder.
+ * @throws Error with the last output if the platform is not ready in time
  */
 export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Platform> {
   const dataDir = mkdtempSync(join(tmpdir(), "tributary-browser-"));
-  chmodSync(dataDir, 0o755); // PostgreSQL runs as another user where we are root, and has to pass through.
+  chmodSync(dataDir, 0o755); // If this process is root, PostgreSQL runs as another user and needs access.
   const ports = await pickPorts([...partVariables, "POSTGRES_PORT"]);
   const child = spawn(process.execPath, [join(root, "scripts/start.ts")], {
     cwd: root,
     env: { ...environment, ...ports, DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const lastWords = keepOutput(child);
+  const readOutput = collectOutput(child);
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill("SIGTERM");
@@ -48,7 +48,7 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
     }
     rmSync(dataDir, { recursive: true, force: true });
   };
-  endWithUs(stop);
+  stopOnSignals(stop);
   try {
     await waitUntilReady(
       child,
@@ -56,13 +56,13 @@ export async function startPlatform(environment: NodeJS.ProcessEnv): Promise<Pla
     );
   } catch (error) {
     await stop();
-    throw new Error(`The platform did not come up. It said:\n${lastWords()}`, { cause: error });
+    throw new Error(`The platform did not become ready. Its output:\n${readOutput()}`, { cause: error });
   }
   return { url: `http://127.0.0.1:${ports["GATEWAY_PORT"]}`, stop };
 }
 
-/** What ends us does not reach the platform by itself. */
-function endWithUs(stop: () => Promise<void>): void {
+/** Signals to this process do not reach the platform's processes. */
+function stopOnSignals(stop: () => Promise<void>): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => void stop().finally(() => process.exit(1)));
 }
@@ -78,7 +78,7 @@ async function waitUntilReady(child: ChildProcess, urls: readonly string[]): Pro
   const deadline = performance.now() + readyTimeoutMs;
   for (const url of urls) {
     while (!(await isReady(url))) {
-      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
+      if (child.exitCode !== null) throw new Error(`It exited with ${child.exitCode}.`);
       if (performance.now() > deadline) throw new Error(`${url} was not ready after ${readyTimeoutMs} ms.`);
       await wait(pollMs);
     }
@@ -95,10 +95,10 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-function keepOutput(child: ChildProcess): () => string {
-  let kept = "";
-  const keep = (text: string) => (kept = (kept + text).slice(-outputCharsKept));
-  child.stdout?.setEncoding("utf8").on("data", keep);
-  child.stderr?.setEncoding("utf8").on("data", keep);
-  return () => kept;
+function collectOutput(child: ChildProcess): () => string {
+  let output = "";
+  const append = (text: string) => (output = (output + text).slice(-outputCharsMax));
+  child.stdout?.setEncoding("utf8").on("data", append);
+  child.stderr?.setEncoding("utf8").on("data", append);
+  return () => output;
 }

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-test("one query is answered with data of all four services", async () => {
-  const { status, body } = await platform.ask(acrossAll, { token: ada });
+test("one query returns data of all four services", async () => {
+  const { status, body } = await platform.graphql(acrossAll, { token: ada });
   expect(status).toBe(200);
   expect(body.errors).toBeUndefined();
   const { user } = body.data;
@@ -25,8 +25,8 @@ test("one query is answered with data of all four services", async () => {
   expect(user.orders[0].lines[0].product.post.title).toEqual(expect.any(String));
 });
 
-test("without a token what is private is null with entries, and the rest is there", async () => {
-  const { status, body } = await platform.ask(acrossAll);
+test("without a token private fields are null with an error each, and the other fields are complete", async () => {
+  const { status, body } = await platform.graphql(acrossAll);
   expect(status).toBe(200);
   expect(body.data.user).toMatchObject({ name: "Ada Lovelace", email: null, orders: null });
   expect(body.data.user.posts).toHaveLength(20);
@@ -41,32 +41,32 @@ test("without a token what is private is null with entries, and the rest is ther
 test("twenty users with posts, comments and authors cost at most eight statements", async () => {
   const query = `{ users(first: 20) { nodes { name posts(first: 10) { title author { name } commentCount comments(first: 10) { body author { name } } } } } }`;
   takeStatements();
-  const { body } = await platform.ask(query);
+  const { body } = await platform.graphql(query);
   expect(body.errors).toBeUndefined();
   expect(body.data.users.nodes).toHaveLength(20);
   expect(takeStatements().length).toBeLessThanOrEqual(8);
 });
 
-test("the graph describes itself", async () => {
-  const { body } = await platform.ask(
+test("introspection returns the schema", async () => {
+  const { body } = await platform.graphql(
     `{ __schema { queryType { name } } __type(name: "Post") { fields(includeDeprecated: true) { name isDeprecated } } }`,
   );
   expect(body.data.__schema.queryType.name).toBe("Query");
   expect(body.data.__type.fields).toContainEqual({ name: "body", isDeprecated: true });
 });
 
-test("a query that does not validate is 200 with errors, and nothing ran", async () => {
+test("an invalid query gets 200 with errors, and no statement is executed", async () => {
   takeStatements();
-  const { status, body } = await platform.ask("{ user(id: 1) { nothing } }");
+  const { status, body } = await platform.graphql("{ user(id: 1) { nothing } }");
   expect([status, body.data, body.errors[0].extensions.code]).toEqual([200, undefined, "GRAPHQL_VALIDATION_FAILED"]);
   expect(takeStatements()).toEqual([]);
 });
 
-test("an operation that the document does not have is the client's mistake", async () => {
-  const { status, body } = await platform.ask("query A { me { id } }", { operationName: "B" });
+test("an unknown operationName is a request error", async () => {
+  const { status, body } = await platform.graphql("query A { me { id } }", { operationName: "B" });
   expect([status, body.errors.length]).toEqual([200, 1]);
   const strict = { accept: "application/graphql-response+json" };
-  expect((await platform.ask("query A { me { id } }", { operationName: "B", headers: strict })).status).toBe(400);
+  expect((await platform.graphql("query A { me { id } }", { operationName: "B", headers: strict })).status).toBe(400);
 });
 
 test("a path without a version gets version 2, the current one", async () => {
@@ -92,7 +92,7 @@ test("version 1 responds under its own path", async () => {
   expect((await platform.rest("GET", "/v1/posts/999999/comments")).body).toEqual([]);
 });
 
-test("pages are followed through the proxy", async () => {
+test("the Link header of a page leads to the next page through the proxy", async () => {
   const first = await platform.rest("GET", "/v1/posts?limit=2");
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
   const second = await platform.rest("GET", next);
@@ -100,16 +100,16 @@ test("pages are followed through the proxy", async () => {
   expect(Number(second.body[0].id)).toBeLessThan(Number(first.body[1].id));
 });
 
-test("an order is placed once for one key, through both doors", async () => {
+test("an idempotency key places one order, through REST and GraphQL", async () => {
   const body = { lines: [{ sku: "PRINT-0001", qty: 2 }] };
   const headers = { "idempotency-key": "journey-1" };
   const placed = await platform.rest("POST", "/v1/orders", { token: ada, body, headers });
   expect([placed.status, placed.headers.get("location")]).toEqual([201, `/v1/orders/${placed.body.id}`]);
-  const again = await platform.rest("POST", "/v1/orders", { token: ada, body, headers });
-  expect([again.status, again.text]).toEqual([201, placed.text]);
+  const repeated = await platform.rest("POST", "/v1/orders", { token: ada, body, headers });
+  expect([repeated.status, repeated.text]).toEqual([201, placed.text]);
   const place = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { order { id total { display } } } }`;
   const input = { lines: [{ sku: "PRINT-0001", quantity: 2 }], idempotencyKey: "journey-1" };
-  const graph = await platform.ask(place, { token: ada, variables: { input } });
+  const graph = await platform.graphql(place, { token: ada, variables: { input } });
   expect(graph.body.data.placeOrder.order.id).toBe(placed.body.id);
   const other = { lines: [{ sku: "PRINT-0001", qty: 3 }] };
   expect((await platform.rest("POST", "/v1/orders", { token: ada, body: other, headers })).status).toBe(422);
@@ -119,10 +119,10 @@ test("an order is placed once for one key, through both doors", async () => {
   ).toBe(404);
 });
 
-test("each refusal has its status, as a problem", async () => {
+test("each rejected request gets its status and a problem document", async () => {
   const body = { lines: [{ sku: "PRINT-0001", qty: 1 }] };
   const post = (o: object) => platform.rest("POST", "/v1/orders", o);
-  const refusals = {
+  const responses = {
     401: await post({ body }),
     403: await post({ body, token: await platform.tokenOf("1", []) }),
     404: await platform.rest("GET", "/v1/orders/none", { token: ada }),
@@ -139,22 +139,28 @@ test("each refusal has its status, as a problem", async () => {
     }),
     400: await post({ body: "{ broken", token: ada }),
   };
-  for (const [status, answer] of Object.entries(refusals)) {
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([Number(status), "application/problem+json"]);
-    expect(answer.body).toMatchObject({ status: Number(status), type: expect.stringMatching(/^\/problems\/[a-z-]+$/) });
+  for (const [status, response] of Object.entries(responses)) {
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      Number(status),
+      "application/problem+json",
+    ]);
+    expect(response.body).toMatchObject({
+      status: Number(status),
+      type: expect.stringMatching(/^\/problems\/[a-z-]+$/),
+    });
   }
-  expect(refusals[422].body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+  expect(responses[422].body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
     "#/lines/0/qty",
     "#/lines/1/price",
   ]);
-  expect(refusals[405].headers.get("allow")).toContain("GET");
+  expect(responses[405].headers.get("allow")).toContain("GET");
 });
 
-const losses: readonly (readonly [
+const outages: readonly (readonly [
   service: ServiceName,
   query: string,
-  lost: readonly string[],
-  kept: string,
+  failedPath: readonly string[],
+  completeField: string,
   route: string,
 ])[] = [
   [
@@ -169,30 +175,30 @@ const losses: readonly (readonly [
   ["orders", `{ user(id: 1) { name orders { id } } }`, ["user", "orders"], "user", "/v1/products?limit=3"],
 ];
 
-test.each(losses)(
-  "without %s the others' fields and copies of its resources still come, and when it is back all is well",
-  async (service, query, lost, kept, route) => {
-    const whole = await platform.ask(query, { token: ada });
-    expect(whole.body.errors).toBeUndefined();
-    const copied = await platform.rest("GET", `${route}0`);
+test.each(outages)(
+  "while %s is down, other fields and its cached resources are returned, and afterwards everything is complete",
+  async (service, query, failedPath, completeField, route) => {
+    const complete = await platform.graphql(query, { token: ada });
+    expect(complete.body.errors).toBeUndefined();
+    const stored = await platform.rest("GET", `${route}0`);
 
     await platform.services[service].goDown();
-    const partial = await platform.ask(query, { token: ada });
+    const partial = await platform.graphql(query, { token: ada });
     expect(partial.status).toBe(200);
-    expect(partial.body.data[kept]).not.toBeNull();
-    const error = partial.body.errors.find(({ path }: { path: string[] }) => path.join() === lost.join());
-    expect(error).toMatchObject({ path: lost, extensions: { service, code: expect.any(String) } });
+    expect(partial.body.data[completeField]).not.toBeNull();
+    const error = partial.body.errors.find(({ path }: { path: string[] }) => path.join() === failedPath.join());
+    expect(error).toMatchObject({ path: failedPath, extensions: { service, code: expect.any(String) } });
     expect(JSON.stringify(partial.body)).not.toMatch(/127\.0\.0\.1|ECONN/);
     const problem = await platform.rest("GET", route);
     expect([problem.status, problem.headers.get("content-type")]).toEqual([502, "application/problem+json"]);
     expect(problem.headers.get("retry-after")).toMatch(/^\d+$/);
     expect(problem.text).not.toMatch(/127\.0\.0\.1|ECONN/);
-    // What was asked before is answered from its copy, for as long as the team said that it may be.
-    const copy = await platform.rest("GET", `${route}0`);
-    expect([copy.status, copy.body]).toEqual([200, copied.body]);
+    // The cached response is served stale within its stale-if-error time.
+    const stale = await platform.rest("GET", `${route}0`);
+    expect([stale.status, stale.body]).toEqual([200, stored.body]);
 
     await platform.services[service].comeUp();
-    expect((await platform.ask(query, { token: ada })).body).toEqual(whole.body);
+    expect((await platform.graphql(query, { token: ada })).body).toEqual(complete.body);
     expect((await platform.rest("GET", route)).status).toBe(200);
   },
 );

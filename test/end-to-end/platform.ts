@@ -5,8 +5,8 @@ import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts"
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
 import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
-import { watchGateway, watchProxy } from "./watchers.ts";
-import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
+import { observeGateway, observeProxy } from "./observers.ts";
+import type { ProxyObservers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
 import { loadDocuments } from "../../rest-proxy/src/documents/load.ts";
 import { createRouteTable } from "../../rest-proxy/src/route/route-table.ts";
@@ -29,18 +29,18 @@ const apps: Readonly<Record<ServiceName, (parts: ServiceParts) => Promise<Servic
   orders: createOrders,
 };
 
-const usual = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
+const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Platform {
   readonly issuer: TestIssuer;
   readonly services: Readonly<Record<ServiceName, TestService>>;
   readonly gatewayUrl: string;
   readonly proxyUrl: string;
-  /** One operation through the gateway. */
-  ask(query: string, o?: AskOptions & { readonly token?: string }): Promise<GraphqlAnswer>;
-  /** One request through the REST proxy. */
-  rest(method: string, path: string, o?: RestOptions): Promise<RestAnswer>;
-  /** A token of that user with the usual scopes, or those given. */
+  /** Sends one operation to the gateway. */
+  graphql(query: string, o?: AskOptions & { readonly token?: string }): Promise<GraphqlAnswer>;
+  /** Sends one request to the REST proxy. */
+  rest(method: string, path: string, o?: RestOptions): Promise<RestResponse>;
+  /** A token of the user with the given scopes, or the default ones. */
   tokenOf(userId: string, scopes?: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -51,18 +51,18 @@ interface RestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface RestAnswer {
+interface RestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read bodies of every shape
   readonly body: any;
 }
 
 /**
- * The whole platform in this process, over seeded databases of its own and the committed supergraph: real servers on free ports.
- * @param collector gets all spans; without one telemetry is off.
- * @param postgresUrls of services whose database is in a cluster of its own.
+ * Starts the whole platform in this process: servers on free ports, seeded databases and the committed supergraph.
+ * @param collector receives all spans; without it, telemetry is off
+ * @param postgresUrls database clusters of single services; the others use `postgresUrl`
  */
 export async function startPlatform(
   postgresUrl: string,
@@ -73,9 +73,9 @@ export async function startPlatform(
   const started = await Promise.all(
     Object.entries(apps).map(async ([name, createApp]) => {
       const migrations = new URL(`../../services/${name}/migrations`, import.meta.url);
-      const observed = collector && (await createTestTelemetry(name, collector));
+      const telemetry = collector && (await createTestTelemetry(name, collector));
       const clusterUrl = postgresUrls[name as ServiceName] ?? postgresUrl;
-      return [name, await startTestService(clusterUrl, migrations, createApp, issuer, observed)] as const;
+      return [name, await startTestService(clusterUrl, migrations, createApp, issuer, telemetry)] as const;
     }),
   );
   const services = Object.fromEntries(started) as Record<ServiceName, TestService>;
@@ -86,11 +86,11 @@ export async function startPlatform(
     environment: Object.fromEntries(
       started.map(([name, { url }]) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${url}/graphql`]),
     ),
-    watchers: collector && (await watchGateway(collector)),
+    watchers: collector && (await observeGateway(collector)),
   });
   const proxy = await startProxy(
     Object.fromEntries(started.map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),
-    collector && (await watchProxy(collector)),
+    collector && (await observeProxy(collector)),
   );
 
   return {
@@ -98,9 +98,9 @@ export async function startPlatform(
     services,
     gatewayUrl: gateway.url,
     proxyUrl: proxy.url,
-    ask: (query, { token, ...o } = {}) => gateway.ask(query, { ...o, headers: { ...o.headers, ...bearer(token) } }),
+    graphql: (query, { token, ...o } = {}) => gateway.ask(query, { ...o, headers: { ...o.headers, ...bearer(token) } }),
     rest: (method, path, o) => request(proxy.url, method, path, o),
-    tokenOf: (userId, scopes = usual) => issuer.token(userId, scopes),
+    tokenOf: (userId, scopes = defaultScopes) => issuer.token(userId, scopes),
     async stop() {
       await Promise.all([gateway.drain(), proxy.drain()]);
       await Promise.all(Object.values(services).map((service) => service.stop()));
@@ -109,7 +109,7 @@ export async function startPlatform(
   };
 }
 
-async function startProxy(addresses: Readonly<Record<string, string>>, observers: ProxyWatchers = {}) {
+async function startProxy(addresses: Readonly<Record<string, string>>, observers: ProxyObservers = {}) {
   const routesFile = new URL("../../supergraph/routes.json", import.meta.url).pathname;
   const table = createRouteTable(loadRoutes(routesFile));
   const config = readProxyConfig({ ...addresses, ROUTES_FILE: routesFile, PORT: "0" }, table.services);
@@ -130,7 +130,7 @@ async function startProxy(addresses: Readonly<Record<string, string>>, observers
   });
 }
 
-async function request(url: string, method: string, path: string, o: RestOptions = {}): Promise<RestAnswer> {
+async function request(url: string, method: string, path: string, o: RestOptions = {}): Promise<RestResponse> {
   const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   const response = await fetch(url + path, {
     method,

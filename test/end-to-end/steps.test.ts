@@ -22,7 +22,7 @@ afterAll(async () => {
   await platform.stop();
 });
 
-test("each step of the journey that is walked under load is right on a platform that stands still", async () => {
+test("each step of the load journey passes on an idle platform", async () => {
   for (const [client, step] of stepsOf(token)) {
     for (const number of numbers) {
       expect(step.findProblem(await client.send(step.createRequest(number)), number)).toBeUndefined();
@@ -31,15 +31,15 @@ test("each step of the journey that is walked under load is right on a platform 
   expect(confirmed.size).toBe(2 * numbers.length);
 });
 
-test("each step knows an answer to another question", async () => {
+test("each step rejects the response to another request", async () => {
   for (const [client, step] of stepsOf(token)) {
     expect(step.findProblem(await client.send({ method: "GET", path: "/v1/products" }), 0)).toContain(`${step.name}: `);
   }
 });
 
-test("what a run confirmed is found, what it did not is missed", async () => {
-  const asked = new Set([...confirmed, "never written"]);
-  const audit = await auditComments(clients.rest, "steps", asked);
+test("the audit finds every confirmed comment, and reports a missing one as lost", async () => {
+  const expected = new Set([...confirmed, "never written"]);
+  const audit = await auditComments(clients.rest, "steps", expected);
   expect(audit).toEqual({ stored: 2 * numbers.length, lost: ["never written"], duplicated: [] });
 });
 

@@ -7,11 +7,11 @@ import type { IJob } from "kubernetes-models/batch/v1";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
 import type { IConfigMap, IContainer, INamespace, IPodTemplateSpec, IService } from "kubernetes-models/v1";
-import { kubernetes, parts } from "./folders.ts";
+import { kubernetes, overlayFolders } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
 import { hasLabels, type JsonObject } from "./manifest.ts";
 
-/** The kinds that the tests look at, with the types that the schemas were checked for. */
+/** The kinds that the tests read; another test validates the manifests against the schemas of these types. */
 interface Kinds {
   readonly ConfigMap: IConfigMap;
   readonly Deployment: IDeployment;
@@ -23,38 +23,38 @@ interface Kinds {
   readonly NetworkPolicy: INetworkPolicy;
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Service: IService;
-  /** CloudNativePG's. */
+  /** CloudNativePG's database cluster. */
   readonly Cluster: { readonly metadata: { readonly name: string }; readonly spec: JsonObject };
   readonly ServiceAccount: JsonObject;
   readonly Secret: JsonObject;
 }
 
-/** All that an overlay applies, its Jobs too. */
+/** All objects of an overlay, including its Jobs. */
 export interface Cluster {
   all<K extends keyof Kinds>(kind: K): readonly Kinds[K][];
-  /** @throws Error when there is none. */
+  /** @throws Error if it does not exist. */
   get<K extends keyof Kinds>(kind: K, name: string): Kinds[K];
 }
 
 export function renderOverlay(overlay: string): Cluster {
-  // What runs has the ground in it.
-  const folders = (parts[overlay] ?? []).filter((part) => part !== "ground");
+  // The main folder contains the objects of `ground`.
+  const folders = (overlayFolders[overlay] ?? []).filter((part) => part !== "ground");
   const manifests = folders.flatMap((folder) => renderFolder(join(kubernetes, "overlays", overlay, folder)));
   const all = <K extends keyof Kinds>(kind: K) =>
     manifests.filter((manifest) => manifest.kind === kind) as unknown as readonly Kinds[K][];
   return {
     all,
     get(kind, name) {
-      const found = all(kind).find(
-        (manifest) => (manifest as { metadata?: { name?: string } }).metadata?.name === name,
+      const manifest = all(kind).find(
+        (candidate) => (candidate as { metadata?: { name?: string } }).metadata?.name === name,
       );
-      if (!found) throw new Error(`There is no ${kind} ${name}`);
-      return found;
+      if (!manifest) throw new Error(`The overlay has no ${kind} ${name}`);
+      return manifest;
     },
   };
 }
 
-/** A pod that something starts. */
+/** The pod of a Deployment or a Job. */
 export interface Pod {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -67,38 +67,38 @@ export function listPods(cluster: Cluster): readonly Pod[] {
   return [...cluster.all("Deployment"), ...cluster.all("Job")].map((owner) => {
     const { metadata, spec } = (owner.spec as { template: IPodTemplateSpec }).template;
     const [container, ...others] = spec?.containers ?? [];
-    if (!spec || !container || others.length > 0) throw new Error("A pod of ours has one container");
+    if (!spec || !container || others.length > 0) throw new Error("A pod must have one container");
     return { name: owner.metadata?.name ?? "", labels: metadata?.labels ?? {}, spec, container };
   });
 }
 
 export function getPod(cluster: Cluster, name: string): Pod {
   const pod = listPods(cluster).find((candidate) => candidate.name === name);
-  if (!pod) throw new Error(`There is no pod of ${name}`);
+  if (!pod) throw new Error(`${name} has no pod`);
   return pod;
 }
 
-/** What stands for a secret, which no overlay holds. */
+/** Substitutes for secrets, which no overlay contains. */
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://role:secret@db-rw.tributary:5432/database",
   CURSOR_KEYS: "sixteen-characters-at-least",
 };
 
-/** What a pod's process finds in its environment. @throws Error for a key that its ConfigMap does not have. */
+/** The environment of a pod's process. @throws Error for a key that its ConfigMap does not contain. */
 export function environmentOf(cluster: Cluster, { container }: Pod): Environment {
   const entries = (container.env ?? []).map(({ name, value, valueFrom }): [string, string] => {
     if (value !== undefined && value !== null) return [name, value];
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
-    const found = secretKeyRef
+    const referenced = secretKeyRef
       ? secrets[name]
       : cluster.get("ConfigMap", configMapKeyRef?.name ?? "").data?.[configMapKeyRef?.key ?? ""];
-    if (found === undefined) throw new Error(`${name} comes from nowhere`);
-    return [name, found];
+    if (referenced === undefined) throw new Error(`${name} has no value`);
+    return [name, referenced];
   });
   return Object.fromEntries(entries);
 }
 
-/** The pods that a selector's labels choose. */
+/** The pods that match a selector. */
 export function selectPods(cluster: Cluster, matchLabels: Readonly<Record<string, string>> = {}): readonly Pod[] {
   return listPods(cluster).filter(({ labels }) => hasLabels(labels, matchLabels));
 }

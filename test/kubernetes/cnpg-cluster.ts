@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from "./manifest.ts";
 
-/** A kind of value: a word of `typeof`, or an object of exactly these keys, or any object of texts. */
-type Shape = "string" | "number" | "boolean" | "texts" | { readonly [key: string]: Shape };
+/** The type of a value: a result of `typeof`, any object with string values (`strings`), or an object with exactly these keys. */
+type Shape = "string" | "number" | "boolean" | "strings" | { readonly [key: string]: Shape };
 
 const resources: Shape = { cpu: "string", memory: "string" };
 
 /**
- * What of CloudNativePG's Cluster (postgresql.cnpg.io/v1, 1.26 and later) we use; nobody publishes its schema for npm. A key that is not
- * here fails the test: whoever needs another one looks it up in CloudNativePG's API reference and adds it.
+ * The used part of CloudNativePG's Cluster (postgresql.cnpg.io/v1, 1.26 and later), whose schema is not published to npm. Any
+ * other key fails the test; to use one, add it here as in CloudNativePG's API reference.
  */
 const shape: Shape = {
   apiVersion: "string",
@@ -19,7 +19,7 @@ const shape: Shape = {
     bootstrap: { initdb: { database: "string", owner: "string" } },
     storage: { size: "string" },
     postgresql: {
-      parameters: "texts",
+      parameters: "strings",
       synchronous: { method: "string", number: "number", dataDurability: "string" },
     },
     primaryUpdateMethod: "string",
@@ -29,18 +29,18 @@ const shape: Shape = {
   },
 };
 
-/** What is wrong with a Cluster, as `path: problem`. */
+/** The problems of a Cluster, as `path: problem`. */
 export function findClusterProblems(cluster: JsonObject): readonly string[] {
   return findProblems(cluster, shape, "");
 }
 
 function findProblems(value: Json, expected: Shape, path: string): readonly string[] {
-  if (typeof expected === "string" && expected !== "texts") {
-    return typeof value === expected ? [] : [`${path}: is no ${expected}`];
+  if (typeof expected === "string" && expected !== "strings") {
+    return typeof value === expected ? [] : [`${path}: is not a ${expected}`];
   }
-  if (!isObject(value)) return [`${path}: is no object`];
+  if (!isObject(value)) return [`${path}: is not an object`];
   return Object.entries(value).flatMap(([key, child]) => {
-    const next = expected === "texts" ? "string" : expected[key];
+    const next = expected === "strings" ? "string" : expected[key];
     return next === undefined ? [`${path}/${key}: unknown key`] : findProblems(child, next, `${path}/${key}`);
   });
 }

@@ -28,7 +28,7 @@ const dockerfile = read("Dockerfile");
 const local = renderOverlay("local");
 const production = renderOverlay("production");
 
-/** `${NAME:-value}` is value. */
+/** Replaces `${NAME:-value}` by `value`. */
 const withDefaults = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 
 test.each([...units, issuer].map((unit) => [unit.name, unit] as const))(
@@ -47,60 +47,60 @@ test.each([...units, issuer].map((unit) => [unit.name, unit] as const))(
 );
 
 test.each(units.map(({ name }) => name))(
-  "%s has as much memory as there, is warned of the same limit, and ends in time",
+  "%s has the same memory limit in compose, Kubernetes and the alert, and enough time to shut down",
   (name) => {
     const { mem_limit: limit = "", stop_grace_period: grace = "", environment = {} } = compose[name]!;
     const { container } = getPod(production, name);
     expect(toMib(limit)).toBe(toMib(String(container.resources?.limits?.["memory"])));
-    const warned = alertOf("MemoryNearLimit")
+    const alertLines = alertOf("MemoryNearLimit")
       .expr.split("\n")
       .filter((line) => new RegExp(`\\b${name}\\b`).test(line));
-    expect(warned).toEqual([expect.stringMatching(new RegExp(`> 0\\.9 \\* ${toMib(limit)} \\* 2\\^20$`))]);
-    const said = container.env?.find(({ name: variable }) => variable === "SHUTDOWN_GRACE_MS")?.value;
-    expect(environment["SHUTDOWN_GRACE_MS"]).toBe(said);
+    expect(alertLines).toEqual([expect.stringMatching(new RegExp(`> 0\\.9 \\* ${toMib(limit)} \\* 2\\^20$`))]);
+    const graceMs = container.env?.find(({ name: variable }) => variable === "SHUTDOWN_GRACE_MS")?.value;
+    expect(environment["SHUTDOWN_GRACE_MS"]).toBe(graceMs);
     const drainMs = Number(withDefaults(environment["DRAIN_DELAY_MS"] ?? ""));
-    expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(drainMs + Number(said ?? 10_000));
+    expect(Number.parseInt(grace, 10) * 1_000).toBeGreaterThan(drainMs + Number(graceMs ?? 10_000));
   },
 );
 
-test.each([...units, issuer].map(({ name }) => name))(
-  "%s is restarted when it exits, and ended when it is frozen",
-  (name) => {
-    expect(compose[name]).toMatchObject({
-      restart: "unless-stopped",
-      init: true,
-      healthcheck: { test: ["CMD", "/app/infra/images/restart-frozen", "2", "20"], timeout: "30s" },
-      environment: { HEALTH_DIR: "/dev/shm" },
-    });
-  },
-);
+test.each([...units, issuer].map(({ name }) => name))("compose restarts %s when it exits or hangs", (name) => {
+  expect(compose[name]).toMatchObject({
+    restart: "unless-stopped",
+    init: true,
+    healthcheck: { test: ["CMD", "/app/infra/images/restart-frozen", "2", "20"], timeout: "30s" },
+    environment: { HEALTH_DIR: "/dev/shm" },
+  });
+});
 
-test.each(serviceNames)("%s migrates by the same command", (name) => {
+test.each(serviceNames)("the migration of %s uses the same command in compose and Kubernetes", (name) => {
   expect(getPod(local, `migrate-${name}`).container.args).toEqual(compose[`migrate-${name}`]?.command);
 });
 
-test.each(subgraphs.map(({ name }) => name))("the jobs that make secrets and databases mount those of %s", (name) => {
-  expect(compose["secrets"]?.volumes).toContain(`${name}-secrets:/secrets/${name}`);
-  expect(compose["databases"]?.volumes).toContain(`${name}-secrets:/secrets/${name}:ro`);
-});
+test.each(subgraphs.map(({ name }) => name))(
+  "the jobs that create secrets and databases mount the secrets of %s",
+  (name) => {
+    expect(compose["secrets"]?.volumes).toContain(`${name}-secrets:/secrets/${name}`);
+    expect(compose["databases"]?.volumes).toContain(`${name}-secrets:/secrets/${name}:ro`);
+  },
+);
 
-test("the local overlay's seed is compose's", () => {
+test("the local overlay seeds with the image that compose builds", () => {
   expect(getPod(local, "seed").container.image).toBe(withDefaults(compose["seed"]!.image));
 });
 
 function alertOf(name: string) {
   const alert = readRules().find((rule) => rule.alert === name);
-  if (!alert) throw new Error(`There is no alert ${name}.`);
+  if (!alert) throw new Error(`Unknown alert ${name}.`);
   return alert;
 }
 
-/** Of `384m`, `1g`, `384Mi`, `1Gi`. */
+/** Converts `384m`, `1g`, `384Mi` or `1Gi`. */
 function toMib(text: string): number {
   const [, number, unit = ""] = /^(\d+)([mg])i?$/i.exec(text) ?? [];
   return Number(number) * (unit.toLowerCase() === "g" ? 1_024 : 1);
 }
 
-/** What its last stage says it listens on. */
+/** The EXPOSE port of a build target. */
 function portOfTarget(target: string): number {
   const [, stage = ""] = dockerfile.split(new RegExp(`^FROM \\S+ AS ${target}$`, "m"));
   return Number(/^EXPOSE (\d+)$/m.exec(stage)?.[1]);

@@ -12,10 +12,10 @@ beforeEach(() => void (bin = mkdtempSync(join(tmpdir(), "kubectl-"))));
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
 const allComplete = "Complete Complete Complete Complete";
-const everythingThere = { crd: true, secrets: true, jobs: allComplete };
+const complete = { crd: true, secrets: true, jobs: allComplete };
 
-test("databases come first, then their migrations, the services, and last the supergraph with the doors", () => {
-  const { status, calls } = deploy("production", everythingThere);
+test("deploy.sh applies the databases, the migrations, the services, and last the supergraph with gateway and REST proxy", () => {
+  const { status, calls } = deploy("production", complete);
   expect(status).toBe(0);
   const order = [
     "apply -k overlays/production/ground",
@@ -33,11 +33,11 @@ test("databases come first, then their migrations, the services, and last the su
   let at = -1;
   for (const step of order) {
     at = calls.findIndex((call, index) => index > at && call.includes(step));
-    expect(at, `${step}, in its place`).toBeGreaterThan(-1);
+    expect(at, `${step}, in order`).toBeGreaterThan(-1);
   }
 });
 
-test("what is kept for last is the supergraph, and each door's Deployment", () => {
+test("the objects applied last are the supergraph and the Deployments of gateway and REST proxy", () => {
   const manifests = renderFolder(join(kubernetes, "overlays/production"));
   const last = manifests.filter(({ metadata }) => {
     const { "app.kubernetes.io/component": component = "" } = (metadata["labels"] ?? {}) as Record<string, string>;
@@ -46,8 +46,8 @@ test("what is kept for last is the supergraph, and each door's Deployment", () =
   expect(last.map(nameOf).sort()).toEqual(["ConfigMap supergraph", "Deployment gateway", "Deployment rest-proxy"]);
 });
 
-test("when a migration fails nothing is rolled out, and its log is shown", () => {
-  const { status, calls, errors } = deploy("production", { ...everythingThere, jobs: "Complete FailureTarget Failed" });
+test("after a failed migration nothing is rolled out, and the log of the migration is printed", () => {
+  const { status, calls, errors } = deploy("production", { ...complete, jobs: "Complete FailureTarget Failed" });
   expect(status).toBe(1);
   expect(errors).toContain("A migration failed. Nothing was rolled out.");
   expect(calls.some((call) => call.includes("logs --selector app.kubernetes.io/component=migration"))).toBe(true);
@@ -56,38 +56,38 @@ test("when a migration fails nothing is rolled out, and its log is shown", () =>
   );
 });
 
-test("a database that does not come up in time keeps everything as it is", () => {
-  const { status, calls } = deploy("production", { ...everythingThere, fails: "wait clusters" });
+test("if a database is not ready in time, nothing else is applied", () => {
+  const { status, calls } = deploy("production", { ...complete, fails: "wait clusters" });
   expect(status).not.toBe(0);
   expect(calls.at(-1)).toContain("wait clusters.postgresql.cnpg.io");
 });
 
-test("an operator that just started is waited for; what else is wrong with the ground ends it at once", () => {
+test("the databases are applied again while the operator's webhook starts; any other error ends the deployment", () => {
   const appliesOf = (calls: readonly string[]) =>
     calls.filter((call) => call.endsWith("apply -k overlays/local/ground"));
-  const late = deploy("local", { ...everythingThere, webhookIsLateBy: 1 });
+  const late = deploy("local", { ...complete, webhookIsLateBy: 1 });
   expect(late.status).toBe(0);
   expect(appliesOf(late.calls)).toHaveLength(2);
-  const broken = deploy("local", { ...everythingThere, fails: `-k ${kubernetes}/overlays/local/ground` });
-  expect(broken.status).toBe(1);
-  expect(appliesOf(broken.calls)).toHaveLength(1);
+  const failed = deploy("local", { ...complete, fails: `-k ${kubernetes}/overlays/local/ground` });
+  expect(failed.status).toBe(1);
+  expect(appliesOf(failed.calls)).toHaveLength(1);
 });
 
-test("services that do not become ready keep the supergraph and the doors as they are", () => {
-  const { status, calls } = deploy("production", { ...everythingThere, fails: "rollout status deployment/orders" });
+test("if a service does not become ready, supergraph, gateway and REST proxy are not applied", () => {
+  const { status, calls } = deploy("production", { ...complete, fails: "rollout status deployment/orders" });
   expect(status).not.toBe(0);
   expect(calls.at(-1)).toContain("rollout status deployment/orders");
 });
 
-test("production makes no secret: it names what is missing, before it migrates", () => {
-  const { status, calls, errors } = deploy("production", { ...everythingThere, secrets: false });
+test("production creates no secrets: missing ones are reported before the migration", () => {
+  const { status, calls, errors } = deploy("production", { ...complete, secrets: false });
   expect(status).toBe(1);
   const names = ["users", "posts", "comments", "orders"].map((service) => `${service}-cursor-keys`).join(" ");
   expect(errors).toContain(names);
   expect(calls.filter((call) => call.includes("create") || call.includes("migrations"))).toEqual([]);
 });
 
-test("a local cluster gets the operator, keys of its own for each service, and seeded data", () => {
+test("a local cluster gets the operator, different keys for each service, and seeded data", () => {
   const { status, calls } = deploy("local", { crd: false, secrets: false, jobs: allComplete });
   expect(status).toBe(0);
   const created = calls.filter((call) => call.includes("create secret generic"));
@@ -99,44 +99,44 @@ test("a local cluster gets the operator, keys of its own for each service, and s
   expect(calls.some((call) => /apply --server-side -f https:\/\/\S+\/cnpg-[\d.]+\.yaml$/.test(call))).toBe(true);
 });
 
-test("production installs no operator: it says how", () => {
-  const { status, errors, calls } = deploy("production", { ...everythingThere, crd: false });
+test("production does not install the operator, and prints the command for it", () => {
+  const { status, errors, calls } = deploy("production", { ...complete, crd: false });
   expect(status).toBe(1);
   expect(errors).toContain("kubectl apply --server-side -f https://");
   expect(calls.filter((call) => call.includes("apply"))).toEqual([]);
 });
 
-test("without Gateway API nothing is changed in production, and a local cluster needs none", () => {
-  const { status, errors, calls } = deploy("production", { ...everythingThere, gatewayApi: false });
+test("production requires Gateway API before the first change, and a local cluster does not need it", () => {
+  const { status, errors, calls } = deploy("production", { ...complete, gatewayApi: false });
   expect(status).toBe(1);
   expect(errors).toContain("Gateway API is not installed");
   expect(calls.filter((call) => call.includes("apply"))).toEqual([]);
-  expect(deploy("local", { ...everythingThere, gatewayApi: false }).status).toBe(0);
+  expect(deploy("local", { ...complete, gatewayApi: false }).status).toBe(0);
 });
 
-test("with databases of one's own nobody asks for an operator, or waits for its databases", () => {
+test("with external databases the operator is not required, and its databases are not awaited", () => {
   const { status, calls } = deploy("production", { crd: false, secrets: true, jobs: allComplete, databases: false });
   expect(status).toBe(0);
   expect(calls.filter((call) => call.includes("crd clusters") || call.includes("wait"))).toEqual([]);
 });
 
 interface Situation {
-  /** Whether CloudNativePG is installed. */
+  /** CloudNativePG is installed. */
   readonly crd: boolean;
-  /** Default: true. */
+  /** Gateway API is installed. Default: true. */
   readonly gatewayApi?: boolean;
   readonly secrets: boolean;
-  /** What the Jobs' conditions are. */
+  /** The conditions of the Jobs. */
   readonly jobs: string;
-  /** Whether the overlay has CloudNativePG's. Default: true. */
+  /** The overlay has CloudNativePG databases. Default: true. */
   readonly databases?: boolean;
   /** The call that fails. */
   readonly fails?: string;
-  /** How often the operator's webhook does not answer yet. Default: 0. */
+  /** How many calls of the operator's webhook fail. Default: 0. */
   readonly webhookIsLateBy?: number;
 }
 
-/** Runs deploy.sh with a kubectl that only writes down what it is asked. */
+/** Runs deploy.sh with a stub of kubectl that records its calls. */
 function deploy(overlay: string, { crd, secrets, jobs, ...o }: Situation) {
   const { databases = true, gatewayApi = true, fails = "nothing", webhookIsLateBy = 0 } = o;
   const log = join(bin, "calls");

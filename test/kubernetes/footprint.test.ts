@@ -6,14 +6,14 @@ import { root } from "./folders.ts";
 import type { JsonObject } from "./manifest.ts";
 import { units } from "./units.ts";
 
-/** What one workload requests of the cluster. */
+/** The requested resources of one workload. */
 interface Workload {
   readonly name: string;
   readonly replicas: number;
   readonly replicasMax: number;
-  /** Of each replica, in thousandths of a core. */
+  /** Per replica, in thousandths of a core. */
   readonly cpuMilli: number;
-  /** Of each replica. */
+  /** Per replica. */
   readonly memoryMib: number;
 }
 
@@ -26,12 +26,12 @@ interface DatabaseSpec {
 const page = readFileSync(join(root, "docs/deploy-kubernetes.md"), "utf8");
 const cluster = renderOverlay("production");
 
-test("the table of the production footprint has what the overlay requests", () => {
+test("the documented footprint equals the resource requests of production", () => {
   const [, rows = ""] = /^\| workload \|.*\n\|[-|]+\n([^]*?)\n\n/m.exec(page) ?? [];
   expect(rows).toBe(writeRows([...readUnits(), ...readDatabases()]));
 });
 
-test("the page names the number of the databases' volumes and their size", () => {
+test("the page documents the number and size of the databases' volumes", () => {
   const sizes = cluster.all("Cluster").flatMap(({ spec }) => {
     const { instances, storage } = spec as unknown as DatabaseSpec;
     return Array<string>(instances).fill(storage.size);
@@ -93,7 +93,7 @@ function readDatabases(): readonly Workload[] {
   });
 }
 
-/** Of `600m`, `1`, `256Mi`, `2Gi`. @throws Error for another unit. */
+/** Converts `600m`, `1`, `256Mi`, `2Gi`. @throws Error for another unit. */
 function toNumbers({ cpu, memory }: Readonly<Record<string, unknown>>): Pick<Workload, "cpuMilli" | "memoryMib"> {
   const [, number, isMilli] = /^(\d+)(m?)$/.exec(String(cpu)) ?? [];
   const [, size, unit] = /^(\d+)([MG]i)$/.exec(String(memory)) ?? [];

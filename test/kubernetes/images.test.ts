@@ -17,7 +17,7 @@ const localNames = [...names, issuer.name, "seed"];
 test.each([
   ["kind", "kind load docker-image"],
   ["minikube", "minikube image load"],
-])("%s gets every image that the local overlay runs, once all are built", (where, load) => {
+])("every image of the local overlay is built and loaded into %s", (where, load) => {
   const { status, calls } = deliver([where]);
   expect(status).toBe(0);
   expect(calls[0]).toMatch(new RegExp(`^docker compose --env-file \\S+ build ${localNames.join(" ")} VERSION=local$`));
@@ -25,7 +25,7 @@ test.each([
   expect(new Set(calls.slice(1))).toEqual(new Set([...images].map((image) => `${load} ${image}`)));
 });
 
-test("a registry gets every image that production runs, under the name and the tag that its settings have", () => {
+test("every image of production is pushed with the name and the tag of the overlay", () => {
   const images = new Set(listPods(renderOverlay("production")).map(({ container }) => container.image ?? ""));
   const [first = ""] = images;
   const [, registry = "", tag = ""] = /^(.*)\/[^/:]+:(.*)$/.exec(first) ?? [];
@@ -34,20 +34,20 @@ test("a registry gets every image that production runs, under the name and the t
   expect(calls[0]).toMatch(new RegExp(` build ${names.join(" ")} VERSION=${tag}$`));
   const pushed = calls.filter((call) => call.startsWith("docker push"));
   expect(new Set(pushed)).toEqual(new Set([...images].map((image) => `docker push ${image}`)));
-  // What is pushed is what was just built.
+  // The pushed images are those that were just built.
   const tagged = calls.filter((call) => call.startsWith("docker tag"));
   expect(tagged).toEqual(names.map((name) => `docker tag tributary/${name}:${tag} ${registry}/${name}:${tag}`));
 });
 
-test("nothing is delivered when a build fails, and nothing is built for a registry without a tag", () => {
+test("a failed build delivers no image, and a registry without a tag is an error before the build", () => {
   expect(deliver(["kind"], "compose")).toMatchObject({ status: 1, calls: [expect.stringContaining(" build ")] });
   const { status, calls, errors } = deliver(["registry.example.com/tributary"]);
   expect([status, calls]).toEqual([1, []]);
   expect(errors).toContain("a tag, such as the version or the commit");
 });
 
-/** Runs images.sh with tools that only write down what they are asked. */
-function deliver(words: readonly string[], fails = "nothing") {
+/** Runs images.sh with stubs of the tools that record their calls; a call that contains `fails` fails. */
+function deliver(args: readonly string[], fails = "nothing") {
   const log = join(bin, "calls");
   writeFileSync(log, "");
   const stub = `#!/bin/bash
@@ -58,7 +58,7 @@ echo "\${0##*/} $*$([[ $* == *build* ]] && echo " VERSION=$VERSION")" >> '${log}
   for (const tool of ["docker", "kind", "minikube"]) writeFileSync(join(bin, tool), stub, { mode: 0o755 });
   const env = { PATH: `${bin}:${process.env["PATH"]}` };
   const script = join(kubernetes, "images.sh");
-  const { status, stderr } = spawnSync(script, words, { env, encoding: "utf8", timeout: 30_000 });
+  const { status, stderr } = spawnSync(script, args, { env, encoding: "utf8", timeout: 30_000 });
   const calls = readFileSync(log, "utf8").split("\n").filter(Boolean);
   return { status, errors: stderr, calls };
 }

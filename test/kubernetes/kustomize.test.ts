@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { applied, kubernetes, listFiles } from "./folders.ts";
+import { appliedFolders, kubernetes, listFiles } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
 import { isObject, type Json, type Manifest, nameOf } from "./manifest.ts";
 
 const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
 
-test.runIf(hasKubectl).each(applied)("%s is what kubectl makes of it", (folder) => {
+test.runIf(hasKubectl).each(appliedFolders)("%s renders like kubectl kustomize", (folder) => {
   const text = execFileSync("kubectl", ["kustomize", join(kubernetes, folder)], { encoding: "utf8" });
   const printed = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
-  const ours = renderFolder(join(kubernetes, folder));
-  expect(byName(ours)).toEqual(byName(printed));
-  expect(ours.length).toBe(printed.length);
+  const rendered = renderFolder(join(kubernetes, folder));
+  expect(byName(rendered)).toEqual(byName(printed));
+  expect(rendered.length).toBe(printed.length);
 });
 
 test("every file is used by a kustomization", () => {
@@ -36,17 +36,17 @@ let copy = "";
 afterEach(() => rmSync(copy, { recursive: true, force: true }));
 
 test.each([
-  ["a resource that is not there", "base/kustomization.yaml", "  - users.yaml", "  - user.yaml", "user.yaml"],
+  ["a missing resource", "base/kustomization.yaml", "  - users.yaml", "  - user.yaml", "user.yaml"],
   [
-    "a patch that finds nothing",
+    "a patch without a target",
     "base/kustomization.yaml",
     "kind: HorizontalPod",
     "kind: HorizontalPods",
-    "finds nothing",
+    "has no target",
   ],
-  ["a name that is there twice", "base/posts.yaml", "name: posts", "name: users", "is there twice"],
-  ["a field that we do not know", "base/kustomization.yaml", "namespace:", "nameSpace:", "nameSpace"],
-])("%s fails", (_, path, from, to, message) => {
+  ["a duplicate name", "base/posts.yaml", "name: posts", "name: users", "is defined twice"],
+  ["an unsupported field", "base/kustomization.yaml", "namespace:", "nameSpace:", "nameSpace"],
+])("%s is an error", (_, path, from, to, message) => {
   copy = mkdtempSync(join(tmpdir(), "kubernetes-"));
   cpSync(kubernetes, copy, { recursive: true });
   const file = join(copy, path);
@@ -54,7 +54,7 @@ test.each([
   expect(() => renderFolder(join(copy, "base"))).toThrow(message);
 });
 
-/** Entries that have a name are in an order that means nothing. */
+/** The manifests by name. The order of named list entries is insignificant, so they are sorted. */
 function byName(manifests: readonly Manifest[]) {
   return Object.fromEntries(manifests.map((manifest) => [nameOf(manifest), sorted(manifest)]));
 }

@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { hasLabels, isObject, type Json, type JsonObject, type Manifest, nameOf, readManifest } from "./manifest.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
-/** What of kustomize our folders use. Any other field fails, so that nothing is silently not done. */
+/** The supported fields of a kustomization. Any other field is an error, so that none is silently ignored. */
 interface Kustomization {
   readonly apiVersion: string;
   readonly kind: string;
@@ -45,16 +45,16 @@ const knownFields = new Set<string>([
   ...["configMapGenerator", "generatorOptions"],
 ]);
 
-/** An object under way, and the name by which others ask for it before a hash is added. */
-interface Item {
+/** An object, whose name refers to it until a hash is appended. */
+interface RenderedObject {
   readonly manifest: Manifest;
   readonly hashed?: boolean;
 }
 
 /**
- * What `kubectl kustomize <folder>` prints, made by ourselves, because not every machine has kubectl; where there is one, a test holds the
- * two against each other.
- * @throws Error for a file that is not there, a field we do not know, a patch without a target, an image that nobody uses, and a name twice.
+ * Renders a folder like `kubectl kustomize <folder>`, as not every machine has kubectl. If kubectl is installed, a test compares
+ * the two.
+ * @throws Error for a missing file, an unsupported field, a patch without a target, and a duplicate name
  */
 export function renderFolder(folder: string): readonly Manifest[] {
   const items = accumulate(folder, []);
@@ -67,21 +67,21 @@ export function renderFolder(folder: string): readonly Manifest[] {
   });
 }
 
-function accumulate(folder: string, inherited: readonly Item[]): readonly Item[] {
+function accumulate(folder: string, inherited: readonly RenderedObject[]): readonly RenderedObject[] {
   const kustomization = readKustomization(folder);
   const resources = (kustomization.resources ?? []).flatMap((path) => readResource(join(folder, path)));
   const generated = (kustomization.configMapGenerator ?? []).map((generator) =>
     generateConfigMap(folder, generator, kustomization),
   );
-  let items: readonly Item[] = [...inherited, ...resources, ...generated];
-  refuseDuplicates(items, folder);
+  let items: readonly RenderedObject[] = [...inherited, ...resources, ...generated];
+  rejectDuplicates(items, folder);
   for (const path of kustomization.components ?? []) items = accumulate(join(folder, path), items);
   for (const entry of kustomization.patches ?? []) items = applyPatch(items, folder, entry);
   for (const image of kustomization.images ?? []) items = applyImage(items, image);
   const { namespace } = kustomization;
   return namespace === undefined
     ? items
-    : items.map((item) => ({ ...item, manifest: place(item.manifest, namespace) }));
+    : items.map((item) => ({ ...item, manifest: setNamespace(item.manifest, namespace) }));
 }
 
 function readKustomization(folder: string): Kustomization {
@@ -92,12 +92,12 @@ function readKustomization(folder: string): Kustomization {
   return parsed;
 }
 
-function readResource(path: string): readonly Item[] {
+function readResource(path: string): readonly RenderedObject[] {
   if (statSync(path).isDirectory()) return accumulate(path, []);
   return readManifests(path).map((manifest) => ({ manifest }));
 }
 
-/** The objects of one file. @throws Error naming the file when it is no YAML, or holds something else. */
+/** The objects of one file. @throws Error with the file's name if it is not YAML or contains another kind of document. */
 function readManifests(path: string): readonly Manifest[] {
   return parseAllDocuments(readFileSync(path, "utf8")).map((document) => {
     if (document.errors[0]) throw new Error(`${path}: ${document.errors[0].message}`);
@@ -105,25 +105,29 @@ function readManifests(path: string): readonly Manifest[] {
   });
 }
 
-function refuseDuplicates(items: readonly Item[], folder: string): void {
+function rejectDuplicates(items: readonly RenderedObject[], folder: string): void {
   const seen = new Set<string>();
   for (const { manifest } of items) {
     const name = nameOf(manifest);
-    if (seen.has(name)) throw new Error(`${folder}: ${name} is there twice`);
+    if (seen.has(name)) throw new Error(`${folder}: ${name} is defined twice`);
     seen.add(name);
   }
 }
 
-function applyPatch(items: readonly Item[], folder: string, { path, patch, target }: PatchEntry): readonly Item[] {
+function applyPatch(
+  items: readonly RenderedObject[],
+  folder: string,
+  { path, patch, target }: PatchEntry,
+): readonly RenderedObject[] {
   const text = path === undefined ? (patch ?? "") : readFileSync(join(folder, path), "utf8");
   const change = parse(text) as JsonObject;
   const content = Object.fromEntries(Object.entries(change).filter(([key]) => !["apiVersion", "kind"].includes(key)));
   const nameless = { ...content, metadata: withoutName(change["metadata"] as JsonObject) };
-  const isTarget = ({ manifest: { kind, metadata } }: Item) =>
+  const isTarget = ({ manifest: { kind, metadata } }: RenderedObject) =>
     kind === target.kind &&
     (target.name === undefined || metadata.name === target.name) &&
     hasLabels((metadata["labels"] ?? {}) as Record<string, string>, readSelector(target.labelSelector));
-  if (!items.some(isTarget)) throw new Error(`${folder}: a patch of ${JSON.stringify(target)} finds nothing`);
+  if (!items.some(isTarget)) throw new Error(`${folder}: a patch of ${JSON.stringify(target)} has no target`);
   return items.map((item) =>
     isTarget(item) ? { ...item, manifest: strategicMerge(item.manifest, nameless) as Manifest } : item,
   );
@@ -133,14 +137,17 @@ function withoutName(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== "name"));
 }
 
-/** `a=b,c=d`. */
+/** Parses `a=b,c=d`. */
 function readSelector(text = ""): Readonly<Record<string, string>> {
   const pairs = text.split(",").filter((pair) => pair !== "");
   return Object.fromEntries(pairs.map((pair) => pair.split("=") as [string, string]));
 }
 
-/** An image without a user is no fault: a settings component is for a roll-out and for its migrations, which need fewer. */
-function applyImage(items: readonly Item[], { name, newName = name, newTag }: Image): readonly Item[] {
+/** An unused image is not an error: the roll-out and the migrations share a settings component, and migrations use fewer images. */
+function applyImage(
+  items: readonly RenderedObject[],
+  { name, newName = name, newTag }: Image,
+): readonly RenderedObject[] {
   const replace = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(replace);
     if (!isObject(value)) return value;
@@ -154,12 +161,12 @@ function applyImage(items: readonly Item[], { name, newName = name, newTag }: Im
   return items.map((item) => ({ ...item, manifest: replace(item.manifest) as Manifest }));
 }
 
-function place(manifest: Manifest, namespace: string): Manifest {
+function setNamespace(manifest: Manifest, namespace: string): Manifest {
   if (manifest.kind === "Namespace") return manifest;
   return { ...manifest, metadata: { ...manifest.metadata, namespace } };
 }
 
-function generateConfigMap(folder: string, generator: Generator, { generatorOptions }: Kustomization): Item {
+function generateConfigMap(folder: string, generator: Generator, { generatorOptions }: Kustomization): RenderedObject {
   const files = (generator.files ?? []).map((path): [string, string] => {
     if (relative(folder, join(folder, path)).startsWith("..")) throw new Error(`${folder}: ${path} is outside of it`);
     return [basename(path), readFileSync(join(folder, path), "utf8")];
@@ -177,7 +184,7 @@ function generateConfigMap(folder: string, generator: Generator, { generatorOpti
   };
 }
 
-/** kustomize's name for a generated ConfigMap: a hash of its content (not of its name), without characters that could spell words. */
+/** kustomize's name of a generated ConfigMap, with a hash of its content. Some hex digits are replaced, as in kustomize. */
 function withHash({ metadata: { name }, data }: Manifest): string {
   const sorted = Object.fromEntries(Object.entries(data as JsonObject).sort(([a], [b]) => (a < b ? -1 : 1)));
   const text = JSON.stringify({ data: sorted, kind: "ConfigMap", name: "" });
@@ -186,7 +193,7 @@ function withHash({ metadata: { name }, data }: Manifest): string {
   return `${name}-${hex.replaceAll(/[013ae]/g, (digit) => letters[digit] ?? digit)}`;
 }
 
-/** Go writes these as escapes in JSON. */
+/** Go escapes these characters in JSON. */
 function escapeAsGo(json: string): string {
   return json.replaceAll("&", "\\u0026").replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
@@ -195,7 +202,7 @@ function rename(manifest: Manifest, name: string): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, name } };
 }
 
-/** ConfigMaps are asked for by `configMapKeyRef`, `configMapRef` and `configMap`. */
+/** ConfigMaps are referenced by `configMapKeyRef`, `configMapRef` and `configMap`. */
 function renameReferences(value: Json, names: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((entry) => renameReferences(entry, names));
   if (!isObject(value)) return value;

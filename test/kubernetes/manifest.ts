@@ -1,11 +1,10 @@
-/** What a manifest's place in an object may hold. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** One object of Kubernetes. */
+/** One Kubernetes object. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +15,7 @@ interface Metadata extends JsonObject {
   readonly name: string;
 }
 
-/** @throws Error when it has no apiVersion, kind or name. */
+/** @throws Error if the value has no apiVersion, kind or name. */
 export function readManifest(value: Json, source: string): Manifest {
   if (isObject(value) && typeof value["apiVersion"] === "string" && typeof value["kind"] === "string") {
     const { metadata } = value;
@@ -29,12 +28,15 @@ export function isObject(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `Deployment users`: what tells objects of one namespace apart. */
+/** `Deployment users`: identifies an object in its namespace. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind} ${metadata.name}`;
 }
 
-/** Whether labels have all that a selector's `matchLabels` says. */
-export function hasLabels(labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+/** True if the labels contain all of a selector's `matchLabels`. */
+export function hasLabels(
+  labels: Readonly<Record<string, string>>,
+  matchLabels: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }

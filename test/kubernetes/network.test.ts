@@ -6,37 +6,37 @@ import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay,
 import { root } from "./folders.ts";
 import { serviceNames, units } from "./units.ts";
 
-/** Of each process: kit/src/telemetry. */
+/** The metrics port of each process. */
 const adminPort = 9464;
 
 describe.each(["local", "production"])("in %s", (overlay) => {
   const cluster = renderOverlay(overlay);
 
-  test("nothing reaches anything by default", () => {
+  test("by default no pod may send or receive traffic", () => {
     const { spec } = cluster.get("NetworkPolicy", "default-deny");
     expect(spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
   });
 
-  test("every pod looks names up, with cluster DNS and nobody else", () => {
+  test("every pod may query cluster DNS only", () => {
     const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } };
-    // One peer, both selectors: two peers would be all of kube-system, and whoever calls itself kube-dns here.
+    // One peer with both selectors. Two peers would admit all of kube-system, and any pod here with this label.
     const peer = { namespaceSelector, podSelector: { matchLabels: { "k8s-app": "kube-dns" } } };
     const ports = ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 }));
     const { spec } = cluster.get("NetworkPolicy", "dns");
     expect(spec).toEqual({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [peer], ports }] });
   });
 
-  test("the namespace takes no pod with more rights than ours have", () => {
+  test("the namespace enforces the restricted Pod Security Standard", () => {
     const { labels } = cluster.get("Namespace", "tributary").metadata ?? {};
     expect(labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
   });
 
-  test("every Service leads to one unit, by the port that its process listens on", () => {
+  test("every Service selects one unit, with the port that its process listens on", () => {
     for (const { metadata, spec } of cluster.all("Service")) {
       const pods = selectPods(cluster, spec?.selector ?? { nothing: "" });
       expect(pods.map(({ name }) => name)).toEqual([metadata?.name]);
       const ports = pods[0]?.container.ports ?? [];
-      // A headless Service's name is the pods' addresses: nothing translates ports.
+      // A headless Service resolves to the pods' addresses, so its ports must equal theirs.
       const published = spec?.ports?.map(({ port, targetPort }) => ({ name: targetPort, containerPort: port }));
       expect(ports).toEqual(expect.arrayContaining(published ?? []));
     }
@@ -55,7 +55,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("a service reaches its own database's pods, and no other unit does", () => {
+  test("only a service and its Jobs reach its database's pods", () => {
     for (const service of serviceNames) {
       const database = { name: `${service}-db`, labels: { "cnpg.io/cluster": `${service}-db` } };
       const callers = listPods(cluster).filter((pod) => mayReach(cluster, pod, database, 5432));
@@ -64,19 +64,21 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("no unit reaches another but the doors the services, and the services the local issuer", () => {
+  test("only the gateway and the REST proxy reach the services, and only the services reach the local issuer", () => {
     const pods = listPods(cluster);
-    const ways = pods.flatMap((from) =>
+    const connections = pods.flatMap((from) =>
       pods
         .filter((to) => portsOf(to).some((port) => mayReach(cluster, from, to, port)))
         .map((to) => `${from.name} → ${to.name}`),
     );
-    const doors = ["gateway", "rest-proxy"].flatMap((door) => serviceNames.map((service) => `${door} → ${service}`));
+    const toServices = ["gateway", "rest-proxy"].flatMap((caller) =>
+      serviceNames.map((service) => `${caller} → ${service}`),
+    );
     const toIssuer = overlay === "local" ? serviceNames.map((service) => `${service} → issuer`) : [];
-    expect(ways.sort()).toEqual([...doors, ...toIssuer].sort());
+    expect(connections.sort()).toEqual([...toServices, ...toIssuer].sort());
   });
 
-  test("metrics are for the monitoring namespace alone, and no Service or route names their port", () => {
+  test("only the monitoring namespace reaches the metrics, and no Service names their port", () => {
     const admitting = cluster.all("NetworkPolicy").filter(({ spec }) => {
       return (spec?.ingress ?? []).some(({ ports }) => !ports || ports.some(({ port }) => port === adminPort));
     });
@@ -93,7 +95,7 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("traces leave by the port that they are sent to", () => {
+  test("the egress policy admits the port of the trace collector", () => {
     for (const { name } of units) {
       const endpoint = environmentOf(cluster, getPod(cluster, name))["OTEL_EXPORTER_OTLP_ENDPOINT"];
       const { hostname, port } = new URL(endpoint || "http://none.monitoring:4318");
@@ -103,21 +105,25 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     }
   });
 
-  test("every policy chooses somebody", () => {
+  test("every policy selects a pod", () => {
     const databases = serviceNames.map((name) => ({ labels: { "cnpg.io/cluster": `${name}-db` } }));
-    const idle = cluster.all("NetworkPolicy").filter(({ spec }) => {
+    const unused = cluster.all("NetworkPolicy").filter(({ spec }) => {
       return ![...listPods(cluster), ...databases].some(({ labels }) => matches(spec?.podSelector, labels));
     });
-    expect(idle.map(({ metadata }) => metadata?.name)).toEqual([]);
+    expect(unused.map(({ metadata }) => metadata?.name)).toEqual([]);
   });
 });
 
-test("Prometheus looks for the port by the name that it has, in the namespace where it is", () => {
+test("Prometheus discovers the pods' metrics by namespace and port name", () => {
   const text = readFileSync(join(root, "infra/observability/prometheus-kubernetes.yml"), "utf8");
-  const [{ kubernetes_sd_configs: places, relabel_configs: rules }] = parse(text).scrape_configs;
-  expect(places).toEqual([{ role: "pod", namespaces: { names: ["tributary"] } }]);
-  const kept = { source_labels: ["__meta_kubernetes_pod_container_port_name"], regex: "admin", action: "keep" };
-  expect(rules).toContainEqual(kept);
+  const [{ kubernetes_sd_configs: discovery, relabel_configs: rules }] = parse(text).scrape_configs;
+  expect(discovery).toEqual([{ role: "pod", namespaces: { names: ["tributary"] } }]);
+  const keepAdminPort = {
+    source_labels: ["__meta_kubernetes_pod_container_port_name"],
+    regex: "admin",
+    action: "keep",
+  };
+  expect(rules).toContainEqual(keepAdminPort);
 });
 
 interface Labelled {
@@ -132,26 +138,26 @@ interface Selector {
 function matches(selector: Selector | null | undefined, labels: Labelled["labels"]): boolean {
   if (!selector) return false;
   const hasAll = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  // `Exists` is the only operator that we use; another one would match nothing here.
+  // The policies use only the operator `Exists`; any other one matches nothing here.
   return (
     hasAll && (selector.matchExpressions ?? []).every(({ key, operator }) => operator === "Exists" && key in labels)
   );
 }
 
-/** Whether one's egress and the other's ingress both admit a connection within our namespace. */
+/** True if the egress rules of `from` and the ingress rules of `to` both admit the connection. */
 function mayReach(cluster: Cluster, from: Labelled, to: Labelled, port: number): boolean {
   const policies = cluster.all("NetworkPolicy").map(({ spec }) => spec);
-  const leaves = policies.some(
+  const egress = policies.some(
     (spec) =>
       matches(spec?.podSelector, from.labels) &&
       (spec?.egress ?? []).some((rule) => admits(rule.to, rule.ports, to, port)),
   );
-  const enters = policies.some(
+  const ingress = policies.some(
     (spec) =>
       matches(spec?.podSelector, to.labels) &&
       (spec?.ingress ?? []).some((rule) => admits(rule.from, rule.ports, from, port)),
   );
-  return leaves && enters;
+  return egress && ingress;
 }
 
 interface Peer {
@@ -159,7 +165,7 @@ interface Peer {
   readonly namespaceSelector?: unknown;
 }
 
-/** A rule without peers admits all, one without ports every port; a peer in another namespace is none of our pods. */
+/** A rule without peers admits all pods, and one without ports all ports. A peer in another namespace matches none of the pods. */
 function admits(
   peers: readonly Peer[] | null | undefined,
   ports: readonly { readonly port?: number | string | null }[] | null | undefined,

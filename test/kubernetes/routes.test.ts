@@ -13,26 +13,26 @@ const cluster = renderOverlay("production");
 describe.each([
   ["graphql", "gateway"],
   ["rest", "rest-proxy"],
-])("production's route %s", (route, door) => {
+])("production's route %s", (route, unitName) => {
   const { spec } = cluster.get("HTTPRoute", route);
   const [rule] = spec?.rules ?? [];
 
-  test("leads to its door, by one rule for one host", () => {
+  test("has one rule for one host, and forwards to its Service", () => {
     expect(spec?.rules).toHaveLength(1);
     expect(spec?.hostnames).toHaveLength(1);
-    const port = cluster.get("Service", door).spec?.ports?.[0]?.port;
-    expect(rule?.backendRefs).toEqual([{ name: door, port }]);
+    const port = cluster.get("Service", unitName).spec?.ports?.[0]?.port;
+    expect(rule?.backendRefs).toEqual([{ name: unitName, port }]);
   });
 
-  test("waits longer than its door does", () => {
-    const unit = units.find(({ name }) => name === door)!;
-    const environment = environmentOf(cluster, getPod(cluster, door));
+  test("has a longer timeout than its unit", () => {
+    const unit = units.find(({ name }) => name === unitName)!;
+    const environment = environmentOf(cluster, getPod(cluster, unitName));
     const { responseTimeoutMs } = unit.readConfig(environment) as unknown as { responseTimeoutMs: number };
     const seconds = Number(rule?.timeouts?.request?.replace(/s$/, ""));
-    expect(seconds * 1_000).toBeGreaterThan(unit.answerMsMax(environment) + responseTimeoutMs);
+    expect(seconds * 1_000).toBeGreaterThan(unit.requestMsMax(environment) + responseTimeoutMs);
   });
 
-  test("comes in by a listener that is there, whose host is its own", () => {
+  test("is attached to an existing HTTPS listener for its host", () => {
     const [parent] = spec?.parentRefs ?? [];
     const gateway = cluster.get("Gateway", parent?.name ?? "");
     expect(gateway.metadata?.namespace).toBe(parent?.namespace);
@@ -48,13 +48,13 @@ describe.each([
   );
 });
 
-test("every path that a GraphQL client or its page asks for is published, and nothing else is", () => {
+test("exactly the paths of GraphQL clients and GraphiQL are published", () => {
   const paths = ["/graphql", "/schema.graphql", "/graphiql/config.json", "/graphiql/assets/index.js"];
-  expect(listRefused("graphql", paths)).toEqual([]);
-  expect(listIdle("graphql", paths)).toEqual([]);
+  expect(listUnmatchedPaths("graphql", paths)).toEqual([]);
+  expect(listUnusedMatches("graphql", paths)).toEqual([]);
 });
 
-test("every resource is published in every version and without one, and so is every page that a link leads to", () => {
+test("every resource is published with and without a version, and so is every linked page", () => {
   const routes = loadRoutes(join(root, "supergraph/routes.json"));
   const resources = routes.flatMap(({ path, versions }) =>
     ["", ...versions.map((version) => `/v${version}`)].map((prefix) => prefix + path.replaceAll(/:\w+/g, "7")),
@@ -62,11 +62,11 @@ test("every resource is published in every version and without one, and so is ev
   const paths = [...resources, ...followLinks("/.well-known/api-catalog")];
   expect(paths).toEqual(expect.arrayContaining(["/v2/users/7", "/users/7", "/openapi/v2.json", "/docs/docs.css"]));
   expect(paths).toContain("/problems/not-found");
-  expect(listRefused("rest", paths)).toEqual([]);
-  expect(listIdle("rest", paths)).toEqual([]);
+  expect(listUnmatchedPaths("rest", paths)).toEqual([]);
+  expect(listUnusedMatches("rest", paths)).toEqual([]);
 });
 
-test("the routes reach the doors through their policies", () => {
+test("the network policy admits the routes' traffic to the gateway and the REST proxy", () => {
   const { spec } = cluster.get("NetworkPolicy", "public");
   expect(spec?.ingress?.[0]?.ports?.map(({ port }) => port)).toEqual([4000, 4010]);
   const namespace = cluster.all("Gateway")[0]?.metadata?.namespace;
@@ -82,30 +82,30 @@ function matchesOf(route: string): readonly Match[] {
   return (cluster.get("HTTPRoute", route).spec?.rules ?? []).flatMap(({ matches }) => [...(matches ?? [{}])]);
 }
 
-/** As Gateway API has it: a prefix is one of whole segments, and what is not said is the prefix `/`. */
+/** Matches as Gateway API specifies: a prefix matches whole segments, and the default is the prefix `/`. */
 function admits({ path: { type = "PathPrefix", value = "/" } = {} }: Match, path: string): boolean {
   return path === value || (type === "PathPrefix" && path.startsWith(value.endsWith("/") ? value : `${value}/`));
 }
 
-/** What of these paths the route does not let through. */
-function listRefused(route: string, paths: readonly string[]): readonly string[] {
+/** The paths that the route does not match. */
+function listUnmatchedPaths(route: string, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !matchesOf(route).some((match) => admits(match, path)));
 }
 
-/** What of the route none of these paths needs. */
-function listIdle(route: string, paths: readonly string[]): readonly Match[] {
+/** The matches of the route that match none of the paths. */
+function listUnusedMatches(route: string, paths: readonly string[]): readonly Match[] {
   return matchesOf(route).filter((match) => !paths.some((path) => admits(match, path)));
 }
 
-/** The pages that the REST proxy answers by itself and that links of others lead to, from one on. */
+/** The REST proxy's own pages that links lead to, directly or indirectly, from a first page. */
 function followLinks(start: string): readonly string[] {
   const documents = createDocuments({ retirements: [], texts: loadDocuments(join(root, "supergraph/openapi")) });
-  const found = new Set([start]);
-  for (const path of found) {
+  const pages = new Set([start]);
+  for (const path of pages) {
     const text = documents.find({ method: "GET", path, headers: { accept: "*/*" } })?.bytes.toString() ?? "";
     for (const [, link = ""] of text.matchAll(/"?(?:href|src)"?[:=]\s?"(\/[^"#]*)/g)) {
-      if (documents.find({ method: "HEAD", path: link, headers: {} })) found.add(link);
+      if (documents.find({ method: "HEAD", path: link, headers: {} })) pages.add(link);
     }
   }
-  return [...found];
+  return [...pages];
 }

@@ -1,24 +1,24 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { applied, kubernetes } from "./folders.ts";
+import { appliedFolders, kubernetes } from "./folders.ts";
 import { renderFolder } from "./kustomize.ts";
 import { isObject, type Json, type JsonObject, type Manifest, nameOf } from "./manifest.ts";
 import { findSchemaProblems } from "./schemas.ts";
 
 const manifests = new Map(
-  applied.flatMap((folder) =>
+  appliedFolders.flatMap((folder) =>
     renderFolder(join(kubernetes, folder)).map((manifest) => [`${folder}: ${nameOf(manifest)}`, manifest] as const),
   ),
 );
 
-test.each([...manifests])("%s is what its schema says", (_, manifest) => {
+test.each([...manifests])("%s conforms to its schema", (_, manifest) => {
   expect(findSchemaProblems(manifest)).toEqual([]);
 });
 
-/** Keys below these are anybody's. */
+/** Maps whose keys the schema does not define. */
 const freeMaps = new Set(["labels", "annotations", "matchLabels", "data", "requests", "limits", "parameters"]);
 
-describe("a misspelt key is found", () => {
+describe("a misspelt key is a violation", () => {
   const kinds = new Map([...manifests.values()].map((manifest) => [nameOf(manifest), manifest]));
 
   test.each([...kinds])("anywhere in %s", (_, manifest) => {
@@ -29,43 +29,46 @@ describe("a misspelt key is found", () => {
 });
 
 test.each([
-  ["a text for a number", { kind: "Deployment", path: ["spec", "template", "spec", "terminationGracePeriodSeconds"] }],
-  ["a number for a text", { kind: "Service", path: ["metadata", "name"] }],
-  ["an object for a list", { kind: "NetworkPolicy", path: ["spec", "policyTypes"] }],
-  ["a number for a text in a database", { kind: "Cluster", path: ["spec", "storage", "size"] }],
-])("%s is found", (_, { kind, path }) => {
+  [
+    "a string instead of a number",
+    { kind: "Deployment", path: ["spec", "template", "spec", "terminationGracePeriodSeconds"] },
+  ],
+  ["a number instead of a string", { kind: "Service", path: ["metadata", "name"] }],
+  ["an object instead of a list", { kind: "NetworkPolicy", path: ["spec", "policyTypes"] }],
+  ["a number instead of a string in a database", { kind: "Cluster", path: ["spec", "storage", "size"] }],
+])("%s is a violation", (_, { kind, path }) => {
   const manifest = [...manifests.values()].find((candidate) => candidate.kind === kind)!;
-  const wrong = (value: Json): Json => (typeof value === "string" ? 1 : typeof value === "number" ? "1" : {});
+  const withOtherType = (value: Json): Json => (typeof value === "string" ? 1 : typeof value === "number" ? "1" : {});
   expect(findSchemaProblems(manifest)).toEqual([]);
-  expect(findSchemaProblems(change(manifest, path, (value) => wrong(value)) as Manifest)).not.toEqual([]);
+  expect(findSchemaProblems(change(manifest, path, (value) => withOtherType(value)) as Manifest)).not.toEqual([]);
 });
 
-test("a kind that nobody knows is found", () => {
+test("an unknown kind is a violation", () => {
   const manifest = { apiVersion: "apps/v1", kind: "Deploiment", metadata: { name: "users" } };
-  expect(findSchemaProblems(manifest)).toEqual([": nobody knows apps/v1 Deploiment"]);
+  expect(findSchemaProblems(manifest)).toEqual([": unknown kind apps/v1 Deploiment"]);
 });
 
 type Path = readonly (string | number)[];
 
-/** The paths of all keys whose spelling is Kubernetes's. */
+/** The paths of all keys that the schemas define. */
 function listKeys(value: Json, path: Path): readonly Path[] {
   if (Array.isArray(value)) return value.flatMap((entry, index) => listKeys(entry, [...path, index]));
   const isFree = freeMaps.has(String(path.at(-1)));
   if (!isObject(value) || isFree) return [];
-  const entries = Object.entries(value).filter(([key]) => !isOwnWord(key, path));
+  const entries = Object.entries(value).filter(([key]) => !isUncheckedKey(key, path));
   return entries.flatMap(([key, child]) => [[...path, key], ...listKeys(child, [...path, key])]);
 }
 
-/** Of labels in a Service's selector, and of what tells kinds apart: misspelt it is another kind, which is found in another way. */
-function isOwnWord(key: string, path: Path): boolean {
+/** True for a label in a selector, and for apiVersion and kind: with a misspelt one the kind is unknown. */
+function isUncheckedKey(key: string, path: Path): boolean {
   return key.includes(".") || (path.length === 0 && ["apiVersion", "kind"].includes(key));
 }
 
 function misspell(manifest: JsonObject, path: Path): Json {
   const last = String(path.at(-1));
-  return change(manifest, path.slice(0, -1), (holder) =>
+  return change(manifest, path.slice(0, -1), (parent) =>
     Object.fromEntries(
-      Object.entries(holder as JsonObject).map(([key, value]) => [key === last ? `${key}s` : key, value]),
+      Object.entries(parent as JsonObject).map(([key, value]) => [key === last ? `${key}s` : key, value]),
     ),
   );
 }
@@ -73,6 +76,6 @@ function misspell(manifest: JsonObject, path: Path): Json {
 function change(value: Json, [first, ...rest]: Path, make: (value: Json) => Json): Json {
   if (first === undefined) return make(value);
   if (Array.isArray(value)) return value.map((entry, index) => (index === first ? change(entry, rest, make) : entry));
-  if (!isObject(value)) throw new Error(`there is nothing at ${first}`);
+  if (!isObject(value)) throw new Error(`the manifest has no ${first}`);
   return { ...value, [first]: change(value[String(first)] ?? null, rest, make) };
 }

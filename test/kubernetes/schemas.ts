@@ -12,7 +12,7 @@ import { validate as disruptionBudget } from "kubernetes-models/_schemas/IoK8sAp
 import { findClusterProblems } from "./cnpg-cluster.ts";
 import type { JsonObject, Manifest } from "./manifest.ts";
 
-/** A compiled JSON schema; it leaves what is wrong on itself. */
+/** A compiled JSON schema. The function stores the last errors in its `errors` property. */
 type Validate = ((data: unknown) => boolean) & { readonly errors?: readonly SchemaError[] | null };
 
 interface SchemaError {
@@ -35,23 +35,23 @@ const validators: Readonly<Record<string, Validate>> = {
   "v1 ServiceAccount": serviceAccount,
 };
 
-/** What is wrong with an object by the schema of its kind, as `path: problem`; a key that the schema does not know is wrong too. */
+/** The violations of the schema of an object's kind, as `path: problem`. An unknown key is a violation, too. */
 export function findSchemaProblems(manifest: Manifest): readonly string[] {
   const kind = `${manifest.apiVersion} ${manifest.kind}`;
   if (kind === "postgresql.cnpg.io/v1 Cluster") return findClusterProblems(manifest);
   const validate = validators[kind];
-  if (!validate) return [`: nobody knows ${kind}`];
+  if (!validate) return [`: unknown kind ${kind}`];
   const unread = new Set<string>();
   const isValid = validate(watchReads(manifest, "", unread));
-  const broken = (validate.errors ?? []).map((error) => {
+  const errors = (validate.errors ?? []).map((error) => {
     return `${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`;
   });
-  return [...(isValid ? [] : broken), ...[...unread].map((path) => `${path}: unknown key`)];
+  return [...(isValid ? [] : errors), ...[...unread].map((path) => `${path}: unknown key`)];
 }
 
 /**
- * Kubernetes's schemas allow any key, and the API server drops what it does not know. So we look at what the validator looks at: a key that
- * it never reads is none of the schema's. `unread` has what is left.
+ * Kubernetes's schemas allow any key, and the API server drops unknown ones. This proxy records the keys that the validator reads:
+ * a key that remains in `unread` is unknown to the schema.
  */
 function watchReads(value: JsonObject, path: string, unread: Set<string>): JsonObject {
   const children = new Map<string, unknown>();

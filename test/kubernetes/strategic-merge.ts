@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "./manifest.ts";
 
-/** Lists whose entries Kubernetes merges by a key; every other list is replaced as a whole. */
+/** Lists whose entries Kubernetes merges by a key; any other list is replaced. */
 const mergeKeys: Readonly<Record<string, string>> = {
   containers: "name",
   env: "name",
@@ -10,8 +10,8 @@ const mergeKeys: Readonly<Record<string, string>> = {
 };
 
 /**
- * A strategic merge patch, as far as our overlays need it: null removes, objects merge, the lists above merge by key, the patch's new
- * entries first. Its entries' order differs from kustomize's where it means nothing.
+ * Applies a strategic merge patch, as far as the overlays need it: null removes a key, objects are merged, and the lists above are
+ * merged by key with the new entries first. Where the order is insignificant, it may differ from kustomize's.
  */
 export function strategicMerge(target: JsonObject, patch: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...target };
@@ -34,7 +34,7 @@ function mergeLists(target: readonly JsonObject[], patch: readonly JsonObject[],
     const change = patch.find((candidate) => candidate[key] === entry[key]);
     return change ? strategicMerge(entry, change) : entry;
   });
-  const added = patch.filter((entry) => !target.some((there) => there[key] === entry[key]));
+  const added = patch.filter((entry) => !target.some((existing) => existing[key] === entry[key]));
   return [...added, ...patched];
 }
 

@@ -4,19 +4,19 @@ import { expect, test } from "vitest";
 import { environmentOf, getPod, renderOverlay } from "./cluster.ts";
 import { root } from "./folders.ts";
 
-/** Of all annotations of an object. `kubectl apply` keeps what it applied in one, as JSON: less than the 1 MiB of a ConfigMap. */
+/** Limit of an object's annotations. `kubectl apply` stores the applied object in one; a ConfigMap itself may have 1 MiB. */
 const annotationBytesMax = 262_144;
 
 test.each(["local", "production"])(
-  "in %s the gateway mounts the composed supergraph, and sees it change",
+  "in %s the gateway mounts the composed supergraph, and the mounted file changes with the ConfigMap",
   (overlay) => {
     const cluster = renderOverlay(overlay);
     const gateway = getPod(cluster, "gateway");
     const file = environmentOf(cluster, gateway)["SUPERGRAPH_FILE"] ?? "";
-    // The whole folder: what is mounted by subPath stays as it was.
+    // The whole folder is mounted: a file that is mounted by subPath is never updated.
     const mount = gateway.container.volumeMounts?.find(({ mountPath }) => mountPath === dirname(file));
     expect(mount).toEqual({ name: "supergraph", mountPath: dirname(file), readOnly: true });
-    // The name as it stands: a hash in it would replace the pods instead of the file under them.
+    // The name has no hash: with one, a change would replace the pods instead of the mounted file.
     const volume = gateway.spec.volumes?.find(({ name }) => name === "supergraph");
     expect(volume?.configMap).toEqual({ name: "supergraph" });
     const text = readFileSync(join(root, "supergraph/supergraph.graphql"), "utf8");
@@ -26,7 +26,7 @@ test.each(["local", "production"])(
   },
 );
 
-test("settings have a hash in their name: who changes one replaces the pods that read it", () => {
+test("the names of settings have a hash, so that a change replaces the pods that read them", () => {
   const cluster = renderOverlay("production");
   const references = getPod(cluster, "users").container.env?.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name);
   expect(new Set(references)).toContainEqual(expect.stringMatching(/^settings-[a-z0-9]{10}$/));

@@ -7,51 +7,48 @@ import { readConfig as readIssuer } from "../../infra/issuer/src/config.ts";
 import { readConfig as readRestProxy } from "../../rest-proxy/src/config.ts";
 import type { Environment } from "../../kit/src/process/env.ts";
 
-/** What every process of ours is told. */
+/** The configuration that all processes have. */
 interface UnitConfig {
   readonly port: number;
   readonly host: string;
   readonly drainDelayMs: number;
   readonly shutdownGraceMs: number;
-  /** Where metrics are. The issuer has none. */
+  /** Port of the metrics. The issuer has none. */
   readonly adminPort?: number | undefined;
   readonly adminHost?: string;
 }
 
 export interface Unit {
   readonly name: string;
-  readonly kind: "service" | "door" | "issuer";
-  /** The process's own: it throws where the process would not start. */
+  /** The process's own function. It throws for a configuration with which the process does not start. */
   readonly readConfig: (environment: Environment) => UnitConfig;
-  /** How long an answer may be worked on: whoever asked has given up by then. */
-  readonly answerMsMax: (environment: Environment) => number;
+  /** The longest duration of a request: after it the caller's timeout has ended the request. */
+  readonly requestMsMax: (environment: Environment) => number;
 }
 
 export const serviceNames = ["users", "posts", "comments", "orders"] as const;
 
-/** Both doors wait for a service as long: SUBGRAPH_TIMEOUT_MS and UPSTREAM_TIMEOUT_MS. */
-const doorPatienceMs = 10_000;
+/** SUBGRAPH_TIMEOUT_MS of the gateway and UPSTREAM_TIMEOUT_MS of the REST proxy. */
+const serviceRequestMsMax = 10_000;
 
 const readProxy = (environment: Environment) => readRestProxy(environment, serviceNames);
 
 export const units: readonly Unit[] = [
-  { name: "users", kind: "service", readConfig: readUsers, answerMsMax: () => doorPatienceMs },
-  { name: "posts", kind: "service", readConfig: readPosts, answerMsMax: () => doorPatienceMs },
-  { name: "comments", kind: "service", readConfig: readComments, answerMsMax: () => doorPatienceMs },
-  { name: "orders", kind: "service", readConfig: readOrders, answerMsMax: () => doorPatienceMs },
+  { name: "users", readConfig: readUsers, requestMsMax: () => serviceRequestMsMax },
+  { name: "posts", readConfig: readPosts, requestMsMax: () => serviceRequestMsMax },
+  { name: "comments", readConfig: readComments, requestMsMax: () => serviceRequestMsMax },
+  { name: "orders", readConfig: readOrders, requestMsMax: () => serviceRequestMsMax },
   {
     name: "gateway",
-    kind: "door",
     readConfig: readGateway,
-    answerMsMax: (environment) => readGateway(environment).requestTimeoutMs,
+    requestMsMax: (environment) => readGateway(environment).requestTimeoutMs,
   },
   {
     name: "rest-proxy",
-    kind: "door",
     readConfig: readProxy,
-    answerMsMax: (environment) => readProxy(environment).upstreamTimeoutMs,
+    requestMsMax: (environment) => readProxy(environment).upstreamTimeoutMs,
   },
 ];
 
-/** In the local overlay alone. */
-export const issuer: Unit = { name: "issuer", kind: "issuer", readConfig: readIssuer, answerMsMax: () => 1_000 };
+/** Only in the local overlay. */
+export const issuer: Unit = { name: "issuer", readConfig: readIssuer, requestMsMax: () => 1_000 };

@@ -32,24 +32,24 @@ interface Container {
 }
 
 const folder = "infra/observability/alertmanager";
-// As start.sh puts them together: one document, no key twice.
+// start.sh concatenates the files to one document without duplicate keys.
 const settings = parse(readText(`${folder}/routes.yml`) + readText(`${folder}/receivers/receivers.yml`)) as Settings;
 const { services } = readYaml("docker-compose.observability.yml") as {
   readonly services: Readonly<Record<string, Container>>;
 };
 
-test("alerts are put together by what they say and the unit that they are about", () => {
+test("alerts are grouped by name and unit", () => {
   expect(settings.route.group_by).toEqual(["alertname", "unit"]);
 });
 
-test("each severity has a receiver, which every operator's file has to name, and ours tells nobody", () => {
+test("each severity has a receiver that every receivers file must define, and the default receivers send nothing", () => {
   const receivers = [settings.route, ...(settings.route.routes ?? [])].map(({ receiver }) => receiver);
   expect(new Set(receivers)).toEqual(new Set(alerts.map(({ labels }) => labels?.["severity"])));
   expect(settings.receivers).toEqual([{ name: "page" }, { name: "ticket" }]);
   expect(settings.route.routes?.map(({ matchers }) => matchers)).toEqual([['severity="page"']]);
 });
 
-test("what silences and what is silenced are alerts that there are", () => {
+test("inhibition rules name existing alerts only", () => {
   const names = alerts.map(({ alert }) => alert);
   for (const { source_matchers: sources, target_matchers: targets } of settings.inhibit_rules)
     for (const matcher of [...sources, ...targets].filter((one) => one.startsWith("alertname"))) {
@@ -61,7 +61,7 @@ test("what silences and what is silenced are alerts that there are", () => {
     }
 });
 
-test("a unit of which nothing is left silences whatever else is said of it, and no other unit", () => {
+test("UnitGone inhibits the other alerts of the same unit only", () => {
   expect(settings.inhibit_rules[0]).toEqual({
     source_matchers: ['alertname="UnitGone"'],
     target_matchers: ['alertname!="UnitGone"'],
@@ -69,7 +69,7 @@ test("a unit of which nothing is left silences whatever else is said of it, and 
   });
 });
 
-test("in compose it reads our routes and the receivers of whoever runs it, and is published on this machine alone", () => {
+test("in compose Alertmanager reads the repository's routes and the operator's receivers, and listens on loopback only", () => {
   expect(services["alertmanager"]?.entrypoint).toEqual(["sh", "/etc/alertmanager/start.sh"]);
   expect(services["alertmanager"]?.volumes).toEqual([
     `./${folder}:/etc/alertmanager:ro`,
@@ -80,12 +80,12 @@ test("in compose it reads our routes and the receivers of whoever runs it, and i
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
 });
 
-test("in compose an alert leads to a page that Prometheus shows, unless it is said to be elsewhere", () => {
+test("in compose the runbook URL of an alert leads to a page that Prometheus serves, unless RUNBOOKS_URL is set", () => {
   const { environment, command, volumes, ports } = services["prometheus"] ?? {};
   const [, address = ""] = /^\$\{RUNBOOKS_URL:-(.+)\}$/.exec(environment?.["RUNBOOKS_URL"] ?? "") ?? [];
   const { host, pathname } = new URL(address);
   expect(ports).toEqual([`127.0.0.1:\${PROMETHEUS_PORT:-${host.split(":")[1]}}:9090`]);
-  // Prometheus shows this folder below /user, and version 2 puts variables into labels only when it is told to.
+  // Prometheus serves this folder at /user. Version 2 expands variables in labels only with this feature flag.
   expect(command).toEqual(
     expect.arrayContaining(["--web.user-assets=/docs", "--enable-feature=expand-external-labels"]),
   );

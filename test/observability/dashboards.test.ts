@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Dashboard, dashboards, readYaml } from "./files.ts";
 
-test("there is a dashboard for each part, and for what clients may count on", () => {
+test("the gateway, the REST proxy, the services, the databases and the service levels each have a dashboard", () => {
   expect(dashboards.map(([file]) => file)).toEqual([
     "databases.json",
     "gateway.json",
@@ -12,7 +12,7 @@ test("there is a dashboard for each part, and for what clients may count on", ()
   expect(new Set(dashboards.map(([, { uid }]) => uid)).size).toBe(dashboards.length);
 });
 
-test.each(dashboards)("%s has panels that ask something, each at a place of its own", (_, { panels }) => {
+test.each(dashboards)("%s has panels with queries that do not overlap", (_, { panels }) => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   for (const { type, title, targets = [] } of panels) {
     expect(title).not.toBe("");
@@ -22,7 +22,7 @@ test.each(dashboards)("%s has panels that ask something, each at a place of its 
   expect(overlaps(panels)).toEqual([]);
 });
 
-test.each(dashboards)("%s uses the variables that it has, and no others", (_, { templating, panels }) => {
+test.each(dashboards)("%s uses exactly the variables that it defines", (_, { templating, panels }) => {
   const used = panels.flatMap(({ targets = [] }) =>
     targets.flatMap(({ expr, datasource }) =>
       [...`${expr} ${datasource.uid}`.matchAll(/\$\{?([a-z]\w*)/g)].map(([, name]) => name),
@@ -31,7 +31,7 @@ test.each(dashboards)("%s uses the variables that it has, and no others", (_, { 
   expect(new Set(used)).toEqual(new Set(templating.list.map(({ name }) => name)));
 });
 
-test("Grafana is given the folder of the dashboards, and the data source that they choose first", () => {
+test("Grafana is provisioned with the dashboards and their default data source", () => {
   const folder = "infra/observability/grafana/provisioning";
   expect(readYaml(`${folder}/dashboards/dashboards.yml`)).toMatchObject({
     providers: [{ type: "file", options: { path: "/etc/tributary/dashboards" } }],
@@ -41,13 +41,13 @@ test("Grafana is given the folder of the dashboards, and the data source that th
   });
 });
 
-/** The titles of panels that lie over each other, or stand out at the side of Grafana's 24 columns. */
+/** The titles of panels that overlap, or exceed Grafana's 24 columns. */
 function overlaps(panels: Dashboard["panels"]): readonly string[] {
   const taken = new Map<string, string>();
   return panels.flatMap(({ title, gridPos: { x, y, w, h } }) => {
     const cells = Array.from({ length: w * h }, (__, index) => `${x + (index % w)}:${y + Math.floor(index / w)}`);
-    const isBad = x + w > 24 || cells.some((cell) => taken.has(cell));
+    const isMisplaced = x + w > 24 || cells.some((cell) => taken.has(cell));
     for (const cell of cells) taken.set(cell, title);
-    return isBad ? [title] : [];
+    return isMisplaced ? [title] : [];
   });
 }

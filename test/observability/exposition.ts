@@ -1,6 +1,6 @@
-/** What a process exports at `/metrics`, in Prometheus' text format. */
+/** The metrics of a process at `/metrics`, in Prometheus' text format. */
 export interface Exposition {
-  /** Names as in `# TYPE`, with their type. */
+  /** Metric types by name, from the `# TYPE` lines. */
   readonly types: ReadonlyMap<string, string>;
   readonly samples: readonly Sample[];
 }
@@ -23,7 +23,7 @@ export function readExposition(text: string): Exposition {
   return { types, samples };
 }
 
-/** The names under which a metric's series can be asked for. */
+/** The names of a metric's series in queries. */
 export function seriesOf(name: string, type: string): readonly string[] {
   if (type === "histogram") return [`${name}_bucket`, `${name}_sum`, `${name}_count`];
   return type === "summary" ? [name, `${name}_sum`, `${name}_count`] : [name];

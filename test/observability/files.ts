@@ -6,7 +6,7 @@ import { readRuleFiles, readRules, type Rule } from "../../scripts/verify-alerts
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const readText = (path: string) => readFileSync(`${root}/${path}`, "utf8");
-/** With `<<` as compose has it. */
+/** Parses YAML with merge keys (`<<`), as Docker Compose does. */
 export const readYaml = (path: string): unknown => parse(readText(path), { merge: true });
 export const listFiles = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
@@ -41,14 +41,14 @@ export const dashboards: readonly (readonly [string, Dashboard])[] = listFiles(
   "infra/observability/grafana/dashboards/*.json",
 ).map((path) => [basename(path), JSON.parse(readText(path)) as Dashboard]);
 
-/** A PromQL query, the place of its definition, and the labels that the text beside it uses. */
+/** A PromQL query, its source, and the labels that its annotations or legend use. */
 export interface Query {
   readonly where: string;
   readonly expr: string;
   readonly labels: readonly string[];
 }
 
-/** The queries of the documentation to paste, each in a block of its own that says `promql`. */
+/** The queries in the `promql` code blocks of the documentation. */
 export const promqlBlocks: readonly { readonly path: string; readonly expr: string }[] = listFiles(
   "docs/**/*.md",
 ).flatMap((path) =>

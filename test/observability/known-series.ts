@@ -6,17 +6,17 @@ import type { Exposition } from "./exposition.ts";
 import { seriesOf } from "./exposition.ts";
 import type { Matcher } from "./promql.ts";
 
-/** What is known of a series that may be asked for. */
+/** The labels and values of a series that queries may select. */
 export interface KnownSeries {
   readonly labels: ReadonlySet<string>;
-  /** Whether a label ever has this value. */
+  /** True if the label can have this value. */
   hasValue(label: string, value: string): boolean;
-  /** Whether a running process has counted it, and not only said that it would. */
+  /** True if a running process exports a sample, not only the `# TYPE` line. */
   readonly isCounted: boolean;
 }
 
-/** What no process of ours shows: by the documentation of CloudNativePG 1.29 (default queries) and of Kubernetes' kubelet. */
-const ofOthers: Readonly<Record<string, readonly string[]>> = {
+/** Metrics of CloudNativePG 1.29 (default queries) and of the kubelet, from their documentation. */
+const externalMetrics: Readonly<Record<string, readonly string[]>> = {
   cnpg_pg_replication_streaming_replicas: ["job", "instance"],
   cnpg_pg_replication_in_recovery: ["job", "instance"],
   kubelet_volume_stats_available_bytes: ["job", "instance", "namespace", "persistentvolumeclaim"],
@@ -28,7 +28,7 @@ const declarations = Object.assign({}, ...Object.values(metricsOf)) as Readonly<
   Record<string, { readonly help: string; readonly labels: readonly string[] }>
 >;
 
-/** Every series there is: of processes, by what each shows; of Prometheus itself; and of our own recording. */
+/** All series: those that the processes export, those of Prometheus and external exporters, and the recorded ones. */
 export function listKnownSeries(expositions: readonly Exposition[]): ReadonlyMap<string, KnownSeries> {
   const known = new Map<string, KnownSeries>();
   for (const { types } of expositions)
@@ -36,10 +36,10 @@ export function listKnownSeries(expositions: readonly Exposition[]): ReadonlyMap
       for (const series of seriesOf(name, type)) known.set(series, describe(series, name, expositions));
   known.set("up", {
     labels: new Set(["job", "instance"]),
-    hasValue: (label, value) => isOfScrape(label, value),
+    hasValue: (label, value) => isScrapeLabel(label, value),
     isCounted: true,
   });
-  for (const [metric, labels] of Object.entries(ofOthers)) {
+  for (const [metric, labels] of Object.entries(externalMetrics)) {
     known.set(metric, { labels: new Set(labels), hasValue: () => true, isCounted: true });
   }
   for (const { record } of recordings) known.set(record, describeRecording(record));
@@ -51,16 +51,16 @@ function describe(series: string, name: string, expositions: readonly Exposition
     exposition.samples.filter((sample) => sample.name === series).map((sample) => sample.labels),
   );
   const declared = declarations[name];
-  const ofSamples = samples.flatMap((sample) => Object.keys(sample));
-  const labels = [...ofSamples, ...(declared?.labels ?? []), ...(series.endsWith("_bucket") ? ["le"] : [])];
+  const sampleLabels = samples.flatMap((sample) => Object.keys(sample));
+  const labels = [...sampleLabels, ...(declared?.labels ?? []), ...(series.endsWith("_bucket") ? ["le"] : [])];
   return {
     labels: new Set(["job", "instance", ...labels]),
     isCounted: samples.length > 0,
     hasValue: (label, value) =>
-      isOfScrape(label, value) ||
+      isScrapeLabel(label, value) ||
       isCode(label, value) ||
       samples.some((sample) => sample[label] === value) ||
-      // A declaration says its labels' values where they are few.
+      // The help text lists a label's values if they are few.
       (label !== "le" && new RegExp(`(?<![\\w-])${value}(?![\\w-])`).test(declared?.help ?? "")),
   };
 }
@@ -68,18 +68,18 @@ function describe(series: string, name: string, expositions: readonly Exposition
 function describeRecording(record: string): KnownSeries {
   const labels = recordings.filter((rule) => rule.record === record).map((rule) => rule.labels ?? {});
   return {
-    labels: new Set(labels.flatMap((of) => Object.keys(of))),
+    labels: new Set(labels.flatMap((set) => Object.keys(set))),
     isCounted: true,
-    hasValue: (label, value) => labels.some((of) => of[label] === value),
+    hasValue: (label, value) => labels.some((set) => set[label] === value),
   };
 }
 
-/** What our processes say for a reason, whether or not they were given one. */
+/** True for an error code in a label, even if the test's requests do not cause it. */
 const isCode = (label: string, value: string) =>
   (label === "code" || label === "outcome") && (Object.hasOwn(codes, value) || Object.hasOwn(statusOf, value));
-const isOfScrape = (label: string, value: string) => label === "job" && units.has(value);
+const isScrapeLabel = (label: string, value: string) => label === "job" && units.has(value);
 
-/** The values that a matcher names one by one: not those of a dashboard's variable, nor whole classes such as `5..`. */
+/** The literal values of a matcher, without a dashboard's variables and status classes such as `5..`. */
 export function valuesOf({ op, value }: Matcher): readonly string[] {
   const values = op.endsWith("~") ? value.split("|") : [value];
   return values.filter((one) => !one.startsWith("$") && !/^[1-5](\.\.|\d\d)$/.test(one));

@@ -29,11 +29,11 @@ afterAll(async () => {
   subgraph?.stop();
 });
 
-/** One scrape before the outage, one after it: a short outage falls between two. */
-test("after a short outage on fresh processes the recorded error ratios are what clients saw", async () => {
+/** One scrape before the outage and one after it, as a short outage falls between two scrapes. */
+test("after a short outage of new processes the recorded error ratios equal those that clients measured", async () => {
   const read = () => Promise.all([gateway, restProxy].map(({ adminUrl }) => readMetrics(adminUrl)));
   const before = await read();
-  const seen = await driveOutage({
+  const measured = await driveOutage({
     graphqlUrl: gateway.process.url,
     restUrl: restProxy.process.url,
     healthyMs: 0,
@@ -43,14 +43,14 @@ test("after a short outage on fresh processes the recorded error ratios are what
   const scrapes = { before, after: await read() };
   const completeness = evaluateRatio("gateway", "completeness", scrapes);
   const availability = evaluateRatio("rest-proxy", "availability", scrapes);
-  const numbers = JSON.stringify({ seen, completeness, availability });
-  expect(Math.min(seen.graphql.failed, seen.rest.failed), numbers).toBeGreaterThan(20);
-  expect(isRatioOf(completeness, seen.graphql), numbers).toBe(true);
-  expect(isRatioOf(availability, seen.rest), numbers).toBe(true);
+  const numbers = JSON.stringify({ measured, completeness, availability });
+  expect(Math.min(measured.graphql.failed, measured.rest.failed), numbers).toBeGreaterThan(20);
+  expect(isRatioOf(completeness, measured.graphql), numbers).toBe(true);
+  expect(isRatioOf(availability, measured.rest), numbers).toBe(true);
   expect(evaluateRatio("gateway", "availability", scrapes), numbers).toBe(0);
 }, 60_000);
 
-/** A subgraph of comments that finds none; while it fails, it drops the connection of each request. */
+/** A comments service that finds no comment; while it fails, it closes the connection of each request. */
 async function startComments() {
   let isFailing = false;
   const server = createServer((request, response) => {
@@ -78,18 +78,18 @@ interface Scrapes {
   readonly after: readonly Exposition[];
 }
 
-/** The recorded `sum(rate(…)) / sum(rate(…))`. */
-function evaluateRatio(door: string, level: string, scrapes: Scrapes): number {
+/** Evaluates the recording rule `sum(rate(…)) / sum(rate(…))` of a service level. */
+function evaluateRatio(unit: string, level: string, scrapes: Scrapes): number {
   const rule = recordings.find(
     ({ record, labels }) =>
-      record.endsWith("error:ratio_rate5m") && labels?.["door"] === door && labels["level"] === level,
+      record.endsWith("error:ratio_rate5m") && labels?.["door"] === unit && labels["level"] === level,
   );
   const [failed, all] = readQuery(rule?.expr ?? "").selectors;
-  if (!failed || !all) throw new Error(`${door} ${level} is no ratio of two sums`);
+  if (!failed || !all) throw new Error(`${unit} ${level} is not a ratio of two sums`);
   return sumIncreases(failed, scrapes) / sumIncreases(all, scrapes);
 }
 
-/** As Prometheus computes it: a series that the first scrape did not have has not increased. */
+/** Computes the increase as Prometheus does: a series that is missing from the first scrape has not increased. */
 function sumIncreases(selector: Selector, { before, after }: Scrapes): number {
   const read = (expositions: readonly Exposition[]) =>
     new Map(

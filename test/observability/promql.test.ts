@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { matches, readQuery, splitAlternatives } from "./promql.ts";
 
-test("a query is read into the series it asks for and the labels it groups them by", () => {
+test("a query is parsed into its selectors and its grouping labels", () => {
   const query = readQuery(
     'sum by (le, job) (rate(a_bucket{job=~"x|y", code!="Z"}[$__rate_interval])) / on (job) b > 0.5',
   );
@@ -22,7 +22,7 @@ test("a query is read into the series it asks for and the labels it groups them 
   });
 });
 
-test("what is left out is told from what is kept", () => {
+test("excluding and including label lists are distinguished", () => {
   expect(readQuery("a / ignoring (state) b").groupings.map(({ isExcluding }) => isExcluding)).toEqual([true]);
   expect(readQuery("sum without (le) (a)").groupings.map(({ isExcluding }) => isExcluding)).toEqual([true]);
 });
@@ -34,14 +34,14 @@ test.each(["sum(rate(a[5m])", "rat(a[5m])", "sum by job (a)", "a{job=x}", "a >",
   },
 );
 
-test("a selector finds the samples that all its matchers fit", () => {
+test("a selector matches the samples that fit all its matchers", () => {
   const [selector] = readQuery('a{job="x", status=~"5..|401", code!="B", outcome!~"ok|aborted"}').selectors;
-  const finds = (labels: Readonly<Record<string, string>>, name = "a") =>
+  const isMatch = (labels: Readonly<Record<string, string>>, name = "a") =>
     selector !== undefined && matches(selector, { name, labels });
-  expect(finds({ status: "503", code: "A", outcome: "failed" })).toBe(true);
-  expect(finds({ status: "503", code: "A", outcome: "failed" }, "b")).toBe(false);
-  expect(finds({ status: "404", code: "A", outcome: "failed" })).toBe(false);
-  expect(finds({ status: "503", code: "B", outcome: "failed" })).toBe(false);
-  expect(finds({ status: "503", code: "A", outcome: "aborted" })).toBe(false);
+  expect(isMatch({ status: "503", code: "A", outcome: "failed" })).toBe(true);
+  expect(isMatch({ status: "503", code: "A", outcome: "failed" }, "b")).toBe(false);
+  expect(isMatch({ status: "404", code: "A", outcome: "failed" })).toBe(false);
+  expect(isMatch({ status: "503", code: "B", outcome: "failed" })).toBe(false);
+  expect(isMatch({ status: "503", code: "A", outcome: "aborted" })).toBe(false);
   expect(selector && splitAlternatives(selector).map(({ matchers }) => matchers[1]?.value)).toEqual(["5..", "401"]);
 });

@@ -7,15 +7,15 @@ export interface Matcher {
   readonly value: string;
 }
 
-/** A series that a query asks for. */
+/** A vector selector: a metric and its label matchers. */
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
 }
 
-/** Labels of `by`, `without`, `on` or `ignoring`, and the series that they are about. */
+/** Labels of `by`, `without`, `on` or `ignoring`, and the selectors that they apply to. */
 interface Grouping {
-  /** Of `without` and `ignoring`: what they name need not be there. */
+  /** True for `without` and `ignoring`: not every series needs to have these labels. */
   readonly isExcluding: boolean;
   readonly labels: readonly string[];
   readonly selectors: readonly Selector[];
@@ -27,23 +27,23 @@ export interface Query {
 }
 
 /**
- * What a query asks for, by Prometheus' own grammar, which knows every function and aggregation by its name. Grafana's variables for a
- * stretch of time stand for five minutes; those within a string stay.
- * @throws Error with the place where it is not PromQL.
+ * Parses a query with Prometheus' grammar, which knows the name of every function and aggregation. Grafana's interval variables
+ * are replaced by 5m; variables in strings are kept.
+ * @throws Error with the position of a syntax error
  */
-export function readQuery(written: string): Query {
-  const text = written.replaceAll(/\$__(rate_interval|interval|range)\b/g, "5m");
+export function readQuery(query: string): Query {
+  const text = query.replaceAll(/\$__(rate_interval|interval|range)\b/g, "5m");
   const { topNode } = parser.parse(text);
-  const wrong = find(topNode, "⚠")[0];
-  if (wrong)
-    throw new Error(`not PromQL at ${wrong.from}, before "${text.slice(wrong.from, wrong.from + 30)}": ${text}`);
+  const error = find(topNode, "⚠")[0];
+  if (error)
+    throw new Error(`not PromQL at ${error.from}, before "${text.slice(error.from, error.from + 30)}": ${text}`);
   return {
     selectors: selectorsOf(topNode, text),
     groupings: find(topNode, "GroupingLabels").map((node) => readGrouping(node, text)),
   };
 }
 
-/** One selector for each value that an `=~` lists, such as two for `{a=~"b|c"}`. */
+/** One selector for each alternative of a regular expression: two for `{a=~"b|c"}`. */
 export function splitAlternatives({ metric, matchers }: Selector): readonly Selector[] {
   const alternatives = matchers.map(({ label, op, value }) =>
     op === "=~" ? value.split("|").map((one) => ({ label, op, value: one })) : [{ label, op, value }],
@@ -58,7 +58,7 @@ export function splitAlternatives({ metric, matchers }: Selector): readonly Sele
 /** Labels that Prometheus adds to what a process exports. */
 const scrapeLabels: ReadonlySet<string> = new Set(["job", "instance"]);
 
-/** Whether a selector finds an exported sample, whatever its job and instance. */
+/** True if a selector matches an exported sample; job and instance are ignored. */
 export function matches(
   { metric, matchers }: Selector,
   { name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
@@ -77,7 +77,7 @@ export function matches(
 function selectorsOf(node: SyntaxNode, text: string): readonly Selector[] {
   return find(node, "VectorSelector").map((selector) => {
     const name = selector.getChild("Identifier");
-    if (!name) throw new Error(`a selector without a metric's name: ${text}`);
+    if (!name) throw new Error(`a selector without a metric name: ${text}`);
     return {
       metric: textOf(name, text),
       matchers: find(selector, "UnquotedLabelMatcher").map((m) => readMatcher(m, text)),
@@ -94,21 +94,22 @@ function readMatcher(node: SyntaxNode, text: string): Matcher {
 }
 
 function readGrouping(node: SyntaxNode, text: string): Grouping {
-  let about: SyntaxNode | null = node.parent;
-  while (about && about.name !== "AggregateExpr" && about.name !== "BinaryExpr") about = about.parent;
-  if (!about) throw new Error(`labels of nothing: ${text}`);
+  let expression: SyntaxNode | null = node.parent;
+  while (expression && expression.name !== "AggregateExpr" && expression.name !== "BinaryExpr")
+    expression = expression.parent;
+  if (!expression) throw new Error(`labels without an expression: ${text}`);
   const labels = node.getChildren("LabelName").map((label) => textOf(label, text));
   const isExcluding = ["Without", "Ignoring"].some((name) => node.parent?.getChild(name));
-  return { isExcluding, labels, selectors: selectorsOf(about, text) };
+  return { isExcluding, labels, selectors: selectorsOf(expression, text) };
 }
 
 function find(node: SyntaxNode, name: string): readonly SyntaxNode[] {
-  const found: SyntaxNode[] = [];
+  const nodes: SyntaxNode[] = [];
   node.cursor().iterate((at) => {
-    // An error has no name of its own that could be asked for.
-    if (at.name === name || (name === "⚠" && at.type.isError)) found.push(at.node);
+    // Error nodes have no unique name.
+    if (at.name === name || (name === "⚠" && at.type.isError)) nodes.push(at.node);
   });
-  return found;
+  return nodes;
 }
 
 const textOf = ({ from, to }: SyntaxNode, text: string) => text.slice(from, to);

@@ -9,7 +9,7 @@ import { type RunningUnits, startUnits } from "./running-units.ts";
 let issuer: TestIssuer;
 let units: RunningUnits;
 let known: ReadonlyMap<string, KnownSeries>;
-/** Before the first request, and after requests that succeeded and failed in every way. */
+/** Metrics before the first request, and after requests with every kind of success and failure. */
 let fresh: readonly Exposition[];
 let used: readonly Exposition[];
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const queries = queryTexts.map(({ where, expr, labels }) => ({ where, labels, ...readQuery(expr) }));
 
-test("every metric that is asked for is exported by a running process", () => {
+test("every metric in a query is exported by a running process", () => {
   const unknown = queries.flatMap(({ where, selectors }) =>
     selectors.filter(({ metric }) => !known.has(metric)).map(({ metric }) => `${where}: ${metric}`),
   );
@@ -36,42 +36,42 @@ test("every metric that is asked for is exported by a running process", () => {
   expect(queries.length).toBeGreaterThan(100);
 });
 
-test("every metric that is asked for is counted by a running process, and not only announced", () => {
+test("every metric in a query has a sample of a running process, not only a TYPE line", () => {
   const names = new Set(queries.flatMap(({ selectors }) => selectors.map(({ metric }) => metric)));
-  const announced = [...names].filter((name) => known.get(name)?.isCounted !== true);
-  expect(announced).toEqual([]);
+  const withoutSample = [...names].filter((name) => known.get(name)?.isCounted !== true);
+  expect(withoutSample).toEqual([]);
 });
 
-test("every label that a query selects by is one of the metric's", () => {
-  const wrong = queries.flatMap(({ where, selectors }) =>
+test("every label in a matcher is a label of the metric", () => {
+  const violations = queries.flatMap(({ where, selectors }) =>
     selectors.flatMap(({ metric, matchers }) =>
       matchers.filter(({ label }) => !has(metric, label)).map(({ label }) => `${where}: ${metric} has no ${label}`),
     ),
   );
-  expect(wrong).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
-test("every label that a query groups or joins by is one of each metric that it is about", () => {
-  const wrong = queries.flatMap(({ where, groupings }) =>
+test("every label that a query groups or joins by is a label of each of its metrics", () => {
+  const violations = queries.flatMap(({ where, groupings }) =>
     groupings.flatMap(({ isExcluding, labels, selectors }) => {
       const metrics = selectors.map(({ metric }) => metric);
-      const isThere = (label: string) =>
+      const exists = (label: string) =>
         isExcluding ? metrics.some((metric) => has(metric, label)) : metrics.every((metric) => has(metric, label));
-      return labels.filter((label) => !isThere(label)).map((label) => `${where}: ${label} of ${metrics.join()}`);
+      return labels.filter((label) => !exists(label)).map((label) => `${where}: ${label} of ${metrics.join()}`);
     }),
   );
-  expect(wrong).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
-test("every label that a legend or an alert's text names is one of the query's", () => {
-  const wrong = queries.flatMap(({ where, labels, selectors }) =>
+test("every label in a legend or an annotation is a label of the query", () => {
+  const violations = queries.flatMap(({ where, labels, selectors }) =>
     labels.filter((label) => !selectors.some(({ metric }) => has(metric, label))).map((label) => `${where}: ${label}`),
   );
-  expect(wrong).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
-test("every value that a query selects by is one that the label has", () => {
-  const wrong = queries.flatMap(({ where, selectors }) =>
+test("every value in a matcher is a value of the label", () => {
+  const violations = queries.flatMap(({ where, selectors }) =>
     selectors.flatMap(({ metric, matchers }) =>
       matchers.flatMap((matcher) =>
         valuesOf(matcher)
@@ -80,7 +80,7 @@ test("every value that a query selects by is one that the label has", () => {
       ),
     ),
   );
-  expect(wrong).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
 test("every series of a counter or histogram that a query selects is exported before its first event", () => {
@@ -101,7 +101,7 @@ test("every series of a counter or histogram that a query selects is exported be
   expect(selectors.length).toBeGreaterThan(100);
 });
 
-test("what a recorded rule counts of a failure is an increase of a series that was exported at 0", () => {
+test("every series that a recording rule reads is exported before its first event, so that the event is an increase", () => {
   const recorded = recordings.flatMap(({ expr }) => readQuery(expr).selectors);
   const atStart = new Set(recorded.flatMap((selector) => samplesOf(fresh, selector)));
   const later = new Set(recorded.flatMap((selector) => samplesOf(used, selector)));
@@ -113,7 +113,7 @@ test("a fresh process exports at most 1,500 series", () => {
   for (const { samples } of fresh) expect(samples.length).toBeLessThanOrEqual(1_500);
 });
 
-/** Names and labels of the series that a selector finds. */
+/** The names and labels of the series that a selector matches. */
 function samplesOf(expositions: readonly Exposition[], selector: Selector): readonly string[] {
   return expositions.flatMap(({ samples }) =>
     samples.filter((sample) => matches(selector, sample)).map(({ name, labels }) => name + JSON.stringify(labels)),
@@ -122,7 +122,7 @@ function samplesOf(expositions: readonly Exposition[], selector: Selector): read
 
 const has = (metric: string, label: string) => known.get(metric)?.labels.has(label) ?? false;
 
-/** Whatever there is to be counted: answers, refusals, and every way in which a service can fail. */
+/** Sends requests that succeed, are rejected, and fail in every way in which a service can fail. */
 async function makeTraffic(): Promise<void> {
   const token = await issuer.token("1", ["users:write:all"]);
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}`, "x-client-name": "web" };
@@ -149,10 +149,10 @@ async function makeTraffic(): Promise<void> {
     "/v1/users?odd=1",
   ])
     await rest(path);
-  // What is not to be stored is passed on as it comes, and so breaks off in the middle.
+  // An uncacheable response is streamed, so the client receives an incomplete body.
   await expect(post(`${units.restUrl}/v1/comments`, { postId: "1", body: "Yes." })).rejects.toThrow();
-  await leave(`${units.restUrl}/v1/comments/1`, { method: "DELETE", headers });
-  // One of two replicas of users is silent: five failures of it in a row, and it is left out.
+  await sendAndAbort(`${units.restUrl}/v1/comments/1`, { method: "DELETE", headers });
+  // One of the two replicas of users is unreachable: it is ejected after five consecutive failures.
   for (let index = 0; index < 30; index++) {
     await graphql(`query Users { users(first: ${index + 1}) { nodes { name } } }`);
     await rest(`/v1/users?limit=${index + 1}`);
@@ -160,14 +160,14 @@ async function makeTraffic(): Promise<void> {
   await post(`${units.restUrl}/v1/users`, { name: "Grace", email: "grace@example.org" });
 }
 
-/** A client that has no more patience once its request is with the service. */
-async function leave(url: string, o: RequestInit): Promise<void> {
-  const leaving = new AbortController();
-  const waiting = units.keepsWaiting();
-  const answer = fetch(url, { ...o, signal: leaving.signal });
-  await Promise.race([waiting, answer]);
-  leaving.abort();
-  await expect(answer).rejects.toThrow();
+/** Sends a request and aborts it when the service has received it. */
+async function sendAndAbort(url: string, o: RequestInit): Promise<void> {
+  const abortController = new AbortController();
+  const received = units.ignoredRequest();
+  const response = fetch(url, { ...o, signal: abortController.signal });
+  await Promise.race([received, response]);
+  abortController.abort();
+  await expect(response).rejects.toThrow();
 }
 
 async function send(url: string, o: RequestInit): Promise<void> {

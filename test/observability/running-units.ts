@@ -8,16 +8,16 @@ import { startObservedService } from "../telemetry/observed-process.ts";
 import { type Exposition, readExposition } from "./exposition.ts";
 
 /**
- * A service and both doors, as processes of their own that show their metrics. Of users a second replica is silent, as posts is; comments
- * breaks off in its answers or gives none, or others than were asked for, and the name of orders is nobody's.
+ * The users service, the gateway and the REST proxy as processes with metrics. The second replica of users and the one of posts refuse
+ * connections, comments sends incomplete or invalid responses or none, and the host name of orders does not resolve.
  */
 export interface RunningUnits {
   readonly usersUrl: string;
   readonly gatewayUrl: string;
   readonly restUrl: string;
-  /** Resolves when the service of comments has a request that it will not answer. */
-  keepsWaiting(): Promise<unknown>;
-  /** What each shows now. */
+  /** Resolves when the comments service receives a request to which it will not respond. */
+  ignoredRequest(): Promise<unknown>;
+  /** Reads the metrics of each process. */
   read(): Promise<readonly Exposition[]>;
   stop(): Promise<void>;
 }
@@ -28,13 +28,13 @@ export interface UnitsOptions {
 }
 
 export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise<RunningUnits> {
-  // No collector listens there: traces are another test's matter.
+  // No collector listens there: other tests check the traces.
   const users = await startObservedService("users", { postgresUrl, issuer, collectorUrl: "http://127.0.0.1:9" });
   const broken = await startBrokenService();
-  const silent = `http://127.0.0.1:${await pickFreePort()}`;
+  const unreachable = `http://127.0.0.1:${await pickFreePort()}`;
   const addresses = {
-    USERS: [users.url, silent],
-    POSTS: [silent],
+    USERS: [users.url, unreachable],
+    POSTS: [unreachable],
     COMMENTS: [broken.url],
     ORDERS: ["http://orders.invalid:4004"],
   };
@@ -51,7 +51,7 @@ export async function startUnits({ postgresUrl, issuer }: UnitsOptions): Promise
     usersUrl: users.url,
     gatewayUrl: gateway.process.url,
     restUrl: rest.process.url,
-    keepsWaiting: broken.keepsWaiting,
+    ignoredRequest: broken.ignoredRequest,
     read: () => Promise.all(admins.map(readMetrics)),
     stop: async () =>
       void (await Promise.all([users.stop(), gateway.process.stop(), rest.process.stop(), broken.stop()])),
@@ -62,7 +62,7 @@ export async function readMetrics(adminUrl: string): Promise<Exposition> {
   return readExposition(await (await fetch(`${adminUrl}/metrics`)).text());
 }
 
-/** A variable for each service, with its addresses. */
+/** One environment variable for each service, with its addresses. */
 export function variables(
   addresses: Readonly<Record<string, readonly string[]>>,
   toName: (service: string) => string,
@@ -74,10 +74,10 @@ export function variables(
   );
 }
 
-/** Promises a long answer, sends a part of it, and goes. Whoever deletes gets none at all. */
+/** Declares a long body, sends a part of it and closes the connection. Does not respond to a DELETE request. */
 async function startBrokenService() {
   const server = createServer((request, response) => {
-    if (request.method === "DELETE") return void server.emit("kept waiting");
+    if (request.method === "DELETE") return void server.emit("request ignored");
     if (request.url === "/graphql") return void response.end('{"data":{"_entities":{}}}');
     response.writeHead(200, { "content-type": "application/json", "content-length": "100000" });
     response.write('{"data":', () => response.socket?.end());
@@ -86,7 +86,7 @@ async function startBrokenService() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keepsWaiting: () => once(server, "kept waiting"),
+    ignoredRequest: () => once(server, "request ignored"),
     async stop() {
       server.closeAllConnections();
       server.close();
@@ -95,7 +95,7 @@ async function startBrokenService() {
   };
 }
 
-/** The gateway or the REST proxy, as a process of its own. */
+/** The gateway or the REST proxy, as a separate process. */
 export interface EntryPoint {
   readonly process: Service;
   readonly adminUrl: string;

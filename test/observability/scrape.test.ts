@@ -23,32 +23,32 @@ const { scrape_configs: scrapes } = readYaml("infra/observability/prometheus.yml
   readonly scrape_configs: readonly Scrape[];
 };
 
-test("Prometheus asks every address of each unit's name, under the unit's name as its job", () => {
+test("Prometheus scrapes every address of each unit, with the unit's name as the job", () => {
   expect(scrapes.map(({ job_name: name }) => name)).toEqual(units);
-  for (const { job_name: name, dns_sd_configs: found } of scrapes) {
+  for (const { job_name: name, dns_sd_configs: discovery } of scrapes) {
     expect(services).toHaveProperty(name);
     expect(observed[name]?.environment).toMatchObject({
       ADMIN_PORT: "9464",
       ADMIN_HOST: "0.0.0.0",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
     });
-    expect(found).toEqual([{ names: [name], type: "A", port: 9464, refresh_interval: "5s" }]);
+    expect(discovery).toEqual([{ names: [name], type: "A", port: 9464, refresh_interval: "5s" }]);
   }
 });
 
-test("in compose the whole folder is where its files look for each other", () => {
+test("in compose the folders are mounted at the paths that the configuration files refer to", () => {
   expect(observed["prometheus"]?.volumes).toContain("./infra/observability:/etc/prometheus:ro");
   expect(observed["grafana"]?.volumes).toContain("./infra/observability/grafana:/etc/tributary:ro");
   expect(observed["grafana"]?.environment).toMatchObject({ GF_PATHS_PROVISIONING: "/etc/tributary/provisioning" });
 });
 
-test("in compose the collector has somewhere to pass traces on to", () => {
+test("in compose the collector exports traces to Jaeger by default", () => {
   expect(observed["collector"]?.environment).toEqual({ TRACES_ENDPOINT: "${TRACES_ENDPOINT:-jaeger:4317}" });
   expect(readText("infra/observability/collector.yml")).toContain("endpoint: ${env:TRACES_ENDPOINT:-jaeger:4317}");
   expect(observed).toHaveProperty("jaeger");
 });
 
-test("in Kubernetes Prometheus asks the port that the pods' metrics are at, and names jobs and replicas as in compose", () => {
+test("in Kubernetes Prometheus scrapes the pods' admin port, and names jobs and replicas as in compose", () => {
   const { scrape_configs: inCluster } = readYaml("infra/observability/prometheus-kubernetes.yml") as {
     readonly scrape_configs: readonly { readonly relabel_configs: readonly object[] }[];
   };
@@ -59,7 +59,7 @@ test("in Kubernetes Prometheus asks the port that the pods' metrics are at, and 
   ]);
 });
 
-test("in Kubernetes Prometheus asks the databases' exporter, each under its cluster's name", () => {
+test("in Kubernetes Prometheus scrapes each database's exporter, with the cluster's name as the job", () => {
   const { scrape_configs: inCluster } = readYaml("infra/observability/prometheus-kubernetes.yml") as {
     readonly scrape_configs: readonly { readonly job_name: string; readonly relabel_configs: readonly object[] }[];
   };
@@ -71,7 +71,7 @@ test("in Kubernetes Prometheus asks the databases' exporter, each under its clus
   ]);
 });
 
-test("the collector has every part that its pipeline names, and takes what our processes send", () => {
+test("the collector defines every component of its pipelines, and receives OTLP over HTTP", () => {
   const collector = readYaml("infra/observability/collector.yml") as {
     readonly receivers: object;
     readonly processors: object;

@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Stands in for an OpenTelemetry collector: takes whatever comes, as bytes. */
+/** A test double of an OpenTelemetry collector that stores the requests it receives. */
 export interface FakeCollector {
   readonly url: string;
-  /** Everything that was sent to it, one text per request: paths, headers and bodies, whose texts stand in them as they are (protobuf). */
+  /** The path, headers and body of each request as one text. Strings in a protobuf body are readable. */
   received(): readonly string[];
-  /** What it answers from now on; 200 at first. */
-  answerWith(status: number): void;
+  /** Sets the status of further responses; initially 200. */
+  respondWith(status: number): void;
   stop(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export async function startCollector(): Promise<FakeCollector> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: () => texts,
-    answerWith: (next) => void (status = next),
+    respondWith: (next) => void (status = next),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -7,15 +7,15 @@ import { expect, vi } from "vitest";
 import { ensureDatabase } from "../../kit/src/local-postgres/local-postgres.ts";
 import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
 
-/** A process of ours with everything on that shows what it does. */
+/** A Tributary process with all logs, metrics and traces enabled. */
 export interface ObservedProcess {
   readonly url: string;
   readonly adminUrl: string;
-  /** One statement in its database, by its own role. */
+  /** Runs one statement in the service's database, with the service's role. */
   query(statement: string): Promise<void>;
-  /** All that it has written on both its streams. */
+  /** The output so far on stdout and stderr. */
   written(): string;
-  /** By SIGTERM; resolves with its exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -23,28 +23,28 @@ export interface ObservedOptions {
   readonly postgresUrl: string;
   readonly issuer: TestIssuer;
   readonly collectorUrl: string;
-  /** Over what is on: an empty value takes a variable away. */
+  /** Overrides of the telemetry variables; an empty value unsets a variable. */
   readonly environment?: Environment;
 }
 
-/** A service of that name over a fresh database, migrated and empty. */
+/** Starts a service with a new database that is migrated and empty. */
 export async function startObservedService(service: string, o: ObservedOptions): Promise<ObservedProcess> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const databaseUrl = await ensureDatabase(o.postgresUrl, { name, role: name, password: "test" });
   const environment = { DATABASE_URL: databaseUrl, ISSUER: o.issuer.issuer, JWKS_URL: o.issuer.jwksUrl };
   const main = `services/${service}/src/main.ts`;
   await once(spawnMain(main, environment, ["migrate"]), "exit");
-  const running = await startObserved(main, { ...environment, ...everythingOn(o.collectorUrl), ...o.environment });
+  const running = await startObserved(main, { ...environment, ...enableTelemetry(o.collectorUrl), ...o.environment });
   return { ...running, query: (statement) => query(databaseUrl, statement) };
 }
 
-/** The gateway or the REST proxy, with what it needs to find the services; ready to answer. */
-export async function startObservedDoor(
-  door: "gateway" | "rest-proxy",
+/** Starts the gateway or the REST proxy and waits until it is ready. `environment` has the services' addresses. */
+export async function startObservedEntryPoint(
+  folder: "gateway" | "rest-proxy",
   collectorUrl: string,
   environment: Environment,
 ): Promise<Omit<ObservedProcess, "query">> {
-  const running = await startObserved(`${door}/src/main.ts`, { ...everythingOn(collectorUrl), ...environment });
+  const running = await startObserved(`${folder}/src/main.ts`, { ...enableTelemetry(collectorUrl), ...environment });
   await vi.waitFor(async () => expect((await fetch(`${running.url}/health/ready`)).status).toBe(200), 30_000);
   return running;
 }
@@ -59,7 +59,7 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   }
 }
 
-function everythingOn(collectorUrl: string): Environment {
+function enableTelemetry(collectorUrl: string): Environment {
   return {
     PORT: "0",
     ADMIN_PORT: "0",
@@ -87,7 +87,7 @@ async function startObserved(main: string, environment: Environment): Promise<Om
   };
   child.stdout?.on("data", read);
   child.stderr?.on("data", read);
-  child.once("exit", () => listening.reject(new Error(`${main} ended:\n${text}`)));
+  child.once("exit", () => listening.reject(new Error(`${main} exited:\n${text}`)));
   await listening.promise;
   return {
     url: addresses.get("listening") ?? "",
@@ -106,7 +106,7 @@ function readLine(line: string): { readonly url?: string; readonly msg?: string 
   try {
     return JSON.parse(line) as object;
   } catch {
-    return {}; // standard error is for people
+    return {}; // Lines on stderr are plain text.
   }
 }
 
@@ -114,7 +114,7 @@ function spawnMain(main: string, environment: Environment, args: readonly string
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const env = { PATH: process.env["PATH"], ...environment };
   const child = spawn(process.execPath, [main, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
-  // A test that failed stops nobody.
+  // A failed test does not stop its processes.
   process.once("exit", () => child.kill("SIGKILL"));
   return child;
 }

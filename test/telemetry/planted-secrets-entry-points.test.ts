@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { type FakeCollector, startCollector } from "./collector.ts";
-import { type ObservedProcess, startObservedDoor, startObservedService } from "./observed-process.ts";
+import { type ObservedProcess, startObservedEntryPoint, startObservedService } from "./observed-process.ts";
 
-type Door = Omit<ObservedProcess, "query">;
+type EntryPoint = Omit<ObservedProcess, "query">;
 
 let issuer: TestIssuer;
 let collector: FakeCollector;
-/** Behind both doors; the other services are down, so that failures are told of too. */
+/** The only service that runs. The others are down, so that failures are logged, too. */
 let users: ObservedProcess;
 beforeAll(async () => {
   [issuer, collector] = await Promise.all([startTestIssuer(), startCollector()]);
@@ -23,12 +23,12 @@ afterAll(async () => {
   await Promise.all([issuer.stop(), collector.stop()]);
 });
 
-/** In every secret that is planted, and nowhere else. */
+/** Part of every planted secret, and of no other text. */
 const mark = `plum${randomBytes(6).toString("hex")}`;
 const email = `${mark}@example.com`;
-const nowhere = "http://127.0.0.1:9";
+const closedAddress = "http://127.0.0.1:9";
 
-const odd = {
+const headersWithSecrets = {
   cookie: `session=${mark}`,
   "x-api-key": mark,
   "x-request-id": email,
@@ -43,9 +43,9 @@ const odd = {
   referer: `http://${mark}`,
 };
 
-test("the gateway tells nobody what its callers send", async () => {
-  const services = ["POSTS", "COMMENTS", "ORDERS"].map((name) => [`SUBGRAPH_URL_${name}`, `${nowhere}/graphql`]);
-  const gateway = await startObservedDoor("gateway", collector.url, {
+test("the gateway's logs, metrics and traces contain no data of its clients", async () => {
+  const services = ["POSTS", "COMMENTS", "ORDERS"].map((name) => [`SUBGRAPH_URL_${name}`, `${closedAddress}/graphql`]);
+  const gateway = await startObservedEntryPoint("gateway", collector.url, {
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
     SUBGRAPH_URL_USERS: `${users.url}/graphql`,
     ...Object.fromEntries(services),
@@ -60,8 +60,8 @@ test("the gateway tells nobody what its callers send", async () => {
   const search = "query ($text: String) { users(search: $text) { nodes { name email orders { nodes { id } } } } }";
   await plant(gateway, [
     post({ query: create, variables: { input: { name: mark, email } } }),
-    post({ query: search, variables: { text: mark } }, odd),
-    post({ query: search, variables: { text: mark } }, odd),
+    post({ query: search, variables: { text: mark } }, headersWithSecrets),
+    post({ query: search, variables: { text: mark } }, headersWithSecrets),
     // The name of an admitted operation is logged.
     post({ query: `query Search { ${mark}: users(search: "${mark}") { nodes { id } } }`, operationName: "Search" }),
     post({ query: `query ${mark} { users { nodes { id } } }`, operationName: `${mark}other` }),
@@ -73,17 +73,17 @@ test("the gateway tells nobody what its callers send", async () => {
     post({ query: "{ me { name } }" }, { authorization: `Bearer ${mark}.${mark}.${mark}` }),
     post({ query: "{ me { name } }" }, { "content-type": `text/${mark}` }),
     [`/graphql?query={__typename}&variables={"a":"${mark}"}`, { headers: { "apollo-require-preflight": mark } }],
-    [`/${mark}?${mark}=${email}`, { headers: odd }],
+    [`/${mark}?${mark}=${email}`, { headers: headersWithSecrets }],
   ]);
-  await expectToldNothing(gateway, [mark, token], "tributary_gateway_requests_total{");
+  await expectNoSecrets(gateway, [mark, token], "tributary_gateway_requests_total{");
 });
 
-test("the REST proxy tells nobody what its callers send", async () => {
-  const proxy = await startObservedDoor("rest-proxy", collector.url, {
+test("the REST proxy's logs, metrics and traces contain no data of its clients", async () => {
+  const proxy = await startObservedEntryPoint("rest-proxy", collector.url, {
     USERS_URL: users.url,
-    POSTS_URL: nowhere,
-    COMMENTS_URL: nowhere,
-    ORDERS_URL: nowhere,
+    POSTS_URL: closedAddress,
+    COMMENTS_URL: closedAddress,
+    ORDERS_URL: closedAddress,
   });
   const token = await issuer.token("1", ["users:write:all", "users:read:private"], { email });
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
@@ -93,17 +93,17 @@ test("the REST proxy tells nobody what its callers send", async () => {
     ["/v2/users", { ...withBody, body: `{"password": "${mark}", ` }],
     ["/v2/users", { ...withBody, headers: { ...headers, "content-type": `text/${mark}` } }],
     ["/v1/users/1", { method: "PATCH", headers: { ...headers, "idempotency-key": mark }, body: { name: mark } }],
-    [`/v1/users?search=${mark}`, { headers: odd }],
+    [`/v1/users?search=${mark}`, { headers: headersWithSecrets }],
     [`/v1/users?search=${mark}`, { headers: { authorization: `Bearer ${token}`, "if-none-match": `"${mark}"` } }],
     [`/users?search=${mark}`, { headers: { accept: `application/${mark}` } }],
     [`/v1/users?${mark}=${email}`, {}],
     [`/v1/users?cursor=${mark}`, {}],
-    [`/v1/posts?search=${mark}`, { headers: odd }],
+    [`/v1/posts?search=${mark}`, { headers: headersWithSecrets }],
     [`/v2/products?search=${mark}`, { headers: { authorization: `Bearer ${mark}` } }],
     ["/v2/orders", { ...withBody, headers: { ...headers, "idempotency-key": mark } }],
     [`/v1/users?search=${mark}`, { method: "PUT", headers, body: mark }],
   ]);
-  await expectToldNothing(proxy, [mark, token], "tributary_rest_requests_total{");
+  await expectNoSecrets(proxy, [mark, token], "tributary_rest_requests_total{");
 });
 
 type Request = readonly [path: string, options: SendOptions];
@@ -114,7 +114,7 @@ interface SendOptions {
   readonly body?: unknown;
 }
 
-async function plant({ url }: Door, requests: readonly Request[]): Promise<void> {
+async function plant({ url }: EntryPoint, requests: readonly Request[]): Promise<void> {
   for (const [path, { body, ...o }] of requests) {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const response = await fetch(`${url}${path}`, { ...o, ...(body === undefined ? {} : { body: text }) });
@@ -122,16 +122,16 @@ async function plant({ url }: Door, requests: readonly Request[]): Promise<void>
   }
 }
 
-/** @param counted what `/metrics` holds once there was something to find: without it this would find nothing whatever was told. */
-async function expectToldNothing(door: Door, secrets: readonly string[], counted: string): Promise<void> {
-  const metrics = await (await fetch(`${door.adminUrl}/metrics`)).text();
-  expect(await door.stop()).toBe(0);
+/** @param counted a series that `/metrics` has after the requests: it proves that they were processed and recorded. */
+async function expectNoSecrets(entryPoint: EntryPoint, secrets: readonly string[], counted: string): Promise<void> {
+  const metrics = await (await fetch(`${entryPoint.adminUrl}/metrics`)).text();
+  expect(await entryPoint.stop()).toBe(0);
   expect(metrics).toContain(counted);
-  expect(door.written().match(/"msg":"answered"/g)?.length ?? 0).toBeGreaterThan(5);
+  expect(entryPoint.written().match(/"msg":"answered"/g)?.length ?? 0).toBeGreaterThan(5);
   expect(collector.received().filter((text) => text.includes("http.response.status_code"))).not.toEqual([]);
   for (const secret of secrets) {
     expect(
-      door
+      entryPoint
         .written()
         .split("\n")
         .filter((line) => line.includes(secret)),

@@ -3,16 +3,16 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeCollector, startCollector } from "./collector.ts";
 import { type LoudSubgraph, startLoudSubgraph } from "./loud-subgraph.ts";
-import { startObservedDoor } from "./observed-process.ts";
+import { startObservedEntryPoint } from "./observed-process.ts";
 
 let collector: FakeCollector;
 let subgraphs: readonly LoudSubgraph[];
 beforeAll(async () => {
-  [collector, subgraphs] = await Promise.all([startCollector(), Promise.all(answers.map(startLoudSubgraph))]);
+  [collector, subgraphs] = await Promise.all([startCollector(), Promise.all(responders.map(startLoudSubgraph))]);
 });
 afterAll(() => Promise.all([collector, ...subgraphs].map((one) => one.stop())));
 
-/** In every secret that is planted, and nowhere else. */
+/** Part of every planted secret, and of no other text. */
 const mark = `plum${randomBytes(6).toString("hex")}`;
 
 const json = { "content-type": "application/json" };
@@ -23,8 +23,8 @@ const error = {
   extensions: { code: mark, [mark]: mark, stacktrace: [mark], problems: [{ pointer: mark, detail: mark }] },
   [mark]: mark,
 };
-/** In the order of `names`. */
-const answers: readonly ((response: ServerResponse) => void)[] = [
+/** One for each subgraph, in the order of `names`. */
+const responders: readonly ((response: ServerResponse) => void)[] = [
   (response) =>
     response
       .writeHead(500, { "content-type": `text/html; charset="${mark}"`, "x-secret": mark })
@@ -35,9 +35,9 @@ const answers: readonly ((response: ServerResponse) => void)[] = [
 ];
 const names = ["USERS", "POSTS", "COMMENTS", "ORDERS"];
 
-test("the gateway tells nobody what subgraphs say, whether it can be used or not", async () => {
+test("the gateway's logs, metrics and traces contain no data of subgraph responses, valid or not", async () => {
   const urls = names.map((name, index) => [`SUBGRAPH_URL_${name}`, subgraphs[index]?.url ?? ""]);
-  const gateway = await startObservedDoor("gateway", collector.url, {
+  const gateway = await startObservedEntryPoint("gateway", collector.url, {
     SUPERGRAPH_FILE: "supergraph/supergraph.graphql",
     ...Object.fromEntries(urls),
   });
@@ -54,17 +54,18 @@ test("the gateway tells nobody what subgraphs say, whether it can be used or not
   const metrics = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
   expect(await gateway.stop()).toBe(0);
 
-  const told = gateway
+  const observations = gateway
     .written()
     .split("\n")
-    .filter((line) => /"observation":"(?:subgraph|values)-/.test(line));
-  expect(told.map((line) => (JSON.parse(line) as Told).observation)).toEqual([
+    .filter((line) => /"observation":"(?:subgraph|values)-/.test(line))
+    .map((line) => JSON.parse(line) as LoggedObservation);
+  expect(observations.map(({ observation }) => observation)).toEqual([
     "subgraph-fetch-failed",
     "subgraph-fetch-failed",
     "subgraph-errors",
     "values-refused",
   ]);
-  expect(told.map((line) => JSON.parse(line) as Told)).toMatchObject([
+  expect(observations).toMatchObject([
     { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", status: 500, contentType: "text/html" } },
     { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", contentType: "application/json" } },
     { errors: [{ code: "other", path: "*.0.name", messageCharacters: error.message.length }] },
@@ -74,6 +75,6 @@ test("the gateway tells nobody what subgraphs say, whether it can be used or not
     expect(text.split("\n").filter((line) => line.includes(mark))).toEqual([]);
 });
 
-interface Told {
+interface LoggedObservation {
   readonly observation: string;
 }

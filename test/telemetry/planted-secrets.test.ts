@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([issuer.stop(), collector.stop()]));
 
-/** In every secret that is planted, and nowhere else. */
+/** Part of every planted secret, and of no other text. */
 const mark = `plum${randomBytes(6).toString("hex")}`;
 const email = `${mark}@example.com`;
 
@@ -20,7 +20,7 @@ test.each([
   ["posts", "posts", "posts { nodes { id } }", { title: mark, body: mark, authorId: "1" }],
   ["comments", "posts/1/comments", "comment(id: 1) { id }", { body: mark }],
   ["orders", "products", "products { nodes { sku } }", { lines: [{ sku: mark, qty: 1 }] }],
-])("%s tells nobody what its callers send", async (service, collection, field, body) => {
+])("the logs, metrics and traces of %s contain no data of its clients", async (service, collection, field, body) => {
   const o = { postgresUrl: inject("postgresUrl"), issuer, collectorUrl: collector.url };
   const running = await startObservedService(service, o);
   const token = await issuer.token("1", ["users:write:all", "posts:write", "comments:write", "orders:write"], {
@@ -30,7 +30,7 @@ test.each([
   const metrics = await (await fetch(`${running.adminUrl}/metrics`)).text();
   expect(await running.stop()).toBe(0);
 
-  // It has to be seen that there was something to find, or this would find nothing whatever it did.
+  // The requests were processed and recorded; otherwise the secrets would be missing for another reason.
   expect(new Set(statuses)).toContain(200);
   expect(running.written().match(/"msg":"answered"/g)).toHaveLength(statuses.length);
   const traced = collector.received().filter((text) => text.includes(service));
@@ -44,7 +44,7 @@ test.each([
   }
 });
 
-test("users tells nobody what its database says of a row", async () => {
+test("the logs of users contain no row data from database errors", async () => {
   const o = { postgresUrl: inject("postgresUrl"), issuer, collectorUrl: collector.url };
   const running = await startObservedService("users", o);
   const token = await issuer.token("1", ["users:write:all"]);
@@ -54,11 +54,11 @@ test("users tells nobody what its database says of a row", async () => {
       headers: { ...json, ...bearer(token) },
       body: { name: mark, email },
     });
-  await running.query(`create function tell_all() returns trigger language plpgsql as
-    $$ begin raise exception 'no place for %', new using detail = new.email; end $$`);
-  await running.query("create trigger tell_all before insert on users for each row execute function tell_all()");
+  await running.query(`create function raise_row() returns trigger language plpgsql as
+    $$ begin raise exception 'rejected row %', new using detail = new.email; end $$`);
+  await running.query("create trigger raise_row before insert on users for each row execute function raise_row()");
   expect(await create()).toBe(500);
-  await running.query("drop trigger tell_all on users");
+  await running.query("drop trigger raise_row on users");
   await running.query(
     "alter table users add column code int generated always as (length(name) / (length(name) - 16)) stored",
   );
@@ -79,10 +79,10 @@ interface Planting {
   readonly token: string;
 }
 
-/** One secret in each place that a request has. @returns the statuses, in order. */
+/** Sends requests with a secret in each part of a request. @returns the statuses, in order. */
 async function plant(running: ObservedProcess, { collection, field, body, token }: Planting): Promise<number[]> {
   const rest = `/rest/v1/${collection}`;
-  const odd = {
+  const headersWithSecrets = {
     cookie: `session=${mark}`,
     "x-api-key": mark,
     "x-request-id": email,
@@ -102,7 +102,7 @@ async function plant(running: ObservedProcess, { collection, field, body, token 
       { method: "POST", headers: { ...json, ...bearer(token) }, body: { query, variables, ...more } },
     ] as const;
   const requests: readonly (readonly [string, SendOptions])[] = [
-    [rest, { headers: odd }],
+    [rest, { headers: headersWithSecrets }],
     [rest, { headers: bearer(token) }],
     [rest, { headers: bearer(`${mark}.${mark}.${mark}`) }],
     [rest, { headers: { authorization: `Basic ${mark}` } }],

@@ -19,7 +19,7 @@ const start = (environment: Readonly<Record<string, string>> = {}) =>
     environment,
   });
 
-test("a service exports all that is declared for it on its admin port, and nothing of it on its door", async () => {
+test("a service exports all its declared metrics on its admin port, and none on its public port", async () => {
   const running = await start({ BUILD_VERSION: "1.2.3", BUILD_REVISION: "abc" });
   const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
   const exported = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
@@ -33,14 +33,14 @@ test("a service exports all that is declared for it on its admin port, and nothi
   expect(await running.stop()).toBe(0);
 });
 
-test("spans that wait are sent before the process ends", async () => {
+test("pending spans are exported before the process exits", async () => {
   const running = await start({ OTEL_SERVICE_NAME: "comments-of-this-test" });
   await fetch(`${running.url}/rest/v1/posts/1/comments`);
   expect(await running.stop()).toBe(0);
   expect(collector.received().filter((text) => text.includes("comments-of-this-test"))).not.toEqual([]);
 });
 
-test("a process has one instance id in its spans and its metrics", async () => {
+test("a process has the same instance id in its spans and its metrics", async () => {
   const running = await start();
   const text = await (await fetch(`${running.adminUrl}/metrics`)).text();
   const [, instanceId = "none"] = /instance_id="([\da-f-]{36})"/.exec(text) ?? [];
@@ -50,7 +50,7 @@ test("a process has one instance id in its spans and its metrics", async () => {
   expect(spans.filter((received) => received.includes(instanceId))).not.toEqual([]);
 });
 
-test("with its variables away a process has one listener, sends nothing, and logs no access", async () => {
+test("without the telemetry variables a process has one listener, exports no spans, and writes no access log", async () => {
   const before = collector.received().length;
   const running = await start({ ADMIN_PORT: "", OTEL_EXPORTER_OTLP_ENDPOINT: "", ACCESS_LOG: "off", LOG_LEVEL: "" });
   await fetch(`${running.url}/rest/v1/posts/1/comments`);
@@ -60,7 +60,7 @@ test("with its variables away a process has one listener, sends nothing, and log
   expect(collector.received()).toHaveLength(before);
 });
 
-test("a collector that is away delays nobody's answer and nobody's end", async () => {
+test("an unreachable collector delays neither responses nor the exit of the process", async () => {
   const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
   expect((await fetch(`${running.url}/rest/v1/posts/1/comments`)).status).toBe(200);
   expect(await running.stop()).toBe(0);

@@ -18,15 +18,15 @@ let telemetry: { readonly users: TestTelemetry; readonly orders: TestTelemetry }
 
 beforeAll(async () => {
   issuer = await startTestIssuer();
-  const [ofUsers, ofOrders] = await Promise.all(
+  const [usersTelemetry, ordersTelemetry] = await Promise.all(
     ["users", "orders"].map((name) => createTestTelemetry(name, collector)),
   );
-  if (!ofUsers || !ofOrders) throw new Error("two were asked for");
-  telemetry = { users: ofUsers, orders: ofOrders };
-  const at = (name: string) => new URL(`../../services/${name}/migrations`, import.meta.url);
-  users = await startTestService(inject("postgresUrl"), at("users"), createUsers, issuer, ofUsers);
-  orders = await startTestService(inject("postgresUrl"), at("orders"), createOrders, issuer, ofOrders);
-  await users.database.database.rows("cast", "insert into users (name, role) values ('Ada Lovelace', 'AUTHOR')");
+  if (!usersTelemetry || !ordersTelemetry) throw new Error("no telemetry was created");
+  telemetry = { users: usersTelemetry, orders: ordersTelemetry };
+  const migrationsOf = (name: string) => new URL(`../../services/${name}/migrations`, import.meta.url);
+  users = await startTestService(inject("postgresUrl"), migrationsOf("users"), createUsers, issuer, usersTelemetry);
+  orders = await startTestService(inject("postgresUrl"), migrationsOf("orders"), createOrders, issuer, ordersTelemetry);
+  await users.database.database.rows("insert-user", "insert into users (name, role) values ('Ada Lovelace', 'AUTHOR')");
   const product =
     "insert into products (sku, title, price_minor, currency, stock) values ('INK', 'Ink', 100, 'EUR', 9)";
   await orders.database.database.rows("catalogue", product);
@@ -37,7 +37,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-test("a REST request is one span below its caller's, with a span for each statement below it", async () => {
+test("a REST request is one child span of the caller's span, with a child span for each statement", async () => {
   expect((await users.rest("GET", "/v2/users/1", { headers: traced })).status).toBe(200);
   await ended(1);
   expect(collector.paths()).toEqual(["GET /v2/users/:id > find-users"]);
@@ -56,15 +56,15 @@ test("a REST request is one span below its caller's, with a span for each statem
   expect(collector.spans()[0]).toMatchObject({ kind: "client", attributes: { "db.query.summary": "find-users" } });
 });
 
-test("a request for entities is one span, and its representations are one statement below it", async () => {
+test("an entity request is one span, and all its representations are one statement", async () => {
   const query = "query ($r: [_Any!]!) { _entities(representations: $r) { ... on User { name } } }";
   const representations = ["1", "2", "3"].map((id) => ({ __typename: "User", id }));
-  await askGraphql(users, query, { r: representations });
+  await sendGraphql(users, query, { r: representations });
   await ended(1);
   expect(collector.paths()).toEqual(["query _entities > find-users"]);
 });
 
-test("a transaction shows each of its statements, in its request", async () => {
+test("a transaction has a span for each statement below the span of its request", async () => {
   const token = await issuer.token("1", ["orders:write"]);
   const placed = await orders.rest("POST", "/v1/orders", {
     token,
@@ -81,11 +81,11 @@ test("a transaction shows each of its statements, in its request", async () => {
   );
 });
 
-test("requests under way at once do not get one another's statements", async () => {
+test("concurrent requests have the spans of their own statements only", async () => {
   await Promise.all([
     users.rest("GET", "/v2/users/1"),
     users.rest("GET", "/v1/users/1"),
-    askGraphql(users, "{ user(id: 1) { name } }"),
+    sendGraphql(users, "{ user(id: 1) { name } }"),
   ]);
   await ended(3);
   expect(collector.paths()).toEqual([
@@ -95,18 +95,18 @@ test("requests under way at once do not get one another's statements", async () 
   ]);
 });
 
-test("a request that its caller does not trace leaves no span", async () => {
+test("a request whose trace is not sampled records no span", async () => {
   const traceparent = `00-${traceId}-${callerSpan}-00`;
   await users.rest("GET", "/v2/users/1", { headers: { traceparent, "x-request-id": "untraced" } });
   await until(() => expect(linesOf("untraced")).toHaveLength(1));
   expect(collector.spans()).toEqual([]);
 });
 
-test("each request is counted by its route, whatever its path, and has a line with its ids", async () => {
+test("each request is counted by its route template, and has a log line with its ids", async () => {
   await users.rest("GET", "/v2/users/1", { headers: traced });
   await users.rest("GET", "/v2/users/999", { headers: traced });
   await users.rest("GET", "/v2/nothing/here", { headers: traced });
-  await askGraphql(users, "{ user(id: 1) { nope } }");
+  await sendGraphql(users, "{ user(id: 1) { nope } }");
   await ended(4);
   const metrics = await telemetry.users.writeMetrics();
   expect(countOf(metrics, 'endpoint="rest",route="/v2/users/:id",method="GET",status="404"')).toBe(1);
@@ -118,13 +118,13 @@ test("each request is counted by its route, whatever its path, and has a line wi
   expect(linesOf("r-1")).toContainEqual(expect.objectContaining(known));
 });
 
-test("an error inside a 200 is counted, marks the span, and its log line says whose request it was", async () => {
-  await users.database.database.rows("break", "alter table users rename to users_gone");
+test("an error in a 200 response is counted, marks the span as failed, and is logged with the request id", async () => {
+  await users.database.database.rows("break", "alter table users rename to users_renamed");
   try {
-    const answer = await askGraphql(users, "{ user(id: 1) { name } }", {}, { "x-request-id": "r-broken" });
-    expect(answer.status).toBe(200);
+    const response = await sendGraphql(users, "{ user(id: 1) { name } }", {}, { "x-request-id": "r-broken" });
+    expect(response.status).toBe(200);
   } finally {
-    await users.database.database.rows("mend", "alter table users_gone rename to users");
+    await users.database.database.rows("repair", "alter table users_renamed rename to users");
   }
   await ended(1);
   const [statement, root] = collector
@@ -136,38 +136,43 @@ test("an error inside a 200 is counted, marks the span, and its log line says wh
   expect(await telemetry.users.writeMetrics()).toContain('graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 1');
 });
 
-test("a caller who leaves before the answer is a 499, and none of our failures", async () => {
+test("a request that its client aborts is logged with status 499, and its span is not failed", async () => {
   const { database } = users.database;
-  const leaving = new AbortController();
-  const headers = { ...traced, "x-request-id": "r-left" };
-  const { signal } = leaving;
-  let asked: Promise<unknown> = Promise.resolve();
+  const abortController = new AbortController();
+  const headers = { ...traced, "x-request-id": "r-aborted" };
+  const { signal } = abortController;
+  let aborted: Promise<unknown> = Promise.resolve();
   await database.transaction(async (transaction) => {
     await transaction.rows("lock", "lock table users in access exclusive mode");
     users.database.takeStatements();
-    asked = fetch(`${users.url}/rest/v2/users/1`, { headers, signal }).catch((error: unknown) => error);
+    aborted = fetch(`${users.url}/rest/v2/users/1`, { headers, signal }).catch((error: unknown) => error);
     await until(() => expect(users.database.takeStatements()).toContain("find-users"));
-    leaving.abort();
-    await until(() => expect(linesOf("r-left")).toMatchObject([{ status: 499, route: "/v2/users/:id" }]));
+    abortController.abort();
+    await until(() => expect(linesOf("r-aborted")).toMatchObject([{ status: 499, route: "/v2/users/:id" }]));
   });
-  await asked;
+  await aborted;
   const root = collector.spans().find(({ name }) => name === "GET /v2/users/:id");
   expect(root).toMatchObject({ failed: false, attributes: { "http.response.status_code": 499 } });
 });
 
-/** Long enough for a machine that is busy with much else. */
+/** The long timeout is for a busy machine. */
 function until(expectation: () => void): Promise<void> {
   return vi.waitFor(expectation, { timeout: 30_000 });
 }
 
-/** An answer is out before its span has ended: waits until so many requests have. */
+/** Waits until the spans of so many requests have ended: a span ends after its response is sent. */
 async function ended(requests: number): Promise<void> {
   await until(() => {
     expect(collector.spans().filter(({ kind }) => kind === "server")).toHaveLength(requests);
   });
 }
 
-function askGraphql(service: TestService, query: string, variables: object = {}, headers: Record<string, string> = {}) {
+function sendGraphql(
+  service: TestService,
+  query: string,
+  variables: object = {},
+  headers: Record<string, string> = {},
+) {
   return fetch(`${service.url}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },

@@ -19,12 +19,12 @@ const feed = `query Feed {
 }`;
 
 test.each(["full", "fast"])(
-  "by the %s path one query is one trace: a span for each stage, each fetch, each attempt, each service's answer and each statement",
+  "on the %s path one query is one trace with a span for each stage, fetch, attempt, subgraph request and statement",
   async (path) => {
-    if (path === "fast") await platform.ask(feed);
+    if (path === "fast") await platform.graphql(feed);
     await settled();
     collector.reset();
-    expect((await platform.ask(feed)).body.errors).toBeUndefined();
+    expect((await platform.graphql(feed)).body.errors).toBeUndefined();
     const root = await rootOf("gateway");
     expect(root).toMatchObject({ name: "query Feed", kind: "server", attributes: { "tributary.path": path } });
     expect(root.attributes).toMatchObject({
@@ -47,9 +47,9 @@ test.each(["full", "fast"])(
   },
 );
 
-test("a fetch that fails is a span that failed, and the request's is not: it has its other answers", async () => {
+test("the span of a failed fetch is failed, and the span of a request with partial data is not", async () => {
   await platform.services.users.goDown();
-  const { body } = await platform.ask(feed, { headers: { traceparent: `00-${callerTrace}-${callerSpan}-01` } });
+  const { body } = await platform.graphql(feed, { headers: { traceparent: `00-${callerTrace}-${callerSpan}-01` } });
   await platform.services.users.comeUp();
   expect(body.data.posts.nodes[0].author).toBeNull();
   const request = await ended((span) => span.name === "query Feed");
@@ -63,13 +63,13 @@ test("a fetch that fails is a span that failed, and the request's is not: it has
   expect(attempt).toMatchObject({ failed: true, kind: "client", attributes: { "error.type": "refused" } });
 });
 
-test("an answer says in which trace it was made", async () => {
-  const { headers } = await platform.ask("{ __typename }");
+test("a response has the traceparent of its request's span", async () => {
+  const { headers } = await platform.graphql("{ __typename }");
   const root = await rootOf("gateway");
   expect(headers.get("traceparent")).toBe(`00-${root.traceId}-${root.spanId}-01`);
 });
 
-test("one REST request is one trace: a span for the attempt, the service's answer and each statement", async () => {
+test("one REST request is one trace with a span for the attempt, the service's request and each statement", async () => {
   const { status, headers } = await platform.rest("GET", "/v1/posts/1");
   expect(status).toBe(200);
   const root = await rootOf("rest-proxy");
@@ -89,7 +89,7 @@ test("the span of an attempt has the address and the port of its replica", async
   await rootOf("rest-proxy");
   const forwarded = collector.spans().find(({ name }) => name === "ask posts");
   collector.reset();
-  await platform.ask(feed);
+  await platform.graphql(feed);
   await rootOf("gateway");
   const fetched = collector.spans().find(({ name }) => name === "ask posts");
   const { port } = new URL(platform.services.posts.url);
@@ -98,7 +98,7 @@ test("the span of an attempt has the address and the port of its replica", async
   expect(fetched).toMatchObject({ process: "gateway", kind: "client", attributes: replica });
 });
 
-test("a copy is a trace of one span", async () => {
+test("a cache hit is a trace of one span", async () => {
   await platform.rest("GET", "/v1/posts/2");
   await settled();
   collector.reset();
@@ -107,7 +107,7 @@ test("a copy is a trace of one span", async () => {
   expect(collector.spans()).toMatchObject([{ name: "GET /posts/:id", attributes: { "tributary.cache": "hit" } }]);
 });
 
-test("an attempt at a service that is not there is a span that failed", async () => {
+test("the span of an attempt to reach a service that is down is failed", async () => {
   await platform.services.comments.goDown();
   const { status } = await platform.rest("GET", "/v1/posts/1/comments");
   await platform.services.comments.comeUp();
@@ -116,7 +116,7 @@ test("an attempt at a service that is not there is a span that failed", async ()
   expect(collector.spans()[0]).toMatchObject({ name: "ask comments", failed: true });
 });
 
-/** All spans are of the root's trace; each client's span has the other process's below it, and nothing else crosses. */
+/** All spans belong to the root's trace, and only a client span has a child span of another process. */
 function expectOneTrace(root: RecordedSpan): void {
   const spans = collector.spans();
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([root.traceId]));
@@ -130,7 +130,7 @@ function expectOneTrace(root: RecordedSpan): void {
   }
 }
 
-/** The one span without a parent, once it has ended: in that process. */
+/** Waits for the only span without a parent, which belongs to the given process. */
 async function rootOf(process: string): Promise<RecordedSpan> {
   const root = await ended(({ parentId }) => parentId === undefined);
   expect(root.process).toBe(process);
@@ -138,19 +138,19 @@ async function rootOf(process: string): Promise<RecordedSpan> {
   return root;
 }
 
-/** A door's span ends with its answer, which may be a moment after the client has it. */
-async function ended(isWanted: (span: RecordedSpan) => boolean): Promise<RecordedSpan> {
+/** Waits for a span: it may end shortly after the client has received the response. */
+async function ended(matches: (span: RecordedSpan) => boolean): Promise<RecordedSpan> {
   return vi.waitFor(
     () => {
-      const found = collector.spans().find(isWanted);
-      if (!found) throw new Error("it has not ended yet");
-      return found;
+      const span = collector.spans().find(matches);
+      if (!span) throw new Error("the span has not ended");
+      return span;
     },
     { timeout: 5_000 },
   );
 }
 
-/** Whatever was asked before is over. */
+/** Waits until the parents of all recorded spans have ended. */
 async function settled(): Promise<void> {
   await vi.waitFor(() => {
     const spans = collector.spans();

@@ -6,24 +6,24 @@ import { createFetchObserver } from "../../gateway/src/telemetry/fetch-observer.
 import type { GatewayObservers } from "../../gateway/src/telemetry/gateway-telemetry.ts";
 import { createGatewayRequestObserver } from "../../gateway/src/telemetry/request-observer.ts";
 import { createCacheObserver } from "../../rest-proxy/src/telemetry/cache-counts.ts";
-import type { ProxyObservers as ProxyWatchers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
+import type { ProxyObservers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { createProxyRequestObserver } from "../../rest-proxy/src/telemetry/request-observer.ts";
 import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-observer.ts";
 
-const about = { log: silentLog, accessLog: "off", knownClients: [] } as const;
+const options = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 
-/** Whoever watches the gateway in a test; its spans go to the collector. */
-export async function watchGateway(collector: SpanCollector): Promise<GatewayObservers> {
+/** The gateway's observers. Its spans go to the collector. */
+export async function observeGateway(collector: SpanCollector): Promise<GatewayObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
-  const requests = createGatewayRequestObserver({ ...about, metrics, trace, knownOperations: ["Feed"] });
+  const requests = createGatewayRequestObserver({ ...options, metrics, trace, knownOperations: ["Feed"] });
   return { requests, fetches: createFetchObserver(metrics, trace) };
 }
 
-/** The same for the REST proxy. */
-export async function watchProxy(collector: SpanCollector): Promise<ProxyWatchers> {
+/** The REST proxy's observers. Its spans go to the collector. */
+export async function observeProxy(collector: SpanCollector): Promise<ProxyObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.rest), collector.createTrace("rest-proxy")]);
   return {
-    requests: createProxyRequestObserver({ ...about, metrics, trace, newestVersion: 2 }),
+    requests: createProxyRequestObserver({ ...options, metrics, trace, newestVersion: 2 }),
     services: createServiceObservers(metrics),
     cache: createCacheObserver(metrics),
   };
