@@ -11,7 +11,7 @@ import { answerJson } from "./helpers/subgraphs.ts";
 const lines: Readonly<Record<string, unknown>>[] = [];
 let library: Library;
 let gateway: RunningGateway;
-/** As it is where nobody has set any variable: no metrics, no traces, ACCESS_LOG=sampled. */
+/** The default without variables: no metrics, no traces, ACCESS_LOG=sampled. */
 beforeAll(async () => {
   library = await startLibrary();
   const log = { info: (fields: (typeof lines)[number]) => lines.push(fields) } as unknown as Log;
@@ -30,11 +30,11 @@ afterAll(async () => {
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 
-test("a failure is written by the trace that its caller named and the subgraph was told, though nobody records it", async () => {
+test("a failure is logged with the trace id of the client, which subgraphs get too, although the trace is not recorded", async () => {
   library.ratings.fault = (response) => response.destroy();
   const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-00`, "x-request-id": "r-7" };
-  await gateway.ask("{ books { title } }", { headers });
-  await gateway.ask("{ books { title stars } }", { headers });
+  await gateway.send("{ books { title } }", { headers });
+  await gateway.send("{ books { title stars } }", { headers });
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   const replica = library.ratings.url;
   const failures = [{ service: "ratings", replica, reason: "SUBGRAPH_UNAVAILABLE" }];
@@ -44,12 +44,12 @@ test("a failure is written by the trace that its caller named and the subgraph w
   expect(library.ratings.requests.at(-1)?.headers["traceparent"]).toMatch(new RegExp(`^00-${traceId}-`));
 });
 
-test("a response that does not fit the schema is written with its service, replica and reason", async () => {
+test("a response that does not fit the schema is logged with its service, replica and reason", async () => {
   lines.length = 0;
   library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[]}}');
-  await gateway.ask("{ books { stars } }");
+  await gateway.send("{ books { stars } }");
   library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"bestBook":"none"}}');
-  await gateway.ask("{ bestBook { stars } }");
+  await gateway.send("{ bestBook { stars } }");
   await vi.waitFor(() => expect(lines).toHaveLength(2));
   expect(lines.map(({ failures }) => failures)).toEqual([
     [{ service: "ratings", replica: library.ratings.url, reason: "MISSHAPEN" }],
@@ -57,9 +57,9 @@ test("a response that does not fit the schema is written with its service, repli
   ]);
 });
 
-test("a failure of a request without a trace is written by the one that it was given", async () => {
+test("a failure of a request without a trace is logged with a new trace id", async () => {
   lines.length = 0;
-  const { headers } = await gateway.ask("{ books { title stars } }");
+  const { headers } = await gateway.send("{ books { title stars } }");
   await vi.waitFor(() => expect(lines).toHaveLength(1));
   expect(lines[0]?.["trace_id"]).toBe(headers.get("traceparent")?.split("-")[1]);
 });

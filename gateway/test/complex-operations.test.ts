@@ -16,14 +16,14 @@ afterAll(async () => {
 });
 
 test("an operation with many possible plans is planned", async () => {
-  const { body } = await gateway.ask(writeHeavyOperation(0, 2));
+  const { body } = await gateway.send(writeHeavyOperation(0, 2));
   expect(body.errors).toBeUndefined();
   expect(body.data.a0.next.next).toEqual({ north: 1, east: 1, south: 1, west: 1 });
 });
 
-test("an operation with too many possible plans is rejected, and no planner worker is replaced", async () => {
+test("an operation with too many possible plans is rejected, and no planner thread is replaced", async () => {
   for (const depth of [3, 4, 8]) {
-    const { body } = await gateway.ask(writeHeavyOperation(0, depth));
+    const { body } = await gateway.send(writeHeavyOperation(0, depth));
     expect(body.errors).toMatchObject([{ extensions: { code: "OPERATION_TOO_COMPLEX" } }]);
   }
   expect(gateway.observations.filter(({ kind }) => kind === "planner-replaced")).toEqual([]);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await Promise.all([shop.close(), stock.close()]);
 });
 
-/** Above what a recursive walk, or JSON.stringify, can do in Node's stack: 100,000 levels. */
+/** 100,000 levels overflow Node's stack in a recursive walk, and in JSON.stringify. */
 const levels = 100_000;
 const deepList = "[".repeat(levels) + "]".repeat(levels);
 const deepObject = `${'{"below":'.repeat(levels)}1${"}".repeat(levels)}`;
@@ -47,32 +47,32 @@ const badAnswers = [
 
 test.each(badAnswers)("a list nested 100,000 deep in place of $name is null with an error", async (bad) => {
   shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"${bad.field}":${deepList}}}`);
-  const { status, body } = await gateway.ask(bad.query);
+  const { status, body } = await gateway.send(bad.query);
   expect({ status, data: body.data }).toEqual({ status: 200, data: bad.expected });
   expect(codesOf(body)).toEqual(bad.codes);
 });
 
-test("objects in lists of lists are completed, those in deeper lists than the type has are not looked for", async () => {
+test("objects in lists of lists are completed, and deeper lists than the type has are not searched", async () => {
   const product = '{"__typename":"Product","id":"1"}';
   shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[${product}],[],[${product}]]}}`);
   stock.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
-  const good = await gateway.ask("{ shelves { left } }");
+  const good = await gateway.send("{ shelves { left } }");
   expect(good.body).toEqual({ data: { shelves: [[{ left: 7 }], [], [{ left: 7 }]] } });
   const sentBefore = stock.requests.length;
   shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[[${product}]]]}}`);
-  const bad = await gateway.ask("{ shelves { left } }");
+  const bad = await gateway.send("{ shelves { left } }");
   expect(bad.body).toMatchObject({ data: { shelves: null }, errors: [{ path: ["shelves", 0, 0] }] });
   expect(stock.requests.length).toBe(sentBefore);
 });
 
-test("an entity is no match for a key nested 100,000 deep, and siblings are there", async () => {
+test("a key nested 100,000 deep does not match, and siblings are complete", async () => {
   shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"product":{"id":${deepList}}}}`);
   stock.fault = (response, { query }) => {
     // The gateway requests the key under an alias.
     const [, alias] = /(\w+):id\b/.exec(query) ?? [];
     answerJson(response, 200, `{"data":{"_entities":[{"${alias}":"1","left":7}]}}`);
   };
-  const { status, body } = await gateway.ask("{ product { left } open }");
+  const { status, body } = await gateway.send("{ product { left } open }");
   expect(status).toBe(200);
   expect(body).toMatchObject({
     data: { product: { left: null }, open: true },
@@ -80,20 +80,20 @@ test("an entity is no match for a key nested 100,000 deep, and siblings are ther
   });
 });
 
-test("a required object nested 100,000 deep is an error, and siblings are there", async () => {
+test("a required object nested 100,000 deep is an error, and siblings are complete", async () => {
   shop.fault = (response) =>
     answerJson(response, 200, `{"data":{"open":true,"product":{"__typename":"Product","id":"1","box":${deepList}}}}`);
-  const { status, body } = await gateway.ask("{ product { id fits box { litres } } open }");
+  const { status, body } = await gateway.send("{ product { id fits box { litres } } open }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ product: { id: "1", fits: null, box: null }, open: true });
   expect(codesOf(body)).toEqual(["SUBGRAPH_BAD_ANSWER"]);
 });
 
-test("places below a list nested 100,000 deep are not searched when another fetch fails", async () => {
+test("a list nested 100,000 deep is not searched for error paths when another fetch fails", async () => {
   shop.fault = (response) =>
     answerJson(response, 200, `{"data":{"products":[{"__typename":"Product","id":"1"},${deepList}]}}`);
   stock.fault = (response) => response.destroy();
-  const { status, body } = await gateway.ask("{ products { id left } }");
+  const { status, body } = await gateway.send("{ products { id left } }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ products: [{ id: "1", left: null }, null] });
   expect(codesOf(body)).toEqual(["SUBGRAPH_UNAVAILABLE", "SUBGRAPH_BAD_ANSWER"]);
@@ -102,25 +102,25 @@ test("places below a list nested 100,000 deep are not searched when another fetc
 test.each([
   ["a list", deepList],
   ["an object", deepObject],
-])("a custom scalar that is %s nested 100,000 deep is passed through whole", async (_, value) => {
+])("a custom scalar that is %s nested 100,000 deep is forwarded unchanged", async (_, value) => {
   shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"about":${value}}}`);
-  const { status, text } = await gateway.ask("{ about open }");
+  const { status, text } = await gateway.send("{ about open }");
   expect(status).toBe(200);
   expect(text === `{"data":{"about":${value},"open":true}}`).toBe(true);
 });
 
-test("a custom scalar nested 100,000 deep is sent on where another subgraph requires it", async () => {
+test("a custom scalar nested 100,000 deep is sent to a subgraph that requires it", async () => {
   shop.fault = (response) =>
     answerJson(response, 200, `{"data":{"product":{"__typename":"Product","id":"1","notes":${deepList}}}}`);
   stock.fault = (response, { variables }) => {
     const [{ notes }] = variables["representations"] as [{ notes: unknown }];
     answerJson(response, 200, `{"data":{"_entities":[{"id":"1","noted":${Array.isArray(notes)}}]}}`);
   };
-  const { body } = await gateway.ask("{ product { noted } }");
+  const { body } = await gateway.send("{ product { noted } }");
   expect(body).toEqual({ data: { product: { noted: true } } });
 });
 
-test("where responses are merged, a value nested 100,000 deep costs its own field only", async () => {
+test("if responses are merged, a value nested 100,000 deep makes only its field null", async () => {
   const size = (answer: string) => `{"data":{"best":{"__typename":"Product","id":"1",${answer}}}}`;
   shop.fault = (response) =>
     answerJson(response, 200, size(`"name":"Table","notes":${deepList},"size":{"grams":${deepList}}`));
@@ -129,7 +129,7 @@ test("where responses are merged, a value nested 100,000 deep costs its own fiel
     if (query.includes("_entities")) answerJson(response, 200, `{"data":{"_entities":[${entity}]}}`);
     else answerJson(response, 200, `{"data":{"best":${entity}}}`);
   };
-  const { status, body } = await gateway.ask("{ best { name left size { grams millimetres } } }");
+  const { status, body } = await gateway.send("{ best { name left size { grams millimetres } } }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ best: { name: "Table", left: 1, size: { grams: null, millimetres: null } } });
   expect(codesOf(body)).toEqual(["INVALID_FIELD_VALUE", "INVALID_FIELD_VALUE"]);
@@ -138,7 +138,7 @@ test("where responses are merged, a value nested 100,000 deep costs its own fiel
 test("an error with values nested 100,000 deep is reported like any other", async () => {
   const error = `{"message":"x","path":["open",${deepList}],"extensions":{"code":"BAD_USER_INPUT","problems":[${deepList}]}}`;
   shop.fault = (response) => answerJson(response, 200, `{"data":{"open":null},"errors":[${error}]}`);
-  const { status, body } = await gateway.ask("{ open }");
+  const { status, body } = await gateway.send("{ open }");
   expect(status).toBe(200);
   expect(codesOf(body)).toEqual(["BAD_USER_INPUT"]);
 });

@@ -16,36 +16,36 @@ const start = async (environment: Record<string, string> = {}) => {
 };
 const asking = { headers: { "x-query-plan": "1" } };
 
-test("a developer who asks for it gets the query plan beside the answer, the first time and later", async () => {
+test("a request with x-query-plan gets the query plan in extensions, the first time and later", async () => {
   await start();
   for (let times = 0; times < 2; times++) {
-    const { body } = await gateway.ask("{ books { title stars } }", asking);
+    const { body } = await gateway.send("{ books { title stars } }", asking);
     expect(body.data.books[0]).toEqual({ title: "Engines", stars: 1 });
     expect(JSON.stringify(body.extensions.queryPlan)).toMatch(/"books"[^]*"ratings"/);
   }
 });
 
-test("nobody gets it unasked", async () => {
+test("a request without x-query-plan gets no query plan", async () => {
   await start();
-  expect((await gateway.ask("{ books { title stars } }")).body).not.toHaveProperty("extensions");
+  expect((await gateway.send("{ books { title stars } }")).body).not.toHaveProperty("extensions");
 });
 
-test("nobody gets it in production", async () => {
+test("in production no request gets a query plan", async () => {
   await start({ PROFILE: "production" });
-  expect((await gateway.ask("{ books { title stars } }", asking)).body).not.toHaveProperty("extensions");
+  expect((await gateway.send("{ books { title stars } }", asking)).body).not.toHaveProperty("extensions");
 });
 
-test("Server-Timing tells what the stages took, where it is switched on", async () => {
+test("Server-Timing has the time of each stage if it is switched on", async () => {
   await start({ SERVER_TIMING: "true" });
   for (let times = 0; times < 2; times++) {
-    const { headers } = await gateway.ask("{ books { title stars } }");
+    const { headers } = await gateway.send("{ books { title stars } }");
     expect(headers.get("server-timing")).toMatch(
       /^parse;dur=\d+\.\d{3}, plan;dur=\d+\.\d{3}, run;dur=\d+\.\d{3}, shape;dur=\d+\.\d{3}$/,
     );
   }
 });
 
-test("Server-Timing is not told otherwise", async () => {
+test("responses have no Server-Timing by default", async () => {
   await start();
-  expect((await gateway.ask("{ whoAmI }")).headers.has("server-timing")).toBe(false);
+  expect((await gateway.send("{ whoAmI }")).headers.has("server-timing")).toBe(false);
 });

@@ -42,19 +42,19 @@ const withValues = {
 };
 
 describe("a reference resolver that does not return its non-null key", () => {
-  test("loses no entity: the fetch is sent again without the key, and later fetches do not add it", async () => {
+  test("does not lose an entity: the fetch is repeated once without the key, and later fetches do not add it", async () => {
     await start();
-    expect((await gateway.ask(wages)).body).toEqual(withWages);
+    expect((await gateway.send(wages)).body).toEqual(withWages);
     expect(selectionsReceived()).toEqual(["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"]);
-    expect((await gateway.ask(wages)).body).toEqual(withWages);
-    expect((await gateway.ask("{ sailors { id salary: wage } }")).body.errors).toBeUndefined();
+    expect((await gateway.send(wages)).body).toEqual(withWages);
+    expect((await gateway.send("{ sailors { id salary: wage } }")).body.errors).toBeUndefined();
     expect(selectionsReceived().slice(2)).toEqual(["...on Sailor{wage}", "...on Sailor{a_salary:wage}"]);
     expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
   });
 
   test("is also detected in an entity fetch of a mutation", async () => {
     await start();
-    const { body } = await gateway.ask("mutation { hire { wage } }");
+    const { body } = await gateway.send("mutation { hire { wage } }");
     expect(body).toEqual({ data: { hire: { wage: 100 } } });
     expect(crew.requests).toHaveLength(1);
     expect(pay.requests).toHaveLength(2);
@@ -63,24 +63,24 @@ describe("a reference resolver that does not return its non-null key", () => {
   test("does not stop the key checks of other types in the same request", async () => {
     await start();
     const query = "{ sailors { wage ship { value } } }";
-    expect((await gateway.ask(query)).body).toEqual(withValues);
-    expect((await gateway.ask(query)).body).toEqual(withValues);
+    expect((await gateway.send(query)).body).toEqual(withValues);
+    expect((await gateway.send(query)).body).toEqual(withValues);
     expect(selectionsReceived()).toEqual([
       "...on Sailor{wage a_0_0_id:id} ...on Ship{value a_0_0_hull:hull}",
       "...on Sailor{wage} ...on Ship{value}",
       "...on Sailor{wage} ...on Ship{value a_0_0_hull:hull}",
     ]);
     pay.fault = swapShips;
-    const { body } = await gateway.ask(query);
+    const { body } = await gateway.send(query);
     expect(body.data.sailors).toEqual([100, 200].map((wage) => ({ wage, ship: { value: null } })));
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
   });
 
   test("may be detected by many requests at once, each of which gets all data", async () => {
     await start();
-    const clients = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
-    const responses = await Promise.all(clients.map((client) => gateway.ask(wages, client)));
-    for (const { body } of responses) expect(body).toEqual(withWages);
+    const callers = Array.from({ length: 40 }, (_, i) => ({ headers: { authorization: `Bearer ${i % 8}` } }));
+    const answers = await Promise.all(callers.map((caller) => gateway.send(wages, caller)));
+    for (const { body } of answers) expect(body).toEqual(withWages);
     expect(pay.requests.length).toBeLessThanOrEqual(80);
     expect(gateway.observations).toEqual([{ kind: "key-check-stopped", service: "pay", type: "Sailor" }]);
   });
@@ -90,7 +90,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     pay.fault = async (response, { query }, _, answerTruly) => {
       if (query.includes(":id")) answerJson(response, 200, JSON.stringify(await answerTruly()));
     };
-    const { body } = await gateway.ask(wages);
+    const { body } = await gateway.send(wages);
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_TIMEOUT", "SUBGRAPH_TIMEOUT"]);
     expect(pay.requests).toHaveLength(2);
   });
@@ -101,21 +101,21 @@ describe("a reference resolver that does not return its non-null key", () => {
       const path = ["_entities", 0, "a_0_0_id"];
       answerJson(response, 200, JSON.stringify({ data: { _entities: [null, { wage: 200 }] }, errors: [{ path }] }));
     };
-    const { body } = await gateway.ask(wages);
+    const { body } = await gateway.send(wages);
     expect(body.data).toEqual({ sailors: [{ wage: null }, { wage: 200 }] });
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_ERROR"]);
     expect(pay.requests).toHaveLength(2);
-    await gateway.ask(wages);
+    await gateway.send(wages);
     expect(pay.requests).toHaveLength(3);
   });
 
-  test("is checked again with the next supergraph", async () => {
+  test("is tried again with the next supergraph", async () => {
     await start();
-    await gateway.ask(wages);
+    await gateway.send(wages);
     writeFileSync(gateway.file, `${composeSupergraph([crew, pay, mails])}\n# the next one`);
     await gateway.seen("supergraph-loaded");
     pay.requests.length = 0;
-    expect((await gateway.ask(wages)).body).toEqual(withWages);
+    expect((await gateway.send(wages)).body).toEqual(withWages);
     expect(selectionsReceived()).toEqual(["...on Sailor{wage a_0_0_id:id}", "...on Sailor{wage}"]);
   });
 });
@@ -127,15 +127,15 @@ test("an error at a nullable key that the gateway added does not reach the clien
     const errors = query.includes(":mail") ? [{ message: "No.", path: ["_entities", 1, "a_0_0_mail"] }] : [];
     answerJson(response, 200, JSON.stringify({ data, errors }));
   };
-  expect((await gateway.ask("{ sailors { unread } }")).body).toEqual({
+  expect((await gateway.send("{ sailors { unread } }")).body).toEqual({
     data: { sailors: [{ unread: 9 }, { unread: 9 }] },
   });
 });
 
 describe("a subgraph that normalizes its keys", () => {
-  test("may change the letter case and surrounding white space of a string", async () => {
+  test("may change the letter case and outer white space of a string", async () => {
     await start();
-    const { body } = await gateway.ask("{ sailors { unread } }");
+    const { body } = await gateway.send("{ sailors { unread } }");
     expect(body).toEqual({ data: { sailors: [{ unread: 9 }, { unread: 9 }] } });
     expect(gateway.observations).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe("a subgraph that normalizes its keys", () => {
       const entities = sent.map(({ id }) => ({ wage: 1, a_0_0_id: id.toUpperCase() }));
       answerJson(response, 200, JSON.stringify({ data: { _entities: entities } }));
     };
-    const { body } = await gateway.ask(wages);
+    const { body } = await gateway.send(wages);
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
   });
 });
@@ -155,12 +155,12 @@ describe("a subgraph that normalizes its keys", () => {
 describe("SUBGRAPH_KEY_CHECK_<NAME>=off", () => {
   test("disables key fields and their checks for the subgraph", async () => {
     await start({ SUBGRAPH_KEY_CHECK_PAY: "off", SUBGRAPH_KEY_CHECK_MAILS: "on" });
-    expect((await gateway.ask("{ sailors { wage unread ship { value } } }")).body.errors).toBeUndefined();
+    expect((await gateway.send("{ sailors { wage unread ship { value } } }")).body.errors).toBeUndefined();
     expect(selectionsReceived()).toEqual(["...on Sailor{wage} ...on Ship{value}"]);
     expect(selectionsReceived(mails)).toEqual(["...on Sailor{unread a_0_0_mail:mail}"]);
   });
 
-  test("for an unknown subgraph is reported", async () => {
+  test("is reported if it names no subgraph", async () => {
     gateway = await startGateway({
       supergraphSdl: composeSupergraph([crew, pay, mails]),
       environment: { SUBGRAPH_KEY_CHECK_PAYS: "off" },
@@ -201,7 +201,7 @@ function startCrew(): Promise<RunningSubgraph> {
   });
 }
 
-/** A federation 1 subgraph: the supergraph does not state that its key is external. It returns no key of a Sailor, but the key of a Ship. */
+/** Federation 1: the supergraph does not contain whether a key is external. The subgraph does not return the key of sailors, but that of ships. */
 function startPay(): Promise<RunningSubgraph> {
   return startSubgraph({
     name: "pay",

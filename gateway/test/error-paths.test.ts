@@ -16,12 +16,12 @@ async function start(...subgraphs: SubgraphOptions[]): Promise<readonly RunningS
   return running;
 }
 
-async function askForPlaces(query: string): Promise<{ data: unknown; places: unknown[] }> {
-  const { body } = await gateway.ask(query);
-  return { data: body.data, places: body.errors.map(({ path }: { path: unknown }) => path) };
+async function listPaths(query: string): Promise<{ data: unknown; paths: unknown[] }> {
+  const { body } = await gateway.send(query);
+  return { data: body.data, paths: body.errors.map(({ path }: { path: unknown }) => path) };
 }
 
-test("an object of another type, or without its key, does not shift the places of an entity fetch", async () => {
+test("an object of another type, or without its key, does not shift the error paths of an entity fetch", async () => {
   await start(
     {
       name: "shelf",
@@ -50,12 +50,12 @@ test("an object of another type, or without its key, does not shift the places o
       },
     },
   );
-  const { data, places } = await askForPlaces("{ things { ... on Book { price } ... on Film { title } } }");
+  const { data, paths } = await listPaths("{ things { ... on Book { price } ... on Film { title } } }");
   expect(data).toEqual({ things: [{ title: "Metropolis" }, { price: 5 }, { price: 5 }, null, { price: null }] });
-  expect(places).toEqual([["things", 4, "price"]]);
+  expect(paths).toEqual([["things", 4, "price"]]);
 });
 
-test("a fetch that only brings a key is told at the object, not at a field that the client never asked for", async () => {
+test("a failed fetch of a key is an error at the object, not at a field that the client did not select", async () => {
   const [, numbers] = await start(
     {
       name: "shelf",
@@ -73,12 +73,12 @@ test("a fetch that only brings a key is told at the object, not at a field that 
       resolvers: { Book: { __resolveReference: () => ({ ean: "e1" }), price: () => 5 } },
     },
   );
-  expect((await gateway.ask("{ book { price } }")).body).toEqual({ data: { book: { price: 5 } } });
+  expect((await gateway.send("{ book { price } }")).body).toEqual({ data: { book: { price: 5 } } });
   if (numbers) numbers.fault = (response) => response.destroy();
-  expect(await askForPlaces("{ book { price } }")).toEqual({ data: { book: { price: null } }, places: [["book"]] });
+  expect(await listPaths("{ book { price } }")).toEqual({ data: { book: { price: null } }, paths: [["book"]] });
 });
 
-test("a name that the planner changed in the fetch is told as the client knows it", async () => {
+test("a field that the planner renames has the client's name in the path", async () => {
   const [shelf] = await start(
     {
       name: "shelf",
@@ -103,15 +103,15 @@ test("a name that the planner changed in the fetch is told as the client knows i
       resolvers: { Book: { __resolveReference: (key: object) => ({ ...key, pages: 300 }) } },
     },
   );
-  // The planner needs the books' code, whose type is another than the films'.
-  expect(await askForPlaces("{ things { ... on Book { pages } ... on Film { code } } }")).toEqual({
+  // The planner needs the code of books, whose type differs from that of films.
+  expect(await listPaths("{ things { ... on Book { pages } ... on Film { code } } }")).toEqual({
     data: { things: [{ pages: 300 }, { code: null }] },
-    places: [["things", 1, "code"]],
+    paths: [["things", 1, "code"]],
   });
   expect(shelf?.requests[0]?.body.query).toContain("code__alias_0:code");
 });
 
-test("fields of a nested query object stand where the client put it", async () => {
+test("errors in fields of a nested query object have the path of the client", async () => {
   await start(
     {
       name: "shelf",
@@ -131,15 +131,15 @@ test("fields of a nested query object stand where the client put it", async () =
       },
     },
   );
-  expect(await askForPlaces("mutation { order { id query { first open } } }")).toEqual({
+  expect(await listPaths("mutation { order { id query { first open } } }")).toEqual({
     data: { order: { id: "1", query: { first: 1, open: null } } },
-    places: [["order", "query", "open"]],
+    paths: [["order", "query", "open"]],
   });
   const [shelf] = running;
   if (shelf) shelf.fault = (response) => response.destroy();
-  expect(await askForPlaces("mutation { order { query { first } } }")).toEqual({
+  expect(await listPaths("mutation { order { query { first } } }")).toEqual({
     data: { order: { query: { first: null } } },
-    places: [["order", "query", "first"]],
+    paths: [["order", "query", "first"]],
   });
 });
 
@@ -172,17 +172,17 @@ test("a __typename that no subgraph can resolve is an error, and its null propag
     },
   );
   const query = "{ logins { account { id type: __typename } } all { __typename } }";
-  expect(await askForPlaces(query)).toEqual({
+  expect(await listPaths(query)).toEqual({
     data: { logins: [{ account: { id: "1", type: "Admin" } }, null], all: null },
-    places: [
+    paths: [
       ["logins", 1, "account", "type"],
       ["all", 1, "__typename"],
     ],
   });
   if (accounts) accounts.fault = (response) => response.destroy();
-  expect(await askForPlaces("{ all { __typename } }")).toEqual({
+  expect(await listPaths("{ all { __typename } }")).toEqual({
     data: { all: null },
-    places: [
+    paths: [
       ["all", 0, "__typename"],
       ["all", 1, "__typename"],
     ],

@@ -17,8 +17,8 @@ beforeEach(() => {
   for (const { requests } of library.all) requests.length = 0;
 });
 
-test("subgraphs get the token, the trace and the request id, and nothing else of the client's", async () => {
-  await gateway.ask("{ books { title author { name } } }", {
+test("subgraphs get the token, the trace and the request id, and no other header of the client", async () => {
+  await gateway.send("{ books { title author { name } } }", {
     headers: {
       authorization: "Bearer a.b.c",
       "x-request-id": "r-7",
@@ -55,7 +55,7 @@ test("an id that is a number too long for a double reaches the subgraph with all
   const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
   await fetch(url, { method: "POST", headers, body });
   await fetch(`${url}?${new URLSearchParams({ query, variables }).toString()}`, { headers });
-  await gateway.ask("{ person(id: 9007199254740993) { name } }");
+  await gateway.send("{ person(id: 9007199254740993) { name } }");
   const sent = library.people.requests.map(({ body }) => JSON.stringify(body));
   expect(sent).toHaveLength(3);
   for (const text of sent) expect(text).not.toContain("9007199254740992");
@@ -65,7 +65,7 @@ test("an id that is a number too long for a double reaches the subgraph with all
   ]);
 });
 
-test("a number too long for a double is refused where a number is needed", async () => {
+test("a number too long for a double is rejected where a number is required", async () => {
   const query = "query ($first: Int!) { list(first: $first) }";
   const body = `{"query":${JSON.stringify(query)},"variables":{"first":9007199254740993}}`;
   const headers = { "content-type": "application/json" };
@@ -74,16 +74,16 @@ test("a number too long for a double is refused where a number is needed", async
   expect(library.people.requests).toEqual([]);
 });
 
-test("without a token none is made up, and an id and a trace are", async () => {
-  await gateway.ask("{ whoAmI }");
+test("a request without headers gets an id and a trace, and no token", async () => {
+  await gateway.send("{ whoAmI }");
   const { headers } = library.people.requests[0]!;
   expect(headers).not.toHaveProperty("authorization");
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   expect(headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });
 
-test("every fetch of a request is a span of its own in one trace", async () => {
-  await gateway.ask("{ books { author { name } stars } }");
+test("every fetch of a request is a separate span of one trace", async () => {
+  await gateway.send("{ books { author { name } stars } }");
   const parents = library.all.flatMap(({ requests }) => requests.map(({ headers }) => String(headers["traceparent"])));
   expect(parents).toHaveLength(3);
   expect(new Set(parents).size).toBe(3);
@@ -91,7 +91,7 @@ test("every fetch of a request is a span of its own in one trace", async () => {
 });
 
 test("subgraphs get the provided variables that they need", async () => {
-  await gateway.ask(
+  await gateway.send(
     "query ($id: ID!, $unused: ID = 5) { person(id: $id) { name } other: person(id: $unused) { name } }",
     {
       variables: { id: "1" },

@@ -42,7 +42,7 @@ test.each(["/graphql", "/graphql?query={whoAmI}", "/graphiql", "/graphiql/"])(
   },
 );
 
-test("the page may load and call nothing but this server, and the local issuer in development", async () => {
+test("the page may send requests only to this server, and to the local issuer in development", async () => {
   const policy = (await get("/graphql", browser)).headers.get("content-security-policy") ?? "";
   expect(policy.split("; ")).toEqual([
     "default-src 'none'",
@@ -66,7 +66,7 @@ test("programs that open /graphql without a CSRF header get JSON, not the page",
   }
 });
 
-test("its files are served for good, and what is not there is 404 in JSON", async () => {
+test("its files are cached forever, and missing files are 404 in JSON", async () => {
   const file = await get("/graphiql/assets/index-1.js");
   expect(file.headers.get("content-type")).toMatch(/^text\/javascript/);
   expect(file.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -77,14 +77,14 @@ test("its files are served for good, and what is not there is 404 in JSON", asyn
   }
 });
 
-test("its configuration says where to ask and who gives tokens", async () => {
+test("its configuration has the URLs of the endpoint and the issuer", async () => {
   expect(await (await get("/graphiql/config.json")).json()).toEqual({
     endpoint: "/graphql",
     issuer: "http://127.0.0.1:4020/issuer",
   });
 });
 
-test("without a built bundle a browser is told so in JSON, and everything else works", async () => {
+test("without a built bundle a browser gets an error in JSON, and everything else works", async () => {
   const bare = await startGateway({ supergraphSdl: library.supergraphSdl });
   const page = await fetch(`${bare.url}/graphql`, { headers: browser });
   expect(page.status).toBe(404);
@@ -93,6 +93,6 @@ test("without a built bundle a browser is told so in JSON, and everything else w
     endpoint: "/graphql",
     issuer: null,
   });
-  expect((await bare.ask("{ whoAmI }")).status).toBe(200);
+  expect((await bare.send("{ whoAmI }")).status).toBe(200);
   await bare.drain();
 });

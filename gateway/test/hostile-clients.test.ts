@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { comparesLanes, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { comparesPaths, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
 import { answerJson } from "./helpers/subgraphs.ts";
@@ -46,13 +46,13 @@ test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j
   expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*Content-Type: application\/json[^]*"malformed request"/);
 });
 
-test("HTTP/1.0 needs no host", async () => {
+test("HTTP/1.0 needs no Host", async () => {
   expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain('{"whoAmI":"nobody"}');
 });
 
-test("a client that leaves while its body is unpacked costs no fetch", async () => {
+test("a client that disconnects while its body is decompressed causes no fetch", async () => {
   const packed = gzipSync(JSON.stringify({ query: "{ whoAmI }", variables: { padding: "ab".repeat(400_000) } }));
-  const gone = gateway.observations.filter(({ kind }) => kind === "client-disconnected").length;
+  const disconnectedCount = gateway.observations.filter(({ kind }) => kind === "client-disconnected").length;
   library.people.requests.length = 0;
   const socket = connect(gateway.port, "127.0.0.1");
   await once(socket, "connect");
@@ -60,12 +60,12 @@ test("a client that leaves while its body is unpacked costs no fetch", async () 
   socket.write(Buffer.concat([Buffer.from(`POST /graphql HTTP/1.1\r\n${headers}\r\n\r\n`), new Uint8Array(packed)]));
   await setImmediate();
   socket.resetAndDestroy();
-  await gateway.seen("client-disconnected", gone + 1);
+  await gateway.seen("client-disconnected", disconnectedCount + 1);
   expect(library.people.requests).toEqual([]);
 });
 
-// Answers are held back there until their copies are compared, and this one's reader waits for ever.
-test.skipIf(comparesLanes)("a client that does not read its answer is cut off", async () => {
+// With COMPARE_PATHS=true responses wait for their copies, so this client would wait forever.
+test.skipIf(comparesPaths)("the connection of a client that does not read its response is closed", async () => {
   library.people.fault = (response) => answerJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
   const socket = connect(gateway.port, "127.0.0.1", () =>
     socket.write(`POST /graphql HTTP/1.1\r\nHost: x\r\n${head}\r\n${body}`),
@@ -79,7 +79,7 @@ test.skipIf(comparesLanes)("a client that does not read its answer is cut off", 
   expect(read).toBeLessThan(9e6);
 });
 
-test("a document that is nested too deeply is refused, without words of the inside", async () => {
+test("a document that is nested too deeply is rejected, without internal messages", async () => {
   const nest = (depth: number) => `{ books ${"{ author { books ".repeat(depth)} { title } ${"} }".repeat(depth)} }`;
   library.books.fault = (response) => answerJson(response, 200, '{"data":{"books":[]}}');
   for (const document of [
@@ -88,7 +88,7 @@ test("a document that is nested too deeply is refused, without words of the insi
     "{a".repeat(3_000) + "}".repeat(3_000),
     `{ book(isbn: ${"[".repeat(4_000)}`,
   ]) {
-    const answer = await gateway.ask(document);
+    const answer = await gateway.send(document);
     expect(answer.status).toBe(200);
     expect(answer.text).not.toMatch(/INTERNAL_SERVER_ERROR|call stack/);
   }

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { request as undiciRequest } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunningGateway, readAnswer, startGateway } from "./helpers/gateway.ts";
+import { type RunningGateway, readGraphqlResponse, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
 
@@ -33,15 +33,15 @@ const json = { "content-type": "application/json" };
 const modern = { accept: "application/graphql-response+json" };
 const sent = () => library.all.flatMap(({ requests }) => requests).length;
 const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = json) =>
-  readAnswer(await fetch(url, { method: "POST", headers, body }));
+  readGraphqlResponse(await fetch(url, { method: "POST", headers, body }));
 const get = async (parameters: Record<string, string>, headers: Record<string, string> = {}) =>
-  readAnswer(
+  readGraphqlResponse(
     await fetch(`${url}?${new URLSearchParams(parameters).toString()}`, {
       headers: { "apollo-require-preflight": "1", ...headers },
     }),
   );
 
-describe("a well-formed request that is refused before it runs", () => {
+describe("a well-formed request that is rejected before it runs", () => {
   const cases = [
     ["a syntax error", { query: "{ people {" }, "GRAPHQL_PARSE_FAILED"],
     ["a field that is not there", { query: "{ peple { name } }" }, "GRAPHQL_VALIDATION_FAILED"],
@@ -82,19 +82,22 @@ describe("a well-formed request that is refused before it runs", () => {
     ],
   ] as const;
 
-  test.each(cases)("%s: 200 for JSON, 400 for GraphQL's own type, and nothing ran", async (_, body, code) => {
-    const plain = await post(JSON.stringify(body));
-    expect(plain.status).toBe(200);
-    expect(plain.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(plain.body.data).toBeUndefined();
-    expect(plain.body.errors[0].extensions).toEqual({ code });
+  test.each(cases)(
+    "%s: 200 for application/json, 400 for application/graphql-response+json, and nothing ran",
+    async (_, body, code) => {
+      const plain = await post(JSON.stringify(body));
+      expect(plain.status).toBe(200);
+      expect(plain.headers.get("content-type")).toBe("application/json; charset=utf-8");
+      expect(plain.body.data).toBeUndefined();
+      expect(plain.body.errors[0].extensions).toEqual({ code });
 
-    const own = await post(JSON.stringify(body), { ...json, ...modern });
-    expect(own.status).toBe(400);
-    expect(own.headers.get("content-type")).toBe("application/graphql-response+json; charset=utf-8");
-    expect(own.body).toEqual(plain.body);
-    expect(sent()).toBe(0);
-  });
+      const own = await post(JSON.stringify(body), { ...json, ...modern });
+      expect(own.status).toBe(400);
+      expect(own.headers.get("content-type")).toBe("application/graphql-response+json; charset=utf-8");
+      expect(own.body).toEqual(plain.body);
+      expect(sent()).toBe(0);
+    },
+  );
 });
 
 describe("a body that is not a GraphQL request", () => {
@@ -167,7 +170,7 @@ describe("the media type of a body", () => {
     expect((await post('{"query":"{ whoAmI }"}', { "content-type": type })).status).toBe(200);
   });
 
-  test("an answer that nobody could read is 406, and nothing ran", async () => {
+  test("a request that accepts no JSON is 406, and nothing ran", async () => {
     const answer = await post('{"query":"mutation { addBook(title: 1) { isbn } }"}', { ...json, accept: "text/html" });
     expect(answer.status).toBe(406);
     expect(answer.body.errors[0].extensions.code).toBe("NOT_ACCEPTABLE");
@@ -178,13 +181,13 @@ describe("the media type of a body", () => {
 describe("a body that is too large", () => {
   const large = JSON.stringify({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000) } });
 
-  test("is 413 when it says so", async () => {
+  test("is 413 by its Content-Length", async () => {
     const answer = await post(large);
     expect(answer.status).toBe(413);
     expect(answer.body.errors[0].extensions.code).toBe("PAYLOAD_TOO_LARGE");
   });
 
-  test("is 413 when it comes in pieces of unknown number", async () => {
+  test("is 413 with chunked encoding", async () => {
     const { statusCode, body } = await undiciRequest(url, {
       method: "POST",
       headers: json,
@@ -194,7 +197,7 @@ describe("a body that is too large", () => {
     expect(await body.json()).toMatchObject({ errors: [{ extensions: { code: "PAYLOAD_TOO_LARGE" } }] });
   });
 
-  test("is 413 when it only unpacks to that", async () => {
+  test("is 413 when it is too large decompressed", async () => {
     const bomb = gzipSync(JSON.stringify({ query: "{ whoAmI }", variables: { x: "x".repeat(5_000_000) } }));
     expect((await post(new Uint8Array(bomb), { ...json, "content-encoding": "gzip" })).status).toBe(413);
   });
@@ -208,7 +211,7 @@ describe("a body that is too large", () => {
     expect((await post(packed, { ...json, "content-encoding": encoding })).body.data).toEqual({ whoAmI: "nobody" });
   });
 
-  test("a packing that breaks off is 400, one that we do not know 415", async () => {
+  test("an incomplete compressed body is 400, an unknown Content-Encoding 415", async () => {
     const half = new Uint8Array(gzipSync('{"query":"{ whoAmI }"}').subarray(0, 15));
     expect((await post(half, { ...json, "content-encoding": "gzip" })).status).toBe(400);
     expect((await post("{}", { ...json, "content-encoding": "compress" })).status).toBe(415);
@@ -216,21 +219,21 @@ describe("a body that is too large", () => {
 });
 
 describe("GET", () => {
-  test("answers a query that bears a CSRF header", async () => {
+  test("responds to a query with a CSRF header", async () => {
     for (const header of ["apollo-require-preflight", "x-apollo-operation-name"]) {
       const response = await fetch(`${url}?query=${encodeURIComponent("{ whoAmI }")}`, { headers: { [header]: "x" } });
       expect(await response.json()).toEqual({ data: { whoAmI: "nobody" } });
     }
   });
 
-  test("takes variables and the operation's name from the address", async () => {
+  test("reads variables and operationName from the query string", async () => {
     const query = "query A { whoAmI } query B($id: ID!) { person(id: $id) { name } }";
     const answer = await get({ query, operationName: "B", variables: '{"id":"2"}', extensions: "{}" });
     expect(answer.body).toEqual({ data: { person: { name: "Grace" } } });
   });
 
-  test("without a CSRF header is refused", async () => {
-    const answer = await readAnswer(await fetch(`${url}?query={whoAmI}`));
+  test("without a CSRF header is rejected", async () => {
+    const answer = await readGraphqlResponse(await fetch(`${url}?query={whoAmI}`));
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].extensions.code).toBe("CSRF_PREVENTED");
     expect(sent()).toBe(0);
@@ -250,7 +253,7 @@ describe("GET", () => {
     expect(sent()).toBe(0);
   });
 
-  test("never runs a mutation that it cannot name", async () => {
+  test("never runs a mutation by an empty or missing operationName", async () => {
     const answer = await get({ query: 'mutation M { addBook(title: "x") { isbn } }', operationName: "N" });
     expect(answer.body.errors[0].extensions.code).toBe("OPERATION_RESOLUTION_FAILURE");
     expect(sent()).toBe(0);
@@ -278,7 +281,7 @@ describe("automatic persisted queries", () => {
   const sha256Hash = createHash("sha256").update(query).digest("hex");
   const persistedQuery = { version: 1, sha256Hash };
 
-  test("are asked for once and then known", async () => {
+  test("are requested once and then registered", async () => {
     const unknown = await post(JSON.stringify({ extensions: { persistedQuery } }));
     expect(unknown.status).toBe(200);
     expect(unknown.body.errors[0]).toMatchObject({
@@ -302,7 +305,7 @@ describe("automatic persisted queries", () => {
   });
 });
 
-describe("an address or method that is not there", () => {
+describe("an unknown URL or method", () => {
   test.each([
     "/",
     "/nothing",
@@ -330,7 +333,7 @@ describe("an address or method that is not there", () => {
   });
 });
 
-describe("HTTP that is broken or means two things", () => {
+describe("malformed or ambiguous HTTP", () => {
   const line = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
   test.each([
     ["two lengths", `${line}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}{}{}`],
@@ -355,7 +358,7 @@ describe("HTTP that is broken or means two things", () => {
     expect(answer).toContain("HEADERS_TOO_LARGE");
   });
 
-  test("requests before a broken one on the same connection get their responses in order, then comes a 400", async () => {
+  test("requests before a malformed one on the same connection get their responses in order, followed by a 400", async () => {
     const request = (name: string) => {
       const body = JSON.stringify({ query: `{ ${name}: whoAmI }` });
       const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
@@ -367,15 +370,15 @@ describe("HTTP that is broken or means two things", () => {
     );
   });
 
-  test("an expectation that nobody can meet is 417 in JSON", async () => {
+  test("an unknown expectation is 417 in JSON", async () => {
     expect(await sendRaw(gateway.url, "GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n")).toMatch(
       /^HTTP\/1\.1 417 [^]*"errors"/,
     );
   });
 });
 
-describe("an answer's headers", () => {
-  test("are packed when the client can unpack and it pays", async () => {
+describe("a response", () => {
+  test("is compressed if the client accepts it and the body is large enough", async () => {
     const query = "{ list(first: 500) }";
     for (const [encoding, unpack] of [
       ["gzip", gunzipSync],
@@ -399,20 +402,20 @@ describe("an answer's headers", () => {
     await small.body.dump();
   });
 
-  test("bear a request id and a trace, the client's when they are fit", async () => {
+  test("has a request id and a trace, those of the client if they are valid", async () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const given = await gateway.ask("{ whoAmI }", { headers: { "x-request-id": "abc-1", traceparent } });
+    const given = await gateway.send("{ whoAmI }", { headers: { "x-request-id": "abc-1", traceparent } });
     expect(given.headers.get("x-request-id")).toBe("abc-1");
     expect(given.headers.get("traceparent")).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
-    const odd = await gateway.ask("{ whoAmI }", {
+    const odd = await gateway.send("{ whoAmI }", {
       headers: { "x-request-id": "a b<script>", traceparent: "00-0-0-01" },
     });
     expect(odd.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     expect(odd.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   });
 
-  test("say nothing of what is inside, and are not stored", async () => {
-    const { headers } = await gateway.ask("{ whoAmI }");
+  test("has no headers of the software, and no-store", async () => {
+    const { headers } = await gateway.send("{ whoAmI }");
     expect(headers.get("x-powered-by")).toBeNull();
     expect(headers.get("etag")).toBeNull();
     expect(headers.get("cache-control")).toBe("no-store");
@@ -434,7 +437,7 @@ describe("pages of other origins", () => {
       expect(allowed.status).toBe(204);
       expect(allowed.headers.get("access-control-allow-origin")).toBe(origin);
       expect(allowed.headers.get("access-control-allow-headers")).toContain("authorization");
-      const answer = await gateway.ask("{ whoAmI }", { headers: { origin } });
+      const answer = await gateway.send("{ whoAmI }", { headers: { origin } });
       expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
       expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
       expect(answer.headers.get("vary")).toContain("Origin");
@@ -456,8 +459,8 @@ describe("pages of other origins", () => {
 });
 
 describe("introspection", () => {
-  test("answers __schema and __type, and gives the schema as a text", async () => {
-    const { body } = await gateway.ask('{ __schema { queryType { name } } __type(name: "Book") { fields { name } } }');
+  test("responds to __schema and __type, and serves the schema as SDL", async () => {
+    const { body } = await gateway.send('{ __schema { queryType { name } } __type(name: "Book") { fields { name } } }');
     expect(body.data.__schema.queryType.name).toBe("Query");
     expect(body.data.__type.fields.map(({ name }: { name: string }) => name)).toContain("stars");
     const schema = await fetch(`${gateway.url}/schema.graphql`);
@@ -465,21 +468,21 @@ describe("introspection", () => {
     expect(await schema.text()).toMatch(/^type Book \{/m);
   });
 
-  test("can be closed, with all that tells of the schema", async () => {
+  test("can be disabled, with everything that discloses the schema", async () => {
     const closed = await startGateway({
       supergraphSdl: library.supergraphSdl,
       environment: { INTROSPECTION: "false" },
     });
-    const { status, body } = await closed.ask("{ __schema { queryType { name } } }");
+    const { status, body } = await closed.send("{ __schema { queryType { name } } }");
     expect(status).toBe(200);
     expect(body.errors[0].extensions).toEqual({ code: "INTROSPECTION_DISABLED" });
-    expect((await closed.ask("{ peopl { name } }")).text).not.toContain("people");
+    expect((await closed.send("{ peopl { name } }")).text).not.toContain("people");
     expect((await fetch(`${closed.url}/schema.graphql`)).status).toBe(404);
     await closed.drain();
   });
 });
 
-test("names on every object's prototype are right as aliases, variables and operation names", async () => {
+test("names of the object prototype are valid aliases, variables and operation names", async () => {
   const query =
     "query constructor($__proto__: ID!, $toString: ID = 2) { constructor: person(id: $__proto__) { then: name } __proto__: person(id: $toString) { valueOf: name } }";
   const { text } = await post(

@@ -21,14 +21,14 @@ afterAll(async () => {
 
 // GraphQL specification, "Mutation" and "Executing Selection Sets": fields run serially, and an error of a non-null one ends the operation.
 test("after a non-null mutation field has failed, no later field runs, and data is null", async () => {
-  const { body } = await gateway.ask("mutation { a: open { id } b: reject { id } c: record d: open { id } }");
+  const { body } = await gateway.send("mutation { a: open { id } b: reject { id } c: record d: open { id } }");
   expect(ran).toEqual(["open", "reject"]);
   expect(body).toMatchObject({ data: null, errors: [{ path: ["b"] }] });
   expect(body.errors).toHaveLength(1);
 });
 
 test("after a nullable mutation field has failed, the later ones run", async () => {
-  const { body } = await gateway.ask("mutation { a: attempt { id } b: open { id } c: record }");
+  const { body } = await gateway.send("mutation { a: attempt { id } b: open { id } c: record }");
   expect(ran).toEqual(["attempt", "open", "record"]);
   expect(body).toMatchObject({ data: { a: null, b: { id: "1" }, c: 1 }, errors: [{ path: ["a"] }] });
 });
@@ -38,14 +38,14 @@ test("a null that propagates to the field from a later fetch ends the operation,
     if (query.includes("_entities")) response.destroy();
     else void answerTruly().then((answer) => answerJson(response, 200, JSON.stringify(answer)));
   };
-  const { body } = await gateway.ask("mutation { open { audit { entry } } record close }");
+  const { body } = await gateway.send("mutation { open { audit { entry } } record close }");
   expect(ran).toEqual(["open"]);
   expect(body).toMatchObject({ data: null, errors: [{ path: ["open", "audit"] }] });
 });
 
-test("a subgraph that is down ends the operation where its mutation field is non-null", async () => {
+test("a subgraph that is down ends the operation if its mutation field is non-null", async () => {
   audits.fault = (response) => response.destroy();
-  const { body } = await gateway.ask("mutation { first: close record last: close }");
+  const { body } = await gateway.send("mutation { first: close record last: close }");
   expect(ran).toEqual(["close"]);
   expect(body).toMatchObject({ data: null, errors: [{ path: ["record"] }] });
 });

@@ -66,8 +66,8 @@ test.each([
       }),
     ],
   };
-  expect(await gateway.ask(query)).toMatchObject({ status: 200, body });
-  expect(await gateway.ask(query, { headers: modern })).toMatchObject({ status: 400, body });
+  expect(await gateway.send(query)).toMatchObject({ status: 200, body });
+  expect(await gateway.send(query, { headers: modern })).toMatchObject({ status: 400, body });
   expect(echo.requests).toEqual([]);
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
 });
@@ -80,7 +80,7 @@ test.each([
   ["{ json(of: [9007199254740992, -0.1, 1e21]) }", "[9007199254740992,-0.1,1e+21]"],
   ["{ json(of: { a: -1000000000000000000000 }) }", '{"a":-1e+21}'],
 ])("%s is in range", async (query, text) => {
-  const { body } = await gateway.ask(query);
+  const { body } = await gateway.send(query);
   expect(Object.values(body.data)).toEqual([text]);
 });
 
@@ -95,7 +95,7 @@ test.each([
   ["Filter", "filter", '{"j":[1e400]}'],
 ])("a variable of type %s out of range is BAD_USER_INPUT on both paths: %s %s", async (type, field, of) => {
   const query = `query ($of: ${type}) { ${field}(of: $of) }`;
-  const known = await gateway.ask(query);
+  const known = await gateway.send(query);
   expect(known.body).toEqual({ data: { [field]: null } });
   echo.requests.length = 0;
   for (const path of ["/graphql", "/graphql?full"]) {
@@ -104,7 +104,7 @@ test.each([
       headers: { "content-type": "application/json", ...modern },
       body: `{"query":"${query}","variables":{"of":${of}}}`,
     });
-    expect(gateway.tookFastLane()).toBe(path === "/graphql");
+    expect(gateway.tookFastPath()).toBe(path === "/graphql");
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
       errors: [

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type GraphqlAnswer, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
 import { answerJson, type Fault } from "./helpers/subgraphs.ts";
 
@@ -80,35 +80,35 @@ const faults: readonly (readonly [name: string, code: string, fault: Fault])[] =
 ];
 
 describe.each(faults)("a subgraph that %s", (_, code, fault) => {
-  test("costs a root field and nothing else", async () => {
+  test("makes a root field null and nothing else", async () => {
     library.people.fault = fault;
-    const { status, body, text } = await gateway.ask("{ person(id: 1) { name } books { title } }");
+    const { status, body, text } = await gateway.send("{ person(id: 1) { name } books { title } }");
     expect(status).toBe(200);
     expect(body.data).toEqual({ person: null, books: titles });
     expect(places(body)).toEqual([["person"]]);
     expectMasked(body, text, code, "people");
   });
 
-  test("costs the fields of an entity, told one by one, and nothing else", async () => {
+  test("makes the fields of an entity null, with one error for each, and nothing else", async () => {
     library.ratings.fault = fault;
-    const { status, body, text } = await gateway.ask("{ books { title stars } }");
+    const { status, body, text } = await gateway.send("{ books { title stars } }");
     expect(status).toBe(200);
     expect(body.data.books).toEqual(titles.map(({ title }) => ({ title, stars: null })));
     expect(places(body)).toEqual([0, 1, 2, 3].map((i) => ["books", i, "stars"]));
     expectMasked(body, text, code, "ratings");
   });
 
-  test("leaves its siblings alone", async () => {
+  test("does not affect sibling fields", async () => {
     library.people.fault = fault;
-    const { body } = await gateway.ask("{ books { title stars author { name } } }");
+    const { body } = await gateway.send("{ books { title stars author { name } } }");
     expect(body.data.books).toEqual(titles.map(({ title }, i) => ({ title, stars: i + 1, author: null })));
     expect(places(body)).toEqual([0, 1, 3].map((i) => ["books", i, "author", "name"]));
   });
 
-  test("costs a mutation, which is sent once", async () => {
+  test("makes a mutation null, which is sent once", async () => {
     library.books.fault = fault;
     const before = library.books.requests.length;
-    const { status, body, text } = await gateway.ask(
+    const { status, body, text } = await gateway.send(
       'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }',
     );
     expect(status).toBe(200);
@@ -118,9 +118,9 @@ describe.each(faults)("a subgraph that %s", (_, code, fault) => {
     expect(library.books.requests.length).toBe(before + 1);
   });
 
-  test("is reported to the log, once", async () => {
+  test("is logged once", async () => {
     library.people.fault = fault;
-    await gateway.ask("{ person(id: 1) { name } }");
+    await gateway.send("{ person(id: 1) { name } }");
     const kinds = gateway.observations.map(({ kind }) => kind).filter((kind) => kind !== "retried");
     expect(kinds).toEqual([
       expect.stringMatching(/^(subgraph-(fetch-failed|errors|answer-misshapen)|values-refused)$/),
@@ -128,25 +128,27 @@ describe.each(faults)("a subgraph that %s", (_, code, fault) => {
   });
 });
 
-test("a subgraph that is down costs its own fields, and serves again when it is back", async () => {
+test("the fields of a subgraph that is down are null, and are served again after its restart", async () => {
   const port = Number(new URL(library.ratings.url).port);
   await library.ratings.close();
-  const down = await gateway.ask("{ books { title stars } }");
+  const down = await gateway.send("{ books { title stars } }");
   expect(down.body.data.books[0]).toEqual({ title: "Engines", stars: null });
   expectMasked(down.body, down.text, "SUBGRAPH_UNAVAILABLE", "ratings");
 
   const back = await startRatings(port);
-  expect((await gateway.ask("{ books { title stars } }")).body).toMatchObject({ data: { books: { 0: { stars: 1 } } } });
+  expect((await gateway.send("{ books { title stars } }")).body).toMatchObject({
+    data: { books: { 0: { stars: 1 } } },
+  });
   await back.close();
 });
 
 const titles = ["Engines", "Compilers", "Nobody's", "Engines II"].map((title) => ({ title }));
 
-function places(body: GraphqlAnswer["body"]): unknown[] {
+function places(body: GraphqlResponse["body"]): unknown[] {
   return body.errors.map((error: { path: unknown }) => error.path);
 }
 
-function expectMasked(body: GraphqlAnswer["body"], text: string, code: string, service: string): void {
+function expectMasked(body: GraphqlResponse["body"], text: string, code: string, service: string): void {
   for (const { extensions } of body.errors) expect(extensions).toEqual({ code, service });
   expect(text).not.toMatch(/127\.0\.0\.1|localhost|SELECT|stack|node_modules|<h1>/);
   expect(body.extensions).toBeUndefined();

@@ -4,24 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startTwin } from "./helpers/gateway.ts";
-import { compareLanes, type RawRequest } from "./helpers/compare-paths.ts";
+import { startMirror } from "./helpers/gateway.ts";
+import { sendToBoth, type RawRequest } from "./helpers/compare-paths.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { answerJson } from "./helpers/subgraphs.ts";
-import type { Twin } from "./helpers/mirror-gateways.ts";
+import type { MirrorGateway } from "./helpers/mirror-gateways.ts";
 
-// A chosen request of each kind. All requests of the suite go through both lanes with COMPARE_LANES=true, see helpers/twins.ts.
+// One request of each kind. COMPARE_PATHS=true sends all requests of the suite through both paths, see helpers/mirror-gateways.ts.
 const folder = mkdtempSync(join(tmpdir(), "lanes-test-"));
 let library: Library;
-let full: Twin;
-let fast: Twin;
+let full: MirrorGateway;
+let fast: MirrorGateway;
 
 beforeAll(async () => {
   library = await startLibrary();
   const file = join(folder, "supergraph.graphql");
   writeFileSync(file, library.supergraphSdl);
   const start = (lane: string) =>
-    startTwin({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: lane } }, true);
+    startMirror({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: lane } }, true);
   [full, fast] = await Promise.all([start("false"), start("true")]);
 });
 afterEach(() => {
@@ -49,7 +49,7 @@ const modern = ["Accept", "application/graphql-response+json"];
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: hash(text) } } });
 
-describe("by the fast lane, with the same status, headers and bytes:", () => {
+describe("on the fast path, with the same status, headers and bytes:", () => {
   test.each<readonly [string, RawRequest]>([
     ["a query", post({ query: books })],
     ["a query without fetches", post({ query: "{ __typename }" })],
@@ -90,15 +90,15 @@ describe("by the fast lane, with the same status, headers and bytes:", () => {
     ["a body packed with br", pack(brotliCompressSync, "br")],
     ["no Host in HTTP/1.0", post({ query: books }, json.slice(2), "POST /graphql HTTP/1.0")],
   ])("%s", async (_, request) => {
-    const { full: expected, cold, warm, isFast } = await compareLanes(request, { full, fast });
+    const { full: expected, cold, warm, isFast } = await sendToBoth(request, { full, fast });
     expect(expected).toMatch(/^HTTP\/1\.1 [24]/);
     expect([cold, warm]).toEqual([expected, expected]);
     expect(isFast).toBe(true);
   });
 
   test("a persisted query by its hash alone", async () => {
-    await compareLanes(post({ query: books, ...persisted(books) }), { full, fast });
-    const { full: expected, cold, warm, isFast } = await compareLanes(post(persisted(books)), { full, fast });
+    await sendToBoth(post({ query: books, ...persisted(books) }), { full, fast });
+    const { full: expected, cold, warm, isFast } = await sendToBoth(post(persisted(books)), { full, fast });
     expect(expected).toContain('"title":"Engines"');
     expect([cold, warm]).toEqual([expected, expected]);
     expect(isFast).toBe(true);
@@ -117,14 +117,14 @@ describe("by the fast lane, with the same status, headers and bytes:", () => {
     ],
   ])("a subgraph that %s", async (_, fault) => {
     library.books.fault = fault;
-    const { full: expected, cold, warm, isFast } = await compareLanes(post({ query: books }), { full, fast });
+    const { full: expected, cold, warm, isFast } = await sendToBoth(post({ query: books }), { full, fast });
     expect(expected).toMatch(/"errors":\[[^]*"books":null/);
     expect([cold, warm]).toEqual([expected, expected]);
     expect(isFast).toBe(true);
   });
 });
 
-describe("by the full lane, with nothing lost on the way past the fast one:", () => {
+describe("on the full path, after the fast path has read the request:", () => {
   test.each<readonly [string, RawRequest]>([
     ["a syntax error", post({ query: "{ books {" })],
     ["a field that is not there", post({ query: "{ boks { title } }" }, [...json, ...modern])],
@@ -180,7 +180,7 @@ describe("by the full lane, with nothing lost on the way past the fast one:", ()
     ["a target that is no address", post({ query: books }, json, "POST http://[::1/graphql HTTP/1.1")],
     ["the schema", get("/schema.graphql")],
   ])("%s", async (_, request) => {
-    const { full: expected, cold, warm, isFast } = await compareLanes(request, { full, fast });
+    const { full: expected, cold, warm, isFast } = await sendToBoth(request, { full, fast });
     expect(expected).toMatch(/^HTTP\/1\.1 [24]/);
     expect([cold, warm]).toEqual([expected, expected]);
     expect(isFast).toBe(false);

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { ask } from "./helpers/gateway.ts";
+import { sendOperation } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
 import { answerJson } from "./helpers/subgraphs.ts";
@@ -40,10 +40,10 @@ async function startReady(environment: Record<string, string> = {}, options: rea
 test("SUPERGRAPH_FILE, PORT and HOST are enough to serve a supergraph", async () => {
   const { url } = await startReady({ HOST: "127.0.0.1" });
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  expect((await ask(`${url}/graphql`, "{ books { title } }")).body.data.books).toHaveLength(4);
+  expect((await sendOperation(`${url}/graphql`, "{ books { title } }")).body.data.books).toHaveLength(4);
 });
 
-test("nothing is called but subgraphs: no telemetry, no registry, no cloud's metadata, whatever is set", async () => {
+test("only subgraphs get requests: no telemetry service, no registry, no cloud metadata, with any variables", async () => {
   const keys = {
     APOLLO_KEY: "service:a:b",
     APOLLO_GRAPH_REF: "a@b",
@@ -51,13 +51,15 @@ test("nothing is called but subgraphs: no telemetry, no registry, no cloud's met
     APOLLO_TELEMETRY_DISABLED: "0",
   };
   const { url, child, exited, stderr } = await startReady(keys, blockOutgoing);
-  expect((await ask(`${url}/graphql`, "{ books { title stars author { name } } }")).body).not.toHaveProperty("errors");
+  expect((await sendOperation(`${url}/graphql`, "{ books { title stars author { name } } }")).body).not.toHaveProperty(
+    "errors",
+  );
   child.kill("SIGTERM");
   expect(await exited).toBe(0);
   expect(stderr()).toBe("");
 });
 
-test("the check for outgoing calls sees those of Apollo Gateway as it comes", async () => {
+test("the check for outgoing calls detects those of stock Apollo Gateway", async () => {
   const stock = fileURLToPath(new URL("helpers/stock-gateway.ts", import.meta.url));
   const child = spawn(process.execPath, [...blockOutgoing, stock, file], {
     env: { PATH: process.env["PATH"] ?? "" },
@@ -67,7 +69,7 @@ test("the check for outgoing calls sees those of Apollo Gateway as it comes", as
   expect(said).toMatch(/^OUTGOING /m);
 });
 
-test("SIGTERM lets keep-alive clients finish: none is reset, the last answer says close, and the process ends with 0", async () => {
+test("SIGTERM resets no keep-alive client: the last response has Connection: close, and the process exits with 0", async () => {
   const { url, child, exited } = await startReady({ DRAIN_DELAY_MS: "200" });
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const statuses: number[] = [];
@@ -78,7 +80,7 @@ test("SIGTERM lets keep-alive clients finish: none is reset, the last answer say
     while (!stopping.signal.aborted || closing < 10) {
       const answer = await post(url, agent).catch((error: NodeJS.ErrnoException) => error);
       if (answer instanceof Error) {
-        // The listener is closed: whoever connects anew goes elsewhere.
+        // The listener is closed: new connections are refused.
         if (answer.code !== "ECONNREFUSED") failures.push(answer);
         return;
       }
@@ -97,7 +99,7 @@ test("SIGTERM lets keep-alive clients finish: none is reset, the last answer say
   agent.destroy();
 });
 
-test("SIGTERM waits for responses to complete requests, and not the whole grace for incomplete ones", async () => {
+test("SIGTERM waits for responses to complete requests, and not the whole grace period for incomplete ones", async () => {
   const { url, child, exited, logged } = await startReady({ SHUTDOWN_GRACE_MS: "60000" });
   const head = "POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n";
   for (const bytes of ["", head, `${head}\r\n{`]) {
@@ -107,7 +109,7 @@ test("SIGTERM waits for responses to complete requests, and not the whole grace 
     socket.write(bytes);
   }
   const silent = new Promise<Parameters<typeof answerJson>[0]>((resolve) => (library.people.fault = resolve));
-  const asked = ask(`${url}/graphql`, "{ whoAmI }");
+  const asked = sendOperation(`${url}/graphql`, "{ whoAmI }");
   const response = await silent;
   child.kill("SIGTERM");
   await logged(({ msg }) => msg === "draining");
@@ -116,7 +118,7 @@ test("SIGTERM waits for responses to complete requests, and not the whole grace 
   expect(await exited).toBe(0);
 });
 
-test("a configuration that cannot be used is refused whole, with every problem, before listening", async () => {
+test("an invalid configuration is rejected with every problem, before listening", async () => {
   gateway = spawnGateway({
     PORT: "many",
     REQUEST_TIMEOUT_MS: "0",
@@ -128,7 +130,7 @@ test("a configuration that cannot be used is refused whole, with every problem, 
     expect(gateway.stderr()).toContain(name);
 });
 
-test("a taken port is named", async () => {
+test("an error names a port that is in use", async () => {
   gateway = spawnGateway({ SUPERGRAPH_FILE: file, PORT: new URL(library.people.url).port });
   expect(await gateway.exited).toBe(1);
   expect(gateway.stderr()).toContain("PORT");

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type GraphqlAnswer, type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { isCopy } from "./helpers/compare-paths.ts";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { isMirrored } from "./helpers/compare-paths.ts";
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 /* A client that has the response to its mutation reads what it wrote: its queries join no fetch that was sent earlier. */
@@ -35,14 +35,14 @@ afterEach(async () => {
 
 test("a query sent after the response to a mutation joins no query sent before it", async () => {
   const before = await readHeld();
-  await gateway.ask(write);
+  await gateway.send(write);
   const after = await readHeld();
   expect([await before.text(), await after.text()]).toEqual(["old", "new"]);
 });
 
 test("queries sent after a mutation join each other while one sent before it is in flight", async () => {
   await readHeld();
-  await gateway.ask(write);
+  await gateway.send(write);
   const after = [await readHeld(), await readJoined()];
   expect(await Promise.all(after.map((read) => read.text()))).toEqual(["new", "new"]);
 });
@@ -59,7 +59,7 @@ test("a query joins an equal one while a mutation is in flight", async () => {
 
 test("a query joins an equal one after a mutation of another subgraph", async () => {
   await readHeld();
-  await gateway.ask("mutation { mark }");
+  await gateway.send("mutation { mark }");
   await readJoined();
 });
 
@@ -110,10 +110,10 @@ test("a query of the next supergraph joins none that was sent before the respons
   expect(await (await readHeld()).text()).toBe("new");
 });
 
-test("what a mutation's operation reads joins no fetch, is joined by none, and is read again each time", async () => {
-  const readMark = () => gateway.ask("{ note { mark } }");
+test("a read within a mutation joins no fetch, is joined by none, and is sent each time", async () => {
+  const readMark = () => gateway.send("{ note { mark } }");
   const query = await onceHeld(readMark);
-  const mutation = await onceHeld(() => gateway.ask(`mutation { a: ${writeMarked} b: ${writeMarked} }`));
+  const mutation = await onceHeld(() => gateway.send(`mutation { a: ${writeMarked} b: ${writeMarked} }`));
   held.pop()?.();
   await expect.poll(() => held.length).toBe(2);
   const joined = readMark();
@@ -132,15 +132,15 @@ function start(environment: Record<string, string> = {}): Promise<RunningGateway
 }
 
 interface Read {
-  readonly answer: Promise<GraphqlAnswer>;
-  /** Releases all that is held, and gives the text that came. */
+  readonly answer: Promise<GraphqlResponse>;
+  /** Releases the held responses, and returns the text of the response. */
   text(): Promise<string>;
 }
 
 /** Sends a query and waits until the subgraph has executed it. */
-const readHeld = () => onceHeld(() => gateway.ask(query));
+const readHeld = () => onceHeld(() => gateway.send(query));
 
-async function onceHeld(send: () => Promise<GraphqlAnswer>): Promise<Read> {
+async function onceHeld(send: () => Promise<GraphqlResponse>): Promise<Read> {
   const count = held.length;
   const read = toRead(send());
   await expect.poll(() => held.length).toBe(count + 1);
@@ -150,12 +150,12 @@ async function onceHeld(send: () => Promise<GraphqlAnswer>): Promise<Read> {
 /** Sends a query and waits until it has joined another one. */
 async function readJoined(): Promise<Read> {
   const count = joinedCount;
-  const read = toRead(gateway.ask(query));
+  const read = toRead(gateway.send(query));
   await expect.poll(() => joinedCount).toBe(count + 1);
   return read;
 }
 
-function toRead(answer: Promise<GraphqlAnswer>): Read {
+function toRead(answer: Promise<GraphqlResponse>): Read {
   return {
     answer,
     async text() {
@@ -169,11 +169,11 @@ function releaseAll(): void {
   for (const release of held.splice(0)) release();
 }
 
-/** Sends a mutation, which the subgraph executes and answers when the test says so. */
+/** Sends a mutation, which the subgraph executes and responds to when the test releases it. */
 async function writeHeld(signal?: AbortSignal) {
   const { promise, resolve } = Promise.withResolvers<{ response: ServerResponse; commit: () => Promise<unknown> }>();
   notes.fault = (response, _body, _request, answerTruly) => resolve({ response, commit: answerTruly });
-  const answer = gateway.ask(write, signal && { signal });
+  const answer = gateway.send(write, signal && { signal });
   answer.catch(() => undefined);
   const mutation = await promise;
   notes.fault = undefined;
@@ -186,7 +186,7 @@ interface Context {
 
 /** Executes at once, and responds when the test releases it. */
 function hold<Value>(value: Value, { headers }: Context): Value | Promise<Value> {
-  if (isCopy(headers)) return value;
+  if (isMirrored(headers)) return value;
   return new Promise((resolve) => held.push(() => resolve(value)));
 }
 
@@ -220,7 +220,7 @@ function startMarks(): Promise<RunningSubgraph> {
       Mutation: { mark: () => 1 },
       Note: {
         __resolveReference: ({ id }: { id: string }) => ({ id }),
-        mark: (_: unknown, __: unknown, context: Context) => (isCopy(context.headers) ? 0 : hold(++count, context)),
+        mark: (_: unknown, __: unknown, context: Context) => (isMirrored(context.headers) ? 0 : hold(++count, context)),
       },
     },
   });

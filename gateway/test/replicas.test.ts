@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type GraphqlAnswer, type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
 import { answerJson, type Fault, type RunningSubgraph } from "./helpers/subgraphs.ts";
 
@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all([library.close(), second.close()]);
 });
 
-test("fetches spread over the replicas of a subgraph", async () => {
+test("fetches are distributed over the replicas of a subgraph", async () => {
   await ask(100);
   const [some, others] = [library.ratings.requests.length, second.requests.length];
   expect(some + others).toBe(100);
@@ -41,26 +41,26 @@ test("no query fails when one of two replicas is killed under load", async () =>
   });
 });
 
-test("a query is sent again when its connection breaks, a mutation is sent once", async () => {
+test("a query is retried when its connection breaks, and a mutation is sent once", async () => {
   library.books.fault = reset;
-  const query = await gateway.ask("{ books { title } }");
+  const query = await gateway.send("{ books { title } }");
   expect(query.body.errors[0].extensions.code).toBe("SUBGRAPH_UNAVAILABLE");
   expect(library.books.requests).toHaveLength(3);
-  const mutation = await gateway.ask('mutation { addBook(title: "T") { title } }');
+  const mutation = await gateway.send('mutation { addBook(title: "T") { title } }');
   expect(mutation.body.errors[0].extensions.code).toBe("SUBGRAPH_UNAVAILABLE");
   expect(library.books.requests).toHaveLength(4);
 });
 
-test("an entity fetch of a mutation is a query, and is sent again", async () => {
+test("an entity fetch of a mutation is a query, and is retried", async () => {
   library.ratings.fault = reset;
   second.fault = reset;
-  const { body } = await gateway.ask('mutation { addBook(title: "T") { title stars } }');
+  const { body } = await gateway.send('mutation { addBook(title: "T") { title stars } }');
   expect(body.data).toEqual({ addBook: { title: "T", stars: null } });
   expect(library.books.requests).toHaveLength(1);
   expect(library.ratings.requests.length + second.requests.length).toBe(3);
 });
 
-test("a query whose replica responds 503 goes to another one, and the last response is used when both do", async () => {
+test("a query whose replica responds 503 is retried on another one, and the last response is used if both do", async () => {
   const unavailable: Fault = async (response, _, __, answerTruly) =>
     answerJson(response, 503, JSON.stringify(await answerTruly()));
   library.ratings.fault = unavailable;
@@ -75,10 +75,10 @@ test("a query whose replica responds 503 goes to another one, and the last respo
 
 const reset: Fault = (response) => void response.socket?.resetAndDestroy();
 
-async function ask(count: number): Promise<GraphqlAnswer[]> {
-  const answers: GraphqlAnswer[] = [];
+async function ask(count: number): Promise<GraphqlResponse[]> {
+  const answers: GraphqlResponse[] = [];
   const run = async () => {
-    while (count-- > 0) answers.push(await gateway.ask("{ bestBook { isbn stars } }"));
+    while (count-- > 0) answers.push(await gateway.send("{ bestBook { isbn stars } }"));
   };
   await Promise.all(Array.from({ length: 10 }, run));
   return answers;

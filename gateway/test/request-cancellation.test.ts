@@ -15,17 +15,17 @@ afterEach(async () => {
   await library.close();
 });
 
-/** Resolves with the answer that the subgraph is never going to give. */
+/** Lets the subgraph never respond. Resolves with the response object of its next request. */
 function silence(subgraph: Library["people"]): Promise<ServerResponse> {
   return new Promise((resolve) => (subgraph.fault = resolve));
 }
 
-test("when the client goes away its fetches are aborted and later ones are not begun", async () => {
+test("when the client disconnects its fetches are aborted and later ones are not sent", async () => {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   const silent = silence(library.books);
   const client = new AbortController();
   const asked = gateway
-    .ask("{ books { title stars } whoAmI }", { signal: client.signal })
+    .send("{ books { title stars } whoAmI }", { signal: client.signal })
     .catch((error: Error) => error.name);
   const aborted = once(await silent, "close");
   client.abort();
@@ -36,23 +36,23 @@ test("when the client goes away its fetches are aborted and later ones are not b
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("subgraph-fetch-failed");
 });
 
-test("when the client goes away the mutations that are left are not begun", async () => {
+test("when the client disconnects the remaining mutations are not sent", async () => {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   const silent = silence(library.books);
   const client = new AbortController();
   const query = 'mutation { addBook(title: "T") { title } rename(id: 1, name: "A") { name } }';
-  const asked = gateway.ask(query, { signal: client.signal }).catch((error: Error) => error.name);
+  const asked = gateway.send(query, { signal: client.signal }).catch((error: Error) => error.name);
   const aborted = once(await silent, "close");
   client.abort();
   await Promise.all([aborted, asked, gateway.seen("client-disconnected")]);
-  expect((await gateway.ask("{ whoAmI }")).status).toBe(200);
+  expect((await gateway.send("{ whoAmI }")).status).toBe(200);
   expect(library.people.requests.map(({ body }) => body.query)).toEqual([expect.stringContaining("whoAmI")]);
 });
 
-test("when the request's time is up the client gets what is there, and later fetches are not begun", async () => {
+test("at the deadline the client gets the fetched data, and later fetches are not sent", async () => {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl, environment: { REQUEST_TIMEOUT_MS: "800" } });
   const silent = silence(library.books);
-  const asked = gateway.ask("{ books { title stars } whoAmI }");
+  const asked = gateway.send("{ books { title stars } whoAmI }");
   const aborted = once(await silent, "close");
   const { status, body } = await asked;
   await aborted;
@@ -70,14 +70,14 @@ test("when the request's time is up the client gets what is there, and later fet
   expect(library.ratings.requests).toHaveLength(0);
 });
 
-test("an answer that comes while the client leaves harms nobody", async () => {
+test("a response of a subgraph that arrives while the client disconnects causes no error", async () => {
   gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
   for (let i = 0; i < 20; i++) {
     const client = new AbortController();
-    const asked = gateway.ask("{ books { title stars } }", { signal: client.signal }).catch(() => undefined);
+    const asked = gateway.send("{ books { title stars } }", { signal: client.signal }).catch(() => undefined);
     setImmediate(() => client.abort());
     await asked;
   }
-  expect((await gateway.ask("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+  expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
 });

@@ -29,7 +29,7 @@ const combinations = Array.from({ length: 2 ** flags.length }, (_, bits) =>
   Object.fromEntries(flags.map((flag, i) => [flag, Math.floor(bits / 2 ** i) % 2 === 1])),
 );
 
-/** `write` returns a different document for each count. Each document is sent with each of the variables. */
+/** Writes a new document for each count, and the variables to send with it. */
 const kinds: readonly (readonly [name: string, write: (count: number) => string, variables: readonly object[]])[] = [
   ["of one field", (count) => `{ a${count}: books { title } }`, [{}]],
   ["over three subgraphs", (count) => `{ a${count}: books { title stars author { name books { title } } } }`, [{}]],

@@ -36,7 +36,7 @@ test("an error meant for the client keeps its message, its code and its problems
       },
     ],
   });
-  const { body } = await gateway.ask("{ person(id: 1) { name } }");
+  const { body } = await gateway.send("{ person(id: 1) { name } }");
   expect(body).toEqual({
     errors: [
       {
@@ -53,14 +53,14 @@ test("an error meant for the client keeps its message, its code and its problems
   });
 });
 
-test("any other error is masked, and the log is told of its place and not of its words", async () => {
+test("any other error is masked, and the log has its path and not its message", async () => {
   const error = {
     message: "relation users does not exist",
     path: ["person"],
     extensions: { code: "42P01", stacktrace: ["at pg"] },
   };
   library.people.fault = answer({ data: { person: null }, errors: [error] });
-  const { body, text } = await gateway.ask("{ person(id: 1) { name } }", { headers: { "x-request-id": "r-1" } });
+  const { body, text } = await gateway.send("{ person(id: 1) { name } }", { headers: { "x-request-id": "r-1" } });
   expect(body.errors).toEqual([
     {
       message: "The service behind this field failed.",
@@ -84,7 +84,7 @@ test("any other error is masked, and the log is told of its place and not of its
   ]);
 });
 
-test("an entity's error stands at its place in the client's answer, and at all that share the entity", async () => {
+test("an entity's error is at its path in the response, and at all paths of the same entity", async () => {
   library.people.fault = answer({
     data: { _entities: [{ name: "Ada", email: null }, null] },
     errors: [
@@ -92,7 +92,7 @@ test("an entity's error stands at its place in the client's answer, and at all t
       { message: "Gone.", path: ["_entities", 1], extensions: { code: "GONE" } },
     ],
   });
-  const { body } = await gateway.ask("{ books { author { name email } } }");
+  const { body } = await gateway.send("{ books { author { name email } } }");
   expect(body.data.books.map(({ author }: { author: object }) => author)).toEqual([
     { name: "Ada", email: null },
     null,
@@ -110,23 +110,23 @@ test("an entity's error stands at its place in the client's answer, and at all t
   ]);
 });
 
-test("an aliased place is told by its alias", async () => {
+test("the path of an aliased field has the alias", async () => {
   library.ratings.fault = (response) => response.destroy();
-  const { body } = await gateway.ask("{ all: books { points: stars } }");
+  const { body } = await gateway.send("{ all: books { points: stars } }");
   expect(body.errors[1].path).toEqual(["all", 1, "points"]);
 });
 
-test("a field that @skip leaves out is not told as lost", async () => {
+test("a skipped field has no error", async () => {
   library.ratings.fault = (response) => response.destroy();
   const query = 'query ($no: Boolean = true) { book(isbn: "b1") { stars comments @skip(if: $no) } }';
-  expect((await gateway.ask(query)).body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
+  expect((await gateway.send(query)).body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
     ["book", "stars"],
   ]);
 });
 
-test("a service that brings the way to further fields is told at the first field that is missing", async () => {
+test("a failed fetch for the parents of further fields is an error at the first missing field", async () => {
   library.books.fault = (response) => response.destroy();
-  const { body } = await gateway.ask("{ people { books { stars } } }");
+  const { body } = await gateway.send("{ people { books { stars } } }");
   expect(body.data.people).toEqual([{ books: null }, { books: null }]);
   expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
     ["people", 0, "books"],
@@ -137,11 +137,11 @@ test("a service that brings the way to further fields is told at the first field
 test("responses that do not fit the schema are reported with their service, and with the replica of a fetch", async () => {
   const { url: replica } = library.ratings;
   library.ratings.fault = answer({ data: { _entities: [{ stars: 1 }] } });
-  await gateway.ask("{ books { title stars } }");
+  await gateway.send("{ books { title stars } }");
   library.people.fault = answer({ data: { people: "none" } });
-  await gateway.ask("{ people { name } }");
+  await gateway.send("{ people { name } }");
   library.people.fault = answer({ data: { people: [{ name: { first: "Ada" } }] } });
-  await gateway.ask("{ people { name } }");
+  await gateway.send("{ people { name } }");
   expect(gateway.observations).toMatchObject([
     { kind: "subgraph-answer-misshapen", service: "ratings", replica },
     { kind: "values-refused", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
@@ -149,11 +149,11 @@ test("responses that do not fit the schema are reported with their service, and 
   ]);
 });
 
-test("entities that are too few, too many or of another type cost their fields only", async () => {
+test("too few or too many entities, or entities of another type, make only their fields null", async () => {
   const wrong = [[{ stars: 1 }], Array.from({ length: 9 }, () => ({ stars: 1 })), "none", {}];
   for (const _entities of wrong) {
     library.ratings.fault = answer({ data: { _entities } });
-    const { body } = await gateway.ask("{ books { title stars } }");
+    const { body } = await gateway.send("{ books { title stars } }");
     expect(body.data.books).toHaveLength(4);
     expect(body.data.books[0]).toEqual({ title: "Engines", stars: null });
     expect(body.errors).toHaveLength(4);
@@ -164,17 +164,17 @@ test("entities that are too few, too many or of another type cost their fields o
   }
 });
 
-test("one entity of another type or shape is null with an error, the others stay", async () => {
+test("one entity of another type or shape is null with an error, and the others are complete", async () => {
   const good = { __typename: "Book", stars: 7 };
   library.ratings.fault = answer({
     data: { _entities: [good, { __typename: "Person", stars: 1 }, "x", { __typename: 5 }] },
   });
-  const { body } = await gateway.ask("{ books { stars } }");
+  const { body } = await gateway.send("{ books { stars } }");
   expect(body.data.books.map(({ stars }: { stars: number }) => stars)).toEqual([7, null, null, null]);
   expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([1, 2, 3].map((i) => ["books", i, "stars"]));
 });
 
-test("a value of the wrong shape is null with an error and leaves its siblings whole", async () => {
+test("a value of the wrong shape is null with an error, and its siblings are complete", async () => {
   library.books.fault = answer({
     data: {
       books: [
@@ -186,7 +186,7 @@ test("a value of the wrong shape is null with an error and leaves its siblings w
       book: { __typename: "Book", title: { no: "text" }, author: null },
     },
   });
-  const { status, body } = await gateway.ask(
+  const { status, body } = await gateway.send(
     '{ books { title author { __typename } } book(isbn: "b1") { title author { __typename } } }',
   );
   expect(status).toBe(200);
@@ -205,9 +205,9 @@ test("a value of the wrong shape is null with an error and leaves its siblings w
   ]);
 });
 
-test("a list that comes as a text is null with an error", async () => {
+test("a string instead of a list is null with an error", async () => {
   library.books.fault = answer({ data: { books: "Engines" } });
-  const { status, body } = await gateway.ask("{ books { title } whoAmI }");
+  const { status, body } = await gateway.send("{ books { title } whoAmI }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ books: null, whoAmI: "nobody" });
   expect(body.errors).toMatchObject([
@@ -215,9 +215,9 @@ test("a list that comes as a text is null with an error", async () => {
   ]);
 });
 
-test("a null where the schema allows none rises to the nearest nullable and is told in errors[], not in extensions", async () => {
+test("a null in a non-null field propagates to the nearest nullable field, with an entry in errors[] and nothing in extensions", async () => {
   library.people.fault = answer({ data: { people: [{ name: "Ada" }, { name: null }] } });
-  const { body, text } = await gateway.ask("{ people { name } books { title } }");
+  const { body, text } = await gateway.send("{ people { name } books { title } }");
   expect(body.data.people).toBeNull();
   expect(body.data.books).toHaveLength(4);
   expect(body.errors).toEqual([
@@ -230,10 +230,10 @@ test("a null where the schema allows none rises to the nearest nullable and is t
   expect(text).not.toContain("valueCompletion");
 });
 
-test("a null that only follows from a lost fetch is not told twice, an unrelated one is", async () => {
+test("a null that only follows from a failed fetch has no further error, and an unrelated one has", async () => {
   library.ratings.fault = (response) => response.destroy();
   library.people.fault = answer({ data: { people: [{ name: null }] } });
-  const { body } = await gateway.ask('{ book(isbn: "b1") { title comments } people { name } }');
+  const { body } = await gateway.send('{ book(isbn: "b1") { title comments } people { name } }');
   expect(body.data).toEqual({ book: null, people: null });
   expect(body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
     ["book", "comments"],
@@ -241,11 +241,11 @@ test("a null that only follows from a lost fetch is not told twice, an unrelated
   ]);
 });
 
-test("a long list of lost places is cut, and the rest is counted", async () => {
+test("a long list of errors is cut, and the others are counted", async () => {
   const many = Array.from({ length: 80 }, (_, i) => ({ __typename: "Book", isbn: `b${i}`, title: "T" }));
   library.books.fault = answer({ data: { books: many } });
   library.ratings.fault = (response) => response.destroy();
-  const { body } = await gateway.ask("{ books { title stars comments } }");
+  const { body } = await gateway.send("{ books { title stars comments } }");
   expect(body.data.books).toEqual(Array(80).fill(null));
   expect(body.errors).toHaveLength(101);
   expect(body.errors.at(-1)).toEqual({
@@ -255,9 +255,9 @@ test("a long list of lost places is cut, and the rest is counted", async () => {
   });
 });
 
-test("errors without a place stand for all that is missing, or at the list they belong to", async () => {
+test("errors without a path are at all missing fields, or at the list of the fetch", async () => {
   library.people.fault = answer({ errors: [{ message: "Who?", extensions: { code: "UNAUTHENTICATED" } }] }, 401);
-  const refused = await gateway.ask("{ whoAmI people { name } books { author { name } } }");
+  const refused = await gateway.send("{ whoAmI people { name } books { author { name } } }");
   expect(refused.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([
     ["whoAmI"],
     ["people"],
@@ -274,7 +274,7 @@ test("errors without a place stand for all that is missing, or at the list they 
     data: { _entities: [null, null] },
     errors: [{ message: "Odd." }, { message: "Odder.", path: ["_entities", 77] }],
   });
-  const odd = await gateway.ask("{ books { author { name } } }");
+  const odd = await gateway.send("{ books { author { name } } }");
   expect(odd.body.errors.map(({ path }: { path: unknown }) => path)).toEqual([["books"], ["books"]]);
 });
 
@@ -283,10 +283,10 @@ test.each([502, 503, 504])("the data of a well-formed %i is used, with its error
   library.people.fault = answer({ data: { person: { name: "Ada" }, whoAmI: null }, errors: [error] }, status);
   library.books.fault = answer({ data: { addBook: { title: "T" } } }, status);
   library.books.requests.length = 0;
-  const { body } = await gateway.ask("{ person(id: 1) { name } whoAmI }");
+  const { body } = await gateway.send("{ person(id: 1) { name } whoAmI }");
   expect(body.data).toEqual({ person: { name: "Ada" }, whoAmI: null });
   expect(body.errors).toEqual([{ ...error, extensions: { code: "GONE", service: "people" } }]);
-  const mutation = await gateway.ask('mutation { addBook(title: "T") { title } }');
+  const mutation = await gateway.send('mutation { addBook(title: "T") { title } }');
   expect(mutation.body).toEqual({ data: { addBook: { title: "T" } } });
   expect(library.books.requests).toHaveLength(1);
 });
@@ -294,7 +294,7 @@ test.each([502, 503, 504])("the data of a well-formed %i is used, with its error
 test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the client", async () => {
   const codeOf = async (body: object) => {
     library.people.fault = answer(body, 503);
-    return (await gateway.ask("{ whoAmI }")).body.errors[0].extensions.code;
+    return (await gateway.send("{ whoAmI }")).body.errors[0].extensions.code;
   };
   expect(await codeOf({ data: null, errors: [{ message: "pool is full" }] })).toBe("SUBGRAPH_UNAVAILABLE");
   expect(await codeOf({ data: { whoAmI: "Ada" }, errors: "boom" })).toBe("SUBGRAPH_UNAVAILABLE");
@@ -303,26 +303,26 @@ test("a 503 without data is SUBGRAPH_UNAVAILABLE, unless its errors are for the 
   );
 });
 
-test("a null that rose through the subgraph's whole answer costs every field of the fetch, each told", async () => {
+test("a null that propagated to the subgraph's data makes every field of the fetch null, with an error for each", async () => {
   library.people.fault = answer({
     data: null,
     errors: [{ message: "x", path: ["whoAmI"], extensions: { code: "CONFLICT" } }],
   });
-  const { body } = await gateway.ask("{ whoAmI people { name } }");
+  const { body } = await gateway.send("{ whoAmI people { name } }");
   expect(body.errors.map(({ path, extensions }: { path: unknown; extensions: object }) => [path, extensions])).toEqual([
     [["whoAmI"], { code: "CONFLICT", service: "people" }],
     [["people"], { code: "CONFLICT", service: "people" }],
   ]);
 });
 
-test("an answer of a subgraph pollutes nothing", async () => {
+test("a response of a subgraph cannot pollute prototypes", async () => {
   library.people.fault = (response) =>
     answerJson(
       response,
       200,
       '{"data":{"person":{"name":"Ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{"polluted":1}}}',
     );
-  const { body } = await gateway.ask("{ person(id: 1) { name } }");
+  const { body } = await gateway.send("{ person(id: 1) { name } }");
   expect(body).toEqual({ data: { person: { name: "Ada" } } });
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });

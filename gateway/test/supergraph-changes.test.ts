@@ -35,7 +35,7 @@ describe("a supergraph in a file", () => {
     const answers: unknown[] = [];
     const streams = Array.from({ length: 4 }, async () => {
       while (!swapping.signal.aborted)
-        answers.push((await gateway.ask("{ books { title stars author { name } } whoAmI }")).body);
+        answers.push((await gateway.send("{ books { title stars author { name } } whoAmI }")).body);
     });
     for (let swap = 0; swap < 6; swap++) {
       writeFileSync(gateway.file, swap % 2 === 0 ? withExtra : library.supergraphSdl);
@@ -51,16 +51,16 @@ describe("a supergraph in a file", () => {
   test("is pinned by a request until its end", async () => {
     gateway = await startGateway({ supergraphSdl: withExtra });
     const silent = new Promise<ServerResponse>((resolve) => (extra.fault = resolve));
-    const asked = gateway.ask("{ answer books { title } }");
+    const asked = gateway.send("{ answer books { title } }");
     const waiting = await silent;
     writeFileSync(gateway.file, library.supergraphSdl);
     await loads(2);
-    expect((await gateway.ask("{ answer }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
+    expect((await gateway.send("{ answer }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
     answerJson(waiting, 200, '{"data":{"answer":41}}');
     expect((await asked).body.data).toMatchObject({ answer: 41, books: { 0: { title: "Engines" } } });
   });
 
-  test("is seen when it is replaced by rename", async () => {
+  test("is loaded when it is replaced by rename", async () => {
     gateway = await startGateway({
       supergraphSdl: library.supergraphSdl,
       environment: { SUPERGRAPH_POLL_MS: "3600000" },
@@ -68,7 +68,7 @@ describe("a supergraph in a file", () => {
     writeFileSync(`${gateway.file}.new`, withExtra);
     renameSync(`${gateway.file}.new`, gateway.file);
     await loads(2);
-    expect((await gateway.ask("{ answer }")).body).toEqual({ data: { answer: 42 } });
+    expect((await gateway.send("{ answer }")).body).toEqual({ data: { answer: 42 } });
   });
 
   test.each(["3600000", "20"])(
@@ -92,7 +92,7 @@ describe("a supergraph in a file", () => {
       symlinkSync("v2", join(folder, "..data_tmp"));
       renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
       await linked.seen("supergraph-loaded", 2);
-      expect((await linked.ask("{ answer }")).body).toEqual({ data: { answer: 42 } });
+      expect((await linked.send("{ answer }")).body).toEqual({ data: { answer: 42 } });
       await linked.drain();
     },
   );
@@ -109,19 +109,19 @@ describe("a supergraph in a file", () => {
     gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
     writeFileSync(gateway.file, spoil(withExtra));
     await gateway.seen("supergraph-refused");
-    expect((await gateway.ask("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
     writeFileSync(gateway.file, withExtra);
     await loads(2);
-    expect((await gateway.ask("{ answer }")).body).toEqual({ data: { answer: 42 } });
+    expect((await gateway.send("{ answer }")).body).toEqual({ data: { answer: 42 } });
   });
 
-  test("that goes away or becomes empty changes nothing", async () => {
+  test("changes nothing if it is removed or becomes empty", async () => {
     gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
     rmSync(gateway.file);
     await gateway.seen("supergraph-unavailable");
     writeFileSync(gateway.file, "");
-    expect((await gateway.ask("{ whoAmI }")).status).toBe(200);
+    expect((await gateway.send("{ whoAmI }")).status).toBe(200);
     expect(gateway.isReady()).toBe(true);
   });
 });
@@ -150,12 +150,12 @@ describe("directives without effect", () => {
 });
 
 describe("without a supergraph", () => {
-  test("the gateway lives, is not ready, refuses with 503 in JSON, and serves as soon as there is one", async () => {
+  test("the gateway is live and not ready, responds 503 in JSON, and serves as soon as one is loaded", async () => {
     gateway = await startGateway({});
     await gateway.seen("supergraph-unavailable");
     expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(503);
-    const refused = await gateway.ask("{ whoAmI }");
+    const refused = await gateway.send("{ whoAmI }");
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(refused.body.errors[0].extensions.code).toBe("SERVICE_UNAVAILABLE");
@@ -164,11 +164,11 @@ describe("without a supergraph", () => {
     writeFileSync(gateway.file, library.supergraphSdl);
     await loads(1);
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
-    expect((await gateway.ask("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
   });
 });
 
-describe("a supergraph at an address", () => {
+describe("a supergraph at a URL", () => {
   let published: { sdl: string; etag: string; status?: number };
   let asked: (string | undefined)[];
   let publisher: Server;
@@ -203,7 +203,7 @@ describe("a supergraph at an address", () => {
     expect(asked.slice(0, 3)).toEqual([undefined, '"1"', '"1"']);
     published = { sdl: withExtra, etag: '"2"' };
     await loads(2);
-    expect((await gateway.ask("{ answer }")).body).toEqual({ data: { answer: 42 } });
+    expect((await gateway.send("{ answer }")).body).toEqual({ data: { answer: 42 } });
   });
 
   test.each([500, 302, 404])(
@@ -213,10 +213,10 @@ describe("a supergraph at an address", () => {
       gateway = await startAtAddress();
       await gateway.seen("supergraph-unavailable");
       expect(JSON.stringify(gateway.observations)).not.toContain("secret");
-      expect((await gateway.ask("{ whoAmI }")).status).toBe(503);
+      expect((await gateway.send("{ whoAmI }")).status).toBe(503);
       delete published.status;
       await loads(1);
-      expect((await gateway.ask("{ whoAmI }")).status).toBe(200);
+      expect((await gateway.send("{ whoAmI }")).status).toBe(200);
       expect(asked.length).toBeGreaterThan(1);
     },
   );
@@ -235,17 +235,17 @@ describe("addresses of subgraphs", () => {
         SUBGRAPH_URL_OTHERS: "http://127.0.0.1:1/",
       },
     });
-    const { body } = await gateway.ask('{ book(isbn: "b1") { author { name } stars } }');
+    const { body } = await gateway.send('{ book(isbn: "b1") { author { name } stars } }');
     expect(body.data).toEqual({ book: { author: { name: "Ada" }, stars: null } });
     expect(gateway.observations).toContainEqual({ kind: "override-without-subgraph", variable: "SUBGRAPH_URL_OTHERS" });
   });
 
-  test("that are missing cost the subgraph's fields, and are reported", async () => {
+  test("are reported if they are missing, and the fields of the subgraph are null", async () => {
     gateway = await startGateway({
       supergraphSdl: composeSupergraph([library.people, library.books, { ...library.ratings, url: "" }]),
     });
     expect(gateway.observations).toContainEqual({ kind: "subgraph-without-address", service: "ratings" });
-    const { body } = await gateway.ask('{ book(isbn: "b1") { title stars } }');
+    const { body } = await gateway.send('{ book(isbn: "b1") { title stars } }');
     expect(body.data).toEqual({ book: { title: "Engines", stars: null } });
     expect(body.errors[0].extensions).toEqual({ code: "SUBGRAPH_UNAVAILABLE", service: "ratings" });
   });

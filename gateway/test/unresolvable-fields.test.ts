@@ -5,7 +5,7 @@ import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./helper
 let subgraphs: readonly RunningSubgraph[];
 let gateway: RunningGateway;
 
-/** No subgraph can resolve `number` of a Parcel for the other, and no type implements Depot. Composition accepts this supergraph. */
+/** Composes, although a parcel's number is external in both subgraphs and no type implements the interface Depot. */
 beforeAll(async () => {
   const parcel = { __typename: "Parcel", number: "1" };
   subgraphs = await Promise.all([
@@ -40,9 +40,9 @@ afterAll(async () => {
 });
 
 test.each(["{ find { number } }", "{ find { number } other: find { __typename } }", "{ depot { tracks } }"])(
-  "%s is rejected without a fetch, because no subgraph resolves a part of it",
+  "%s is rejected and not fetched: no service provides a part of it",
   async (query) => {
-    const { body } = await gateway.ask(query);
+    const { body } = await gateway.send(query);
     expect(body).toEqual({
       errors: [
         {
@@ -56,6 +56,6 @@ test.each(["{ find { number } }", "{ find { number } other: find { __typename } 
 );
 
 test("resolvable fields of the same types have data", async () => {
-  const { body } = await gateway.ask("{ find { __typename ... on Letter { number } } depot { id } }");
+  const { body } = await gateway.send("{ find { __typename ... on Letter { number } } depot { id } }");
   expect(body).toEqual({ data: { find: { __typename: "Parcel" }, depot: null } });
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { ask } from "./helpers/gateway.ts";
+import { sendOperation } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { composeSupergraph } from "./helpers/subgraphs.ts";
 import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
@@ -25,32 +25,32 @@ afterEach(async () => {
   await gateway.exited;
 });
 
-test("what clients ask for is planned in the next supergraph before it is swapped in, and nothing is fetched for that", async () => {
-  await ask(url, "{ books { title stars } }");
-  await ask(url, "query Named { people { name } }");
+test("used operations are planned for the next supergraph before it is used, without fetches", async () => {
+  await sendOperation(url, "{ books { title stars } }");
+  await sendOperation(url, "query Named { people { name } }");
   const fetches = library.all.flatMap(({ requests }) => requests).length;
 
   await publish(`${library.supergraphSdl}\n# 2\n`);
   expect(countPlans()).toBe(4);
   expect(library.all.flatMap(({ requests }) => requests)).toHaveLength(fetches);
 
-  expect((await ask(url, "query Named { people { name } }")).body.data.people).toHaveLength(2);
-  expect((await ask(url, "{ books { title stars } }")).body).not.toHaveProperty("errors");
+  expect((await sendOperation(url, "query Named { people { name } }")).body.data.people).toHaveLength(2);
+  expect((await sendOperation(url, "{ books { title stars } }")).body).not.toHaveProperty("errors");
   await publish(`${library.supergraphSdl}\n# 3\n`);
   expect(countPlans()).toBe(6);
 });
 
-test("each combination of conditions that clients ask with is planned", async () => {
+test("each used combination of conditions is planned", async () => {
   const query = "query ($full: Boolean!) { books { title stars @include(if: $full) } }";
-  for (const full of [true, false]) await ask(url, query, { variables: { full } });
-  // Lines are written a little later than answers.
+  for (const full of [true, false]) await sendOperation(url, query, { variables: { full } });
+  // Log lines are written later than responses.
   await expect.poll(countPlans).toBe(2);
   await publish(`${library.supergraphSdl}\n# 2\n`);
   expect(countPlans()).toBe(4);
 });
 
-test("each combination of override labels is planned, those too that only the next supergraph has", async () => {
-  await ask(url, "{ books { title stars } }");
+test("each combination of override labels is planned, also of labels that only the next supergraph has", async () => {
+  await sendOperation(url, "{ books { title stars } }");
   await expect.poll(countPlans).toBe(1);
   const typeDefs = `
     extend schema @link(url: "https://specs.apollo.dev/federation/v2.7", import: ["@key", "@override"])
@@ -59,16 +59,16 @@ test("each combination of override labels is planned, those too that only the ne
   expect(countPlans()).toBe(3);
 });
 
-test("what the next supergraph no longer has is left out of the warming, and the rest is warmed", async () => {
-  for (let times = 0; times < 2; times++) await ask(url, "{ whoAmI }");
-  await ask(url, "{ books { title } }");
+test("operations that are not valid in the next supergraph are skipped, and the others are warmed", async () => {
+  for (let times = 0; times < 2; times++) await sendOperation(url, "{ whoAmI }");
+  await sendOperation(url, "{ books { title } }");
 
   await publish(library.supergraphSdl.replaceAll("whoAmI", "whoAreYou"));
   expect(countPlans()).toBe(3);
-  expect((await ask(url, "{ whoAmI }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
+  expect((await sendOperation(url, "{ whoAmI }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
 });
 
-/** How many operations were planned, up to the last line that was awaited. */
+/** The number of planned operations, up to the last awaited log line. */
 function countPlans(): number {
   return gateway.log.filter(({ observation }) => observation === "plan-built").length;
 }

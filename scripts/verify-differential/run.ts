@@ -1,13 +1,13 @@
-import type { Animal } from "../../gateway/test/differential/supergraph-case.ts";
-import { animals } from "../../gateway/test/differential/cases.ts";
+import type { SupergraphCase } from "../../gateway/test/differential/supergraph-case.ts";
+import { supergraphCases } from "../../gateway/test/differential/cases.ts";
 import {
   type Compare,
-  compareLanes,
+  comparePaths,
   compareStock,
   type Difference,
   findDifference,
 } from "../../gateway/test/differential/differential.ts";
-import { startAnimal } from "../../gateway/test/differential/start-case.ts";
+import { startCase } from "../../gateway/test/differential/start-case.ts";
 import type { DifferentialOptions } from "./options.ts";
 
 /** The result of one case. */
@@ -24,7 +24,7 @@ export async function runCases(
   options: DifferentialOptions,
   print: (line: string) => void,
 ): Promise<readonly CaseOutcome[]> {
-  const selected = animals.filter(({ name }) => name.includes(options.animal));
+  const selected = supergraphCases.filter(({ name }) => name.includes(options.animal));
   const operationCount = Math.ceil(options.operations / selected.length / 2);
   const outcomes: CaseOutcome[] = [];
   for (const testCase of selected) {
@@ -37,7 +37,7 @@ export async function runCases(
 }
 
 async function runCase(
-  testCase: Animal,
+  testCase: SupergraphCase,
   operationCount: number,
   { seed, control }: DifferentialOptions,
 ): Promise<CaseOutcome> {
@@ -45,9 +45,9 @@ async function runCase(
   let comparedCount = 0;
   const compare: Compare = (...about) => {
     comparedCount++;
-    return (control ? compareStock : compareLanes)(...about);
+    return (control ? compareStock : comparePaths)(...about);
   };
-  const live = await startAnimal(testCase);
+  const live = await startCase(testCase);
   const differences: Difference[] = [];
   try {
     for (const aliases of ["plain", "colliding"] as const) {

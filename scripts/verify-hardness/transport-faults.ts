@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type AnswerFault, everywhere, leak } from "../../gateway/test/helpers/response-faults.ts";
+import { type ResponseFault, everywhere, leak } from "../../gateway/test/helpers/response-faults.ts";
 import { answerJson, type Fault } from "../../gateway/test/helpers/subgraphs.ts";
 
 const dripMs = 100;
@@ -10,12 +10,12 @@ const html = `<!DOCTYPE html><h1>Internal Server Error</h1><pre>${leak}</pre>`;
  * @param bodyBytesMax the gateway's limit for a response body.
  * @param redirectUrl the target of redirects.
  */
-export function createTransportFaults(bodyBytesMax: number, redirectUrl: string): readonly AnswerFault[] {
+export function createTransportFaults(bodyBytesMax: number, redirectUrl: string): readonly ResponseFault[] {
   const timeout = ["SUBGRAPH_TIMEOUT"];
   const unavailable = ["SUBGRAPH_UNAVAILABLE"];
   const invalid = ["SUBGRAPH_BAD_ANSWER"];
   const tooLarge = ["SUBGRAPH_ANSWER_TOO_LARGE"];
-  const faults: readonly (readonly [name: string, codes: readonly string[], act: Fault])[] = [
+  const faults: readonly (readonly [name: string, codes: readonly string[], respond: Fault])[] = [
     ["sends no response", timeout, () => {}],
     ["sends only headers", timeout, (response) => response.writeHead(200).flushHeaders()],
     ["sends its body byte by byte", timeout, drip],
@@ -42,7 +42,7 @@ export function createTransportFaults(bodyBytesMax: number, redirectUrl: string)
     ["responds with an endless body", tooLarge, endlessResponse],
     ["responds with a GraphQL error", ["SUBGRAPH_ERROR"], respond(200, internalError)],
   ];
-  return faults.map(([name, codes, act]) => ({ name, codes, act, where: everywhere }));
+  return faults.map(([name, codes, fault]) => ({ name, codes, respond: fault, fetches: everywhere }));
 }
 
 const internalError = JSON.stringify({

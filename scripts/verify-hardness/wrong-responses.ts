@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AnswerFault, shapeFaults } from "../../gateway/test/helpers/response-faults.ts";
-import { type FaultPlace, faultPlaces } from "../../gateway/test/helpers/fault-places.ts";
-import { findWrongs } from "../../gateway/test/helpers/find-violations.ts";
+import { type ResponseFault, shapeFaults } from "../../gateway/test/helpers/response-faults.ts";
+import { type FaultyFetch, faultyFetches } from "../../gateway/test/helpers/fault-places.ts";
+import { findViolations } from "../../gateway/test/helpers/find-violations.ts";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
@@ -37,29 +37,29 @@ export const wrongResponsesCheck: ResilienceCheck = {
 
 async function tryWithoutFault(client: GraphqlClient): Promise<Finding> {
   const wrongResults: string[] = [];
-  for (const { name, query, data } of faultPlaces) {
+  for (const { name, query, data } of faultyFetches) {
     const { text } = await client.send(query);
     if (text.trim() !== JSON.stringify({ data })) wrongResults.push(`${name}: ${text}`);
   }
   return {
     claim: "without a fault every result is complete",
     passed: wrongResults.length === 0,
-    measured: wrongResults.join("; ") || `${faultPlaces.length} operations have the expected result`,
+    measured: wrongResults.join("; ") || `${faultyFetches.length} operations have the expected result`,
   };
 }
 
 async function tryFault(
-  { name, where, act, codes }: AnswerFault,
+  { name, fetches, respond, codes }: ResponseFault,
   library: Library,
   client: GraphqlClient,
 ): Promise<Finding> {
   const problems: string[] = [];
   let slowestMs = 0;
-  for (const place of faultPlaces) {
-    if (!where.includes(place.name)) continue;
+  for (const place of faultyFetches) {
+    if (!fetches.includes(place.name)) continue;
     const subgraph = library[place.service];
     const sentBefore = subgraph.requests.length;
-    subgraph.fault = act;
+    subgraph.fault = respond;
     const startMs = performance.now();
     const placeProblems = await findProblems(client, place, codes);
     const tookMs = performance.now() - startMs;
@@ -74,9 +74,9 @@ async function tryFault(
   return { claim: `a subgraph that ${name}`, passed: problems.length === 0, measured };
 }
 
-async function findProblems(client: GraphqlClient, place: FaultPlace, codes: readonly string[]): Promise<string[]> {
+async function findProblems(client: GraphqlClient, place: FaultyFetch, codes: readonly string[]): Promise<string[]> {
   try {
-    return [...findWrongs(await client.send(place.query), place, codes)];
+    return [...findViolations(await client.send(place.query), place, codes)];
   } catch (error) {
     return [String(error)];
   }

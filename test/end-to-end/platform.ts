@@ -4,7 +4,7 @@ import { silentLog } from "../../kit/src/process/log.ts";
 import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer, type TestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService, type TestService } from "../../kit/src/testing/service.ts";
-import { type AskOptions, type GraphqlAnswer, startGateway } from "../../gateway/test/helpers/gateway.ts";
+import { type SendOptions, type GraphqlResponse, startGateway } from "../../gateway/test/helpers/gateway.ts";
 import { observeGateway, observeProxy } from "./observers.ts";
 import type { ProxyObservers } from "../../rest-proxy/src/telemetry/proxy-telemetry.ts";
 import { readConfig as readProxyConfig } from "../../rest-proxy/src/config.ts";
@@ -37,7 +37,7 @@ export interface Platform {
   readonly gatewayUrl: string;
   readonly proxyUrl: string;
   /** Sends one operation to the gateway. */
-  graphql(query: string, o?: AskOptions & { readonly token?: string }): Promise<GraphqlAnswer>;
+  graphql(query: string, o?: SendOptions & { readonly token?: string }): Promise<GraphqlResponse>;
   /** Sends one request to the REST proxy. */
   rest(method: string, path: string, o?: RestOptions): Promise<RestResponse>;
   /** A token of the user with the given scopes, or the default ones. */
@@ -98,7 +98,8 @@ export async function startPlatform(
     services,
     gatewayUrl: gateway.url,
     proxyUrl: proxy.url,
-    graphql: (query, { token, ...o } = {}) => gateway.ask(query, { ...o, headers: { ...o.headers, ...bearer(token) } }),
+    graphql: (query, { token, ...o } = {}) =>
+      gateway.send(query, { ...o, headers: { ...o.headers, ...bearer(token) } }),
     rest: (method, path, o) => request(proxy.url, method, path, o),
     tokenOf: (userId, scopes = defaultScopes) => issuer.token(userId, scopes),
     async stop() {

@@ -1,4 +1,4 @@
-import type { Animal } from "./supergraph-case.ts";
+import type { SupergraphCase } from "./supergraph-case.ts";
 import { abstractSpread } from "./cases/abstract-spread.ts";
 import { argumentValues } from "./cases/argument-values.ts";
 import { batchedEntities } from "./cases/batched-entities.ts";
@@ -21,9 +21,9 @@ import { keysLists } from "./cases/keys-lists.ts";
 import { keysMultiple } from "./cases/keys-multiple.ts";
 import { keysNested } from "./cases/keys-nested.ts";
 import { keysNonResolvable } from "./cases/keys-non-resolvable.ts";
-import { keysNotTold } from "./cases/keys-not-selected.ts";
+import { keysNotSelected } from "./cases/keys-not-selected.ts";
 import { keysReentry } from "./cases/keys-reentry.ts";
-import { loneMembers } from "./cases/single-members.ts";
+import { singleMembers } from "./cases/single-members.ts";
 import { missingEntities } from "./cases/missing-entities.ts";
 import { missingInBetween } from "./cases/missing-in-between.ts";
 import { mutations } from "./cases/mutations.ts";
@@ -51,7 +51,7 @@ import { unionOrMember } from "./cases/union-or-member.ts";
 import { unresolvableBranch } from "./cases/unresolvable-branch.ts";
 import { valuesBelowEntities } from "./cases/values-below-entities.ts";
 
-export const animals: readonly Animal[] = [
+export const supergraphCases: readonly SupergraphCase[] = [
   abstractSpread,
   argumentValues,
   batchedEntities,
@@ -74,9 +74,9 @@ export const animals: readonly Animal[] = [
   keysMultiple,
   keysNested,
   keysNonResolvable,
-  keysNotTold,
+  keysNotSelected,
   keysReentry,
-  loneMembers,
+  singleMembers,
   missingEntities,
   missingInBetween,
   mutations,

@@ -1,4 +1,4 @@
-/** Choices of a generator. Rolls 0, the simplest choice everywhere, once the numbers are used up: so fast-check can shrink. */
+/** Random choices of a generator. When the numbers are used up every choice is 0, the simplest one, so that fast-check can shrink. */
 export interface Dice {
   /** 0 to sides - 1. */
   roll(sides: number): number;

@@ -1,47 +1,51 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { ClientCode } from "../../src/errors/codes.ts";
-import type { Animal, Expected } from "./supergraph-case.ts";
-import { operationsOf } from "./generate-operations.ts";
+import type { SupergraphCase, ExpectedResult } from "./supergraph-case.ts";
+import { generateOperations } from "./generate-operations.ts";
 import type { Aliases } from "./generate-selections.ts";
 import type { Operation } from "./operation.ts";
-import type { LiveAnimal } from "./start-case.ts";
+import type { RunningCase } from "./start-case.ts";
 
 export interface DifferentialOptions {
   readonly operationCount: number;
   readonly seed: number;
   readonly aliases: Aliases;
   readonly compare: Compare;
-  /** False: the first operation that is answered differently, not the smallest. */
+  /** False: returns the first difference, not the smallest operation with one. */
   readonly shrink?: boolean;
 }
 
-/** An operation that is not answered as the monolith answers it. */
+/** An operation whose result differs from the monolith's. */
 export interface Difference {
   readonly operation: Operation;
-  /** Which lane, or the control; and what of its answer differs. */
+  /** The part of the result that differs, and where. */
   readonly what: string;
-  readonly answer: unknown;
-  readonly wanted: unknown;
+  readonly actual: unknown;
+  readonly expected: unknown;
 }
 
-/** Operations that are tried to find a smaller one that shows the same. */
+/** Operations that are tried to find a smaller one with a difference. */
 const smallerTriesMax = 500;
 
-export type Compare = (animal: Animal, live: LiveAnimal, operation: Operation) => Promise<Difference | undefined>;
+export type Compare = (
+  supergraphCase: SupergraphCase,
+  live: RunningCase,
+  operation: Operation,
+) => Promise<Difference | undefined>;
 
-/** Asks so many generated operations; undefined when none is answered differently. */
+/** Sends `operationCount` generated operations. Undefined if no result differs. */
 export async function findDifference(
-  animal: Animal,
-  live: LiveAnimal,
+  supergraphCase: SupergraphCase,
+  live: RunningCase,
   { operationCount, seed, aliases, compare, shrink = true }: DifferentialOptions,
 ): Promise<Difference | undefined> {
-  const operations = operationsOf(live.schema, { aliases, argumentValues: animal.argumentValues ?? {} });
+  const operations = generateOperations(live.schema, { aliases, argumentValues: supergraphCase.argumentValues ?? {} });
   let last: Difference | undefined;
   let triesLeft = smallerTriesMax;
   const property = fc.asyncProperty(operations, async (operation) => {
     if (last && triesLeft-- <= 0) return true;
-    const difference = await compare(animal, live, operation);
+    const difference = await compare(supergraphCase, live, operation);
     if (difference) last = difference;
     return difference === undefined;
   });
@@ -50,51 +54,59 @@ export async function findDifference(
   return last;
 }
 
-/** Both lanes give the monolith's data, the same bytes as each other, and errors for the same nulls as the monolith. */
-export const compareLanes: Compare = async (animal, live, operation) => {
-  const differ = (what: string, answer: unknown, wanted: unknown): Difference => ({ operation, what, answer, wanted });
-  const monolith = await live.askMonolith(operation);
-  const full = await live.ask(operation, "full").catch(String);
-  const [fast, twin] = await askFast(live, operation);
+/** Both paths respond with the monolith's data, with errors for the same nulls as the monolith, and with the same bytes as each other. */
+export const comparePaths: Compare = async (supergraphCase, live, operation) => {
+  const differ = (what: string, actual: unknown, expected: unknown): Difference => ({
+    operation,
+    what,
+    actual,
+    expected,
+  });
+  const monolith = await live.executeOnMonolith(operation);
+  const full = await live.sendToGateway(operation, "full").catch(String);
+  const [fast, concurrent] = await sendToFastPath(live, operation);
   if (typeof full === "string" || typeof fast === "string") {
     const isExpected =
-      animal.mayRefuse !== undefined && typeof full === "string" && full === fast && full.includes(unresolvable);
-    return isExpected ? undefined : differ("refused", { full, fast }, monolith);
+      supergraphCase.mayReject !== undefined &&
+      typeof full === "string" &&
+      full === fast &&
+      full.includes(unresolvable);
+    return isExpected ? undefined : differ("rejected", { full, fast }, monolith);
   }
-  if (full.lane !== "full" || fast.lane !== "fast") return differ("lane", [full.lane, fast.lane], ["full", "fast"]);
-  if (full.text !== fast.text) return differ("bytes of the lanes", fast.text, full.text);
-  if (!isDeepStrictEqual(twin, fast)) return differ("bytes of two at once", twin, fast);
-  if (animal.ambiguous !== undefined) return undefined;
+  if (full.path !== "full" || fast.path !== "fast") return differ("path", [full.path, fast.path], ["full", "fast"]);
+  if (full.text !== fast.text) return differ("bytes of the two paths", fast.text, full.text);
+  if (!isDeepStrictEqual(concurrent, fast)) return differ("bytes of two concurrent requests", concurrent, fast);
+  if (supergraphCase.ambiguous !== undefined) return undefined;
   if (!isDeepStrictEqual(full.data, monolith.data)) return differ("data", full.data, monolith.data);
-  const [told, wanted] = [listLostPlaces(full), listLostPlaces(monolith)];
-  if (animal.errorsDiffer !== undefined || isDeepStrictEqual(told, wanted)) return undefined;
+  const [nullPaths, expectedNullPaths] = [listNullPaths(full), listNullPaths(monolith)];
+  if (supergraphCase.errorsDiffer !== undefined || isDeepStrictEqual(nullPaths, expectedNullPaths)) return undefined;
   return differ("errors", full.errors ?? [], monolith.errors ?? []);
 };
 
-/** A query is asked twice at once: its fetches are shared then, and neither must see what the other makes of them. */
-async function askFast(live: LiveAnimal, operation: Operation): Promise<readonly [Asked, Asked]> {
-  const ask = (): Promise<Asked> => live.ask(operation, "fast").catch(String);
-  if (!/^mutation/m.test(operation.query)) return Promise.all([ask(), ask()]);
-  const answer = await ask();
-  return [answer, answer];
+/** Sends a query twice at once, so that its fetches are shared: neither response may depend on the other. */
+async function sendToFastPath(live: RunningCase, operation: Operation): Promise<readonly [Sent, Sent]> {
+  const send = (): Promise<Sent> => live.sendToGateway(operation, "fast").catch(String);
+  if (!/^mutation/m.test(operation.query)) return Promise.all([send(), send()]);
+  const result = await send();
+  return [result, result];
 }
 
-type Asked = Awaited<ReturnType<LiveAnimal["ask"]>> | string;
+type Sent = Awaited<ReturnType<RunningCase["sendToGateway"]>> | string;
 
 const unresolvable: ClientCode = "OPERATION_NOT_RESOLVABLE";
 
-/** The control: stock's data, and nothing else of its answer. */
+/** The control: compares the data of stock Apollo Gateway, and nothing else. */
 export const compareStock: Compare = async (_, live, operation) => {
-  const { data: wanted } = await live.askMonolith(operation);
-  const { data: answer } = await live.askStock(operation);
-  return isDeepStrictEqual(answer, wanted) ? undefined : { operation, what: "data of stock", answer, wanted };
+  const { data: expected } = await live.executeOnMonolith(operation);
+  const { data: actual } = await live.sendToStock(operation);
+  return isDeepStrictEqual(actual, expected) ? undefined : { operation, what: "data of stock", actual, expected };
 };
 
 /**
- * The nulls that errors explain: for each error, where in the data its null has risen to. One null is explained once, for what lies
- * below it is not compared: graphql-js stops there at the first error, while subgraphs that are asked at once each tell theirs.
+ * For each error, the path of the null in the data that it propagated to. Each path is listed once, since errors below a null are not
+ * compared: graphql-js stops at the first one, while subgraphs that are fetched in parallel report each error.
  */
-export function listLostPlaces({ data, errors = [] }: Expected): readonly string[] {
+export function listNullPaths({ data, errors = [] }: ExpectedResult): readonly string[] {
   return [...new Set(errors.map(({ path }) => JSON.stringify(findNull(data, path))))].toSorted();
 }
 

@@ -1,4 +1,4 @@
-import type { Animal } from "./supergraph-case.ts";
+import type { SupergraphCase } from "./supergraph-case.ts";
 import { createDice, type Dice } from "./dice.ts";
 
 const entities = ["Box", "Crate"] as const;
@@ -26,7 +26,7 @@ interface Requirement {
  * A supergraph of two entities in a few subgraphs, whose fields require fields of other subgraphs, these again others, through references
  * and with arguments. A value is a sum over all that it requires, so that a fetch in the wrong order shows.
  */
-export function generateChains(seed: number): Animal {
+export function generateChains(seed: number): SupergraphCase {
   const dice = createDice(randomNumbers(seed, 200));
   const subgraphCount = 2 + dice.roll(3);
   const fields: Field[] = [];

@@ -6,9 +6,9 @@ import type { Operation } from "./operation.ts";
 
 /**
  * Valid operations for this schema: aliases, fragments named and inline and spread several times, `@skip`, `@include`, variables,
- * `__typename`, questions to the schema, several operations in one document.
+ * `__typename`, introspection, several operations in one document.
  */
-export function operationsOf(schema: GraphQLSchema, o: GeneratorOptions): fc.Arbitrary<Operation> {
+export function generateOperations(schema: GraphQLSchema, o: GeneratorOptions): fc.Arbitrary<Operation> {
   const numbers = fc.array(fc.nat({ max: 9_999 }), { minLength: 20, maxLength: 200, size: "max" });
   return numbers.map((numbers) => writeOperation(schema, createDice(numbers), o));
 }

@@ -12,7 +12,7 @@ import {
 import type { Dice } from "./dice.ts";
 import { type ArgumentValues, createArgumentWriter } from "./generate-arguments.ts";
 import { writeIntrospection } from "./generate-introspection.ts";
-import { createResponseNames, type PlacedClaim } from "./response-names.ts";
+import { createResponseNames, type LocatedClaim } from "./response-names.ts";
 
 /** Harmless names, or names of other fields, keys among them, and names on the object prototype. */
 export type Aliases = "plain" | "colliding";
@@ -32,7 +32,7 @@ interface Fragment {
   readonly name: string;
   readonly condition: GraphQLCompositeType;
   readonly place: string;
-  readonly claims: readonly PlacedClaim[];
+  readonly claims: readonly LocatedClaim[];
 }
 
 const depthMax = 5;

@@ -1,4 +1,4 @@
-/** What a client asks. */
+/** An operation that a client sends. */
 export interface Operation {
   readonly query: string;
   readonly variables?: object;

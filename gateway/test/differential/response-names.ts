@@ -8,45 +8,45 @@ export interface Claim {
   readonly type?: GraphQLOutputType;
 }
 
-export interface PlacedClaim extends Claim {
-  /** The way of response names to the field's object. */
-  readonly place: string;
+export interface LocatedClaim extends Claim {
+  /** The path of response names to the field's object. */
+  readonly parentPath: string;
   readonly name: string;
 }
 
-/** Gives out response names so that fields merge (GraphQL spec, "Field Selection Merging"). Stricter than the spec, never laxer. */
+/** Chooses response names so that all fields can be merged (GraphQL spec, "Field Selection Merging"). Stricter than the spec in some cases. */
 export function createResponseNames() {
   const claims = new Map<string, Claim[]>();
-  const log: PlacedClaim[] = [];
+  const log: LocatedClaim[] = [];
 
-  function isFree({ place, name, ...claim }: PlacedClaim): boolean {
-    return (claims.get(`${place}/${name}`) ?? []).every((other) => canMerge(other, claim));
+  function isFree({ parentPath, name, ...claim }: LocatedClaim): boolean {
+    return (claims.get(`${parentPath}/${name}`) ?? []).every((other) => canMerge(other, claim));
   }
 
-  function add(claim: PlacedClaim): void {
-    const key = `${claim.place}/${claim.name}`;
+  function add(claim: LocatedClaim): void {
+    const key = `${claim.parentPath}/${claim.name}`;
     claims.set(key, [...(claims.get(key) ?? []), claim]);
     log.push(claim);
   }
 
   return {
-    /** @returns the wanted name, or one that nobody has when the wanted one stands for another field at this place. */
-    claim(place: string, wanted: string, claim: Claim): string {
+    /** @returns the requested name, or an unused one if the name is another field's at this path. */
+    claim(parentPath: string, requested: string, claim: Claim): string {
       for (let count = 0; ; count++) {
-        const name = count === 0 ? wanted : `n${count}`;
-        if (!isFree({ ...claim, place, name })) continue;
-        add({ ...claim, place, name });
+        const name = count === 0 ? requested : `n${count}`;
+        if (!isFree({ ...claim, parentPath, name })) continue;
+        add({ ...claim, parentPath, name });
         return name;
       }
     },
-    /** What is claimed while `write` runs. */
-    record(write: () => string): { readonly text: string; readonly claims: readonly PlacedClaim[] } {
+    /** Records the names that are claimed while `write` runs. */
+    record(write: () => string): { readonly text: string; readonly claims: readonly LocatedClaim[] } {
       const before = log.length;
       return { text: write(), claims: log.slice(before) };
     },
-    /** Claims the same once more at another place. @returns false, with nothing claimed, when something there contradicts it. */
-    repeat(recorded: readonly PlacedClaim[], from: string, to: string): boolean {
-      const moved = recorded.map((claim) => ({ ...claim, place: to + claim.place.slice(from.length) }));
+    /** Claims the same names at another path. @returns false, with nothing claimed, if one of them conflicts there. */
+    repeat(recorded: readonly LocatedClaim[], from: string, to: string): boolean {
+      const moved = recorded.map((claim) => ({ ...claim, parentPath: to + claim.parentPath.slice(from.length) }));
       if (!moved.every(isFree)) return false;
       moved.forEach(add);
       return true;
@@ -54,7 +54,7 @@ export function createResponseNames() {
   };
 }
 
-/** Objects of two types are never one object: there the same name may stand for two fields of one type. */
+/** Fields on two different object types can share a name, if their types are the same. */
 function canMerge(one: Claim, other: Claim): boolean {
   if (String(one.type) !== String(other.type)) return false;
   return (

@@ -2,70 +2,70 @@ import { composeServices } from "@apollo/composition";
 import { type ExecutionResult, graphql, type GraphQLError, type GraphQLSchema, isObjectType, parse } from "graphql";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { type RunningSubgraph, startSubgraph } from "../helpers/subgraphs.ts";
-import type { Animal, Expected, Monolith } from "./supergraph-case.ts";
+import type { SupergraphCase, ExpectedResult, Monolith } from "./supergraph-case.ts";
 import type { Operation } from "./operation.ts";
 import { startStock } from "./stock.ts";
 
-export interface LiveAnimal {
-  /** What clients see. */
+export interface RunningCase {
+  /** The schema that clients see. */
   readonly schema: GraphQLSchema;
   /**
-   * The gateway's response, with every error's path and code. The fast lane knows only operations that the full lane has admitted.
-   * Rejects if the gateway sent a document that is not valid against the schema of the subgraph that received it.
+   * The gateway's response, with the path and code of every error. The fast path takes only operations that the full path has validated.
+   * Rejects if the gateway sent a subgraph a document that is not valid against its schema.
    */
-  ask(operation: Operation, lane: Lane): Promise<GatewayAnswer>;
-  /** What one schema without subgraphs answers. */
-  askMonolith(operation: Operation): Promise<Expected>;
-  /** What Apollo Gateway answers as it comes, before the same subgraphs: the control. */
-  askStock(operation: Operation): Promise<Expected>;
+  sendToGateway(operation: Operation, lane: RequestPath): Promise<GatewayResult>;
+  /** The result of one schema without subgraphs. */
+  executeOnMonolith(operation: Operation): Promise<ExpectedResult>;
+  /** The control: the result of stock Apollo Gateway over the same subgraphs. */
+  sendToStock(operation: Operation): Promise<ExpectedResult>;
   close(): Promise<void>;
 }
 
-type Lane = "full" | "fast";
+type RequestPath = "full" | "fast";
 
-interface GatewayAnswer extends Expected {
+interface GatewayResult extends ExpectedResult {
   /** The body. */
   readonly text: string;
-  /** The lane that it came by. */
-  readonly lane: Lane;
+  /** The path that the request took. */
+  readonly path: RequestPath;
 }
 
-/** Subgraphs over HTTP, a gateway before them, and the monolith beside them. */
-export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
-  const subgraphs = await Promise.all(animal.subgraphs.map(startSubgraph));
+/** Starts the subgraphs over HTTP, the gateway, and the monolith. */
+export async function startCase(supergraphCase: SupergraphCase): Promise<RunningCase> {
+  const subgraphs = await Promise.all(supergraphCase.subgraphs.map(startSubgraph));
   const closeSubgraphs = async () => void (await Promise.all(subgraphs.map((subgraph) => subgraph.close())));
   const composed = compose(subgraphs);
   if ("errors" in composed) {
     await closeSubgraphs();
-    throw new AggregateError(composed.errors, `${animal.name} does not compose: ${composed.errors.join("\n")}`);
+    throw new AggregateError(composed.errors, `${supergraphCase.name} does not compose: ${composed.errors.join("\n")}`);
   }
   const { supergraphSdl, schema } = composed;
-  const reset = animal.reset ?? (() => undefined);
+  const reset = supergraphCase.reset ?? (() => undefined);
   const gateway = await startGateway({ supergraphSdl, reset });
-  const monolith = resolveBy(schema, animal.monolith);
+  const monolith = resolveBy(schema, supergraphCase.monolith);
   const takeInvalidDocuments = () => subgraphs.flatMap(({ invalidDocuments }) => invalidDocuments.splice(0));
   let stock: ReturnType<typeof startStock> | undefined;
   return {
     schema,
-    async ask(operation, lane) {
+    async sendToGateway(operation, requestPath) {
       reset();
-      const answer = await askGateway(gateway, operation, lane);
+      const result = await sendTo(gateway, operation, requestPath);
       const invalid = takeInvalidDocuments();
       if (invalid.length > 0) throw new Error(`The gateway sent an invalid document. ${invalid.join("\n")}`);
-      return answer;
+      return result;
     },
-    async askMonolith({ query, variables, operationName }) {
+    async executeOnMonolith({ query, variables, operationName }) {
       reset();
       const about = { source: query, variableValues: { ...variables }, operationName: operationName ?? null };
       return toExpected(await graphql({ schema: monolith, ...about }));
     },
-    async askStock(operation) {
+    async sendToStock(operation) {
       stock ??= startStock(supergraphSdl);
-      const { ask } = await stock;
+      const { execute } = await stock;
       reset();
-      const answer = toExpected(await ask(operation));
+      const result = toExpected(await execute(operation));
       takeInvalidDocuments();
-      return answer;
+      return result;
     },
     async close() {
       await (await stock)?.stop();
@@ -75,18 +75,18 @@ export async function startAnimal(animal: Animal): Promise<LiveAnimal> {
   };
 }
 
-/** The fast lane takes no request with a search: so the full lane answers what the fast lane knows already, too. */
-const paths: Readonly<Record<Lane, string>> = { full: "/graphql?lane=full", fast: "/graphql" };
+/** The fast path takes no URL with a query string, so these requests take the full path even for stored operations. */
+const urls: Readonly<Record<RequestPath, string>> = { full: "/graphql?path=full", fast: "/graphql" };
 
-async function askGateway(gateway: RunningGateway, operation: Operation, lane: Lane): Promise<GatewayAnswer> {
+async function sendTo(gateway: RunningGateway, operation: Operation, requestPath: RequestPath): Promise<GatewayResult> {
   const { query, ...more } = operation;
-  const { body, text } = await gateway.ask(query, { ...more, path: paths[lane] });
-  if (body?.data === undefined) throw new Error(`The gateway refused ${query}: ${text}`);
-  return { ...toExpected(body), text, lane: gateway.tookFastLane() ? "fast" : "full" };
+  const { body, text } = await gateway.send(query, { ...more, path: urls[requestPath] });
+  if (body?.data === undefined) throw new Error(`The gateway rejected ${query}: ${text}`);
+  return { ...toExpected(body), text, path: gateway.tookFastPath() ? "fast" : "full" };
 }
 
-/** As JSON has it: graphql-js gives objects without a prototype. */
-function toExpected({ data = null, errors = [] }: Pick<ExecutionResult, "data" | "errors">): Expected {
+/** As JSON: the objects of graphql-js have no prototype. */
+function toExpected({ data = null, errors = [] }: Pick<ExecutionResult, "data" | "errors">): ExpectedResult {
   return { data: JSON.parse(JSON.stringify(data)), ...(errors.length > 0 && { errors: errors.map(toExpectedError) }) };
 }
 
@@ -102,7 +102,7 @@ function compose(subgraphs: readonly RunningSubgraph[]) {
   return { supergraphSdl, schema: schema.toAPISchema().toGraphQLJSSchema() };
 }
 
-/** Resolvers are put into the schema in place: graphql-js gives clients' eyes and the monolith the same one. */
+/** Changes the schema in place. */
 function resolveBy(schema: GraphQLSchema, monolith: Monolith): GraphQLSchema {
   for (const [typeName, resolvers] of Object.entries(monolith)) {
     const type = schema.getType(typeName);

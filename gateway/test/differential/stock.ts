@@ -3,17 +3,17 @@ import { ApolloGateway, RemoteGraphQLDataSource } from "@apollo/gateway";
 import { type ExecutionResult, parse } from "graphql";
 import type { Operation } from "./operation.ts";
 
-/** Apollo Gateway as it comes, without a server before it: the control that shows which answers need an engine of our own. */
+/** Stock Apollo Gateway, without a server: the control that shows which results need another executor. */
 export async function startStock(supergraphSdl: string) {
   const gateway = new ApolloGateway({
     supergraphSdl,
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    // Node's own client: the one that comes with the gateway takes most of the time that it needs.
+    // Node's fetch: the client of Apollo Gateway would take most of the time.
     buildService: ({ url }) => new RemoteGraphQLDataSource({ ...(url !== undefined && { url }), fetcher: fetch }),
   });
   const { executor } = await gateway.load();
   return {
-    async ask(operation: Operation): Promise<ExecutionResult> {
+    async execute(operation: Operation): Promise<ExecutionResult> {
       try {
         return (await executor(toContext(operation) as never)) as ExecutionResult;
       } catch (error) {

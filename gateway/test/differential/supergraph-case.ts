@@ -1,30 +1,30 @@
 import type { GraphQLFieldResolver } from "graphql";
 
-/** A small supergraph that shows one feature of federation, with answers worked out by hand. */
-export interface Animal {
+/** A small supergraph with one feature of federation, and results that were worked out by hand. */
+export interface SupergraphCase {
   readonly name: string;
-  readonly subgraphs: readonly AnimalSubgraph[];
-  /** The same data in one schema without subgraphs; fields that are not named are read from their parent. */
+  readonly subgraphs: readonly CaseSubgraph[];
+  /** The same data in one schema without subgraphs; other fields are read from their parent object. */
   readonly monolith: Monolith;
-  readonly cases: readonly Case[];
-  /** Puts the data back as they were, for animals with mutations. */
+  readonly cases: readonly CaseExample[];
+  /** Resets the data, for cases with mutations. */
   readonly reset?: () => void;
-  /** Values for generated arguments, by argument name: some that are found, some that are not. */
+  /** Values for generated arguments, by argument name: some exist in the data, some do not. */
   readonly argumentValues?: Readonly<Record<string, readonly unknown[]>>;
-  /** Why more than one answer to a generated operation is right: then only the lanes are compared. */
+  /** Why several results of a generated operation are valid: then only the two paths are compared. */
   readonly ambiguous?: string;
-  /** Why errors of generated operations stand for other nulls than the monolith's. */
+  /** Why the errors of generated operations have other null paths than the monolith's. */
   readonly errorsDiffer?: string;
-  /** Which generated operations are refused as OPERATION_NOT_RESOLVABLE, although the monolith answers them. */
-  readonly mayRefuse?: string;
+  /** Which generated operations are rejected as OPERATION_NOT_RESOLVABLE, although the monolith executes them. */
+  readonly mayReject?: string;
   /**
-   * How stock answers generated operations wrongly: with harmless aliases, or with aliases that are names of other fields. Held against
-   * stock; where nothing is said, nothing is known.
+   * How the results of stock Apollo Gateway for generated operations are wrong: with harmless aliases, or with aliases that are names of
+   * other fields. A test checks it. Without a text it is not known.
    */
   readonly stockDiffers?: { readonly plain?: string; readonly colliding?: string };
 }
 
-interface AnimalSubgraph {
+interface CaseSubgraph {
   readonly name: string;
   readonly typeDefs: string;
   readonly resolvers: object;
@@ -34,27 +34,27 @@ interface AnimalSubgraph {
 
 export type Monolith = Readonly<Record<string, Readonly<Record<string, GraphQLFieldResolver<never, unknown, never>>>>>;
 
-export interface Case {
+export interface CaseExample {
   /** A true sentence. */
   readonly name: string;
   readonly query: string;
   readonly variables?: object;
-  readonly expected: Expected;
-  /** What stock answers instead, in one line. Held against stock: with this it answers otherwise, without it it gives the same data. */
+  readonly expected: ExpectedResult;
+  /** How the result of stock Apollo Gateway is wrong, in one line. A test checks that it is; without this text, that the data is the same. */
   readonly stockIsWrong?: string;
-  /** Why stock is not asked at all: it would end the process of the tests. */
-  readonly stockIsNotAsked?: string;
+  /** Why the operation is not sent to stock: it would end the process of the tests. */
+  readonly stockIsSkipped?: string;
 }
 
-export interface Expected {
+export interface ExpectedResult {
   readonly data: unknown;
   /** In any order. */
   readonly errors?: readonly { readonly path: readonly (string | number)[]; readonly code?: string }[];
 }
 
 /**
- * A `__resolveReference`: the row that has the reference's keys, and the reference's fields over it, so that what comes by `@requires`
- * is what the gateway sent and nothing else.
+ * A `__resolveReference` that returns the row with the reference's keys, with the fields of the reference over it, so that fields for
+ * `@requires` have the values that the gateway sent.
  */
 export function findIn(rows: readonly object[], ...keys: readonly string[]) {
   return (reference: Readonly<Record<string, unknown>>): object | null => {

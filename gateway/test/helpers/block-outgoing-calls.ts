@@ -1,4 +1,4 @@
-// Loaded before a process under test (`node --import`): reports every attempt to reach another machine, and lets none through.
+// Loaded before a process under test (`node --import`): reports and blocks every connection to another machine.
 import dns from "node:dns";
 import net from "node:net";
 import dgram from "node:dgram";

@@ -2,66 +2,66 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { connect } from "node:net";
 
-/** A request as bytes, so that names, order and values of its headers are the client's. */
+/** A request that is sent as bytes, so that the names, order and values of its headers are unchanged. */
 export interface RawRequest {
   /** `POST /graphql HTTP/1.1` */
   readonly line: string;
-  /** Names and values in turn, without those that say how the body is sent. */
+  /** A raw list (name, value, name, value) without the headers for the transfer of the body. */
   readonly headers: readonly string[];
   readonly body: Buffer;
   readonly isChunked?: boolean;
 }
 
-/** A gateway's port, and which lane its last request took. */
-export interface Lane {
+/** A gateway, and whether its last request took the fast path. */
+export interface PathGateway {
   readonly port: number;
-  tookFastLane(): boolean;
+  tookFastPath(): boolean;
 }
 
 export interface Comparison {
   readonly request: RawRequest;
-  /** Answers as bytes, without what differs between any two: ids, span, date and timings. */
+  /** The response of the gateway without a fast path, as bytes, without request id, span, date and timings. */
   readonly full: string;
-  /** The gateway with a fast lane, twice: the first time it may not know the operation yet. */
+  /** The first response of the gateway with a fast path, which may not know the operation yet. */
   readonly cold: string;
   readonly warm: string;
-  /** Whether the second answer came by the fast lane. */
+  /** Whether the second request took the fast path. */
   readonly isFast: boolean;
 }
 
-/** Asks both gateways the same. `reset` undoes what the request has changed. */
-export async function compareLanes(
+/** Sends the request to both gateways. `reset` undoes the changes of one request. */
+export async function sendToBoth(
   request: RawRequest,
-  lanes: { readonly full: Lane; readonly fast: Lane },
+  gateways: { readonly full: PathGateway; readonly fast: PathGateway },
   reset: () => void = () => undefined,
 ): Promise<Comparison> {
-  const ask = (port: number) => (reset(), exchange(port, request));
-  const full = await ask(lanes.full.port);
-  const cold = await ask(lanes.fast.port);
-  const warm = await ask(lanes.fast.port);
-  return { request, full, cold, warm, isFast: lanes.fast.tookFastLane() };
+  const send = (port: number) => (reset(), exchange(port, request));
+  const full = await send(gateways.full.port);
+  const cold = await send(gateways.fast.port);
+  const warm = await send(gateways.fast.port);
+  return { request, full, cold, warm, isFast: gateways.fast.tookFastPath() };
 }
 
 export function isEqual({ full, cold, warm }: Comparison): boolean {
   return full === cold && full === warm;
 }
 
-/** Tells which lane a gateway's requests take: only Express puts `locals` on a response. */
-export function watchLane(handler: RequestListener): { handler: RequestListener; tookFastLane(): boolean } {
+/** Records which path the last request took: only Express sets `locals` on a response. */
+export function recordPath(handler: RequestListener): { handler: RequestListener; tookFastPath(): boolean } {
   let last: ServerResponse | undefined;
   return {
     handler(request, response) {
       last = response;
       handler(request, response);
     },
-    tookFastLane: () => last !== undefined && !("locals" in last),
+    tookFastPath: () => last !== undefined && !("locals" in last),
   };
 }
 
-/** Hands each request on as it comes, and its copy to `copied`; the answer is held back until that is done with it. */
-export function copyRequests(
+/** Forwards each request to `handler`, and a copy to `onCopy`. The response is sent when `onCopy` is done. */
+export function mirrorRequests(
   handler: RequestListener,
-  copied: (request: RawRequest) => Promise<void>,
+  onCopy: (request: RawRequest) => Promise<void>,
 ): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];
@@ -70,7 +70,7 @@ export function copyRequests(
     response.end = ((...all: unknown[]) => {
       const copy = async () => {
         if (request.method === "POST") await read;
-        await copied(readRaw(request, Buffer.concat(chunks)));
+        await onCopy(readRaw(request, Buffer.concat(chunks)));
       };
       void copy().finally(() => end(...all));
       return response;
@@ -80,28 +80,28 @@ export function copyRequests(
   };
 }
 
-/** The marker of copies: subgraphs of the tests do not record what is asked on their account. */
+/** Marks copies: the subgraphs of the tests do not record requests for them. */
 const copyTraceId = "c0b1e".padStart(32, "0");
 
-export function isCopy({ traceparent }: IncomingMessage["headers"]): boolean {
+export function isMirrored({ traceparent }: IncomingMessage["headers"]): boolean {
   return typeof traceparent === "string" && traceparent.includes(copyTraceId);
 }
 
 const framing = new Set(["content-length", "transfer-encoding", "connection", "expect", "traceparent"]);
 
 function readRaw({ method, url, httpVersion, rawHeaders, headers }: IncomingMessage, body: Buffer): RawRequest {
-  const kept = rawHeaders.filter((_, i) => !framing.has((rawHeaders[i - (i % 2)] ?? "").toLowerCase()));
+  const copiedHeaders = rawHeaders.filter((_, i) => !framing.has((rawHeaders[i - (i % 2)] ?? "").toLowerCase()));
   const isChunked = headers["transfer-encoding"] !== undefined;
   const traceparent = `00-${copyTraceId}-${"1".repeat(16)}-00`;
   return {
     line: `${method} ${url} HTTP/${httpVersion}`,
-    headers: [...kept, "traceparent", traceparent],
+    headers: [...copiedHeaders, "traceparent", traceparent],
     body,
     isChunked,
   };
 }
 
-/** @returns all that comes back until the gateway closes, one character for each byte. */
+/** @returns the bytes up to the close of the connection, one character for each. */
 function exchange(port: number, request: RawRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(toBytes(request)));
@@ -126,6 +126,6 @@ function toChunks(body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n"), last]);
 }
 
-function withoutIds(answer: string): string {
-  return answer.replace(/^(X-Request-Id|traceparent|Date|Server-Timing): .*$/gm, "$1: *");
+function withoutIds(response: string): string {
+  return response.replace(/^(X-Request-Id|traceparent|Date|Server-Timing): .*$/gm, "$1: *");
 }

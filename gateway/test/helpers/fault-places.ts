@@ -1,16 +1,16 @@
 import type { Library } from "./library.ts";
 
-/** A fetch of the library that may fail, and what its failure may cost. */
-export interface FaultPlace {
+/** A fetch of the library that a test lets fail, and which data may be missing then. */
+export interface FaultyFetch {
   readonly name: "a root fetch" | "an entity fetch" | "a sibling" | "a mutation" | "an entity fetch of a mutation";
-  /** The subgraph that is at fault. */
+  /** The subgraph with the fault. */
   readonly service: Exclude<keyof Library, "all" | "supergraphSdl" | "close">;
   readonly query: string;
-  /** What a client reads when nothing is wrong. */
+  /** The data of a response without faults. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Places that the fault may turn into null; `*` is any element. All else must stay. */
+  /** Paths that may be null because of the fault; `*` is any element. All other data must be complete. */
   readonly mayBeNull: readonly string[];
-  /** A root field that must reach the subgraph once, however it fails. */
+  /** The request must reach the subgraph once, however it fails. */
   readonly sentOnce?: true;
 }
 
@@ -24,13 +24,13 @@ const book = (isbn: string, title: string) => ({
 const books = [
   book("b1", "Engines"),
   book("b2", "Compilers"),
-  book("b3", "Nobody's"),
+  book("b3", "Anonymous"),
   book("b4", "Engines II"),
 ] as const;
 const ada = { name: "Ada" };
 const titles = books.map(({ title }) => ({ title }));
 
-export const faultPlaces: readonly FaultPlace[] = [
+export const faultyFetches: readonly FaultyFetch[] = [
   {
     name: "a root fetch",
     service: "people",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findWrongs } from "./find-violations.ts";
+import { findViolations } from "./find-violations.ts";
 
 const place = {
   service: "ratings",
@@ -11,46 +11,48 @@ const error = {
   path: ["books", 0, "stars"],
   extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "ratings" },
 };
-const lost = { data: { books: [{ title: "Engines", stars: null }] }, errors: [error] };
+const response = { data: { books: [{ title: "Engines", stars: null }] }, errors: [error] };
 const find = (body: unknown, status = 200) =>
-  findWrongs({ status, text: typeof body === "string" ? body : JSON.stringify(body) }, place, ["SUBGRAPH_BAD_ANSWER"]);
+  findViolations({ status, text: typeof body === "string" ? body : JSON.stringify(body) }, place, [
+    "SUBGRAPH_BAD_ANSWER",
+  ]);
 
-test("a null and an error there are right", () => {
-  expect(find(lost)).toEqual([]);
+test("a null with an error at its path is no violation", () => {
+  expect(find(response)).toEqual([]);
 });
 
 test.each([
-  ["another's value", { data: { books: [{ title: "Engines", stars: 2 }] } }, "books.0.stars is 2, not 1"],
-  ["the truth without an error", { data: place.data }, "no error"],
-  ["a null that nothing tells of", { ...lost, errors: [] }, "no error tells that books.0.stars is lost"],
-  ["more lost than needs be", { data: { books: null }, errors: [error] }, "books is lost too"],
+  ["a wrong value", { data: { books: [{ title: "Engines", stars: 2 }] } }, "books.0.stars is 2, not 1"],
+  ["correct data without an error", { data: place.data }, "no error"],
+  ["a null without an error", { ...response, errors: [] }, "no error for the null at books.0.stars"],
+  ["a null above an allowed path", { data: { books: null }, errors: [error] }, "books must not be null"],
   [
-    "a field too many",
-    { ...lost, data: { books: [{ title: "Engines", stars: null, isbn: 1 }] } },
+    "an additional field",
+    { ...response, data: { books: [{ title: "Engines", stars: null, isbn: 1 }] } },
     "books.0 has title,stars,isbn",
   ],
   [
-    "an error where nothing is lost",
-    { ...lost, errors: [error, { ...error, path: ["books"] }] },
-    "an error at books, where nothing is lost",
+    "an error without a null",
+    { ...response, errors: [error, { ...error, path: ["books"] }] },
+    "an error at books, which is not null",
   ],
   [
     "an unknown code",
-    { ...lost, errors: [{ ...error, extensions: { code: "OOPS", service: "ratings" } }] },
+    { ...response, errors: [{ ...error, extensions: { code: "OOPS", service: "ratings" } }] },
     "code OOPS",
   ],
   [
     "another service",
-    { ...lost, errors: [{ ...error, extensions: { ...error.extensions, service: "books" } }] },
+    { ...response, errors: [{ ...error, extensions: { ...error.extensions, service: "books" } }] },
     "service books",
   ],
-  ["a message of the subgraph's", { ...lost, errors: [{ ...error, message: "SELECT 1" }] }, "message SELECT 1"],
-  ["what nobody may read", { ...lost, extensions: { host: "127.0.0.1" } }, "the client reads 127.0.0.1"],
+  ["a message of the subgraph's", { ...response, errors: [{ ...error, message: "SELECT 1" }] }, "message SELECT 1"],
+  ["an internal address", { ...response, extensions: { host: "127.0.0.1" } }, "the response contains 127.0.0.1"],
   ["no JSON", "<h1>", "no JSON: <h1>"],
-])("%s is wrong", (_, body, wrong) => {
-  expect(find(body)).toContain(wrong);
+])("%s is a violation", (_, body, violation) => {
+  expect(find(body)).toContain(violation);
 });
 
-test("a status of its own is wrong", () => {
-  expect(find(lost, 500)).toEqual([expect.stringContaining("status 500")]);
+test("another status is a violation", () => {
+  expect(find(response, 500)).toEqual([expect.stringContaining("status 500")]);
 });

@@ -1,75 +1,80 @@
 import { codes } from "../../src/errors/codes.ts";
-import type { FaultPlace } from "./fault-places.ts";
+import type { FaultyFetch } from "./fault-places.ts";
 
 type Path = readonly (string | number)[];
 
-interface ToldError {
+interface ErrorEntry {
   readonly message?: unknown;
   readonly path?: Path;
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-export interface FaultyAnswer {
+export interface FaultyResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** An answer says the truth, or null and an error there; only in places that the fault may cost; and nothing of what subgraphs said. */
-export function findWrongs(
-  answer: FaultyAnswer,
-  place: Pick<FaultPlace, "service" | "data" | "mayBeNull">,
+/** Checks a response to a faulty fetch: correct values, or null with an error, at allowed paths only; and no text of the subgraph. */
+export function findViolations(
+  answer: FaultyResponse,
+  place: Pick<FaultyFetch, "service" | "data" | "mayBeNull">,
   codesExpected: readonly string[],
 ): readonly string[] {
   const body = parse(answer.text);
   if (answer.status !== 200) return [`status ${answer.status}: ${answer.text.slice(0, 200)}`];
   if (body === undefined) return [`no JSON: ${answer.text.slice(0, 200)}`];
   const errors = body.errors ?? [];
-  const lost: Path[] = [];
+  const nullPaths: Path[] = [];
   return [
-    ...compare(place.data, body.data, [], lost),
-    ...lost.flatMap((path) => findWrongsOfLoss(path, errors, place.mayBeNull)),
-    ...errors.flatMap((error) => findWrongsOfError(error, lost, place.service, codesExpected)),
+    ...compare(place.data, body.data, [], nullPaths),
+    ...nullPaths.flatMap((path) => checkNull(path, errors, place.mayBeNull)),
+    ...errors.flatMap((error) => checkError(error, nullPaths, place.service, codesExpected)),
     ...(errors.length === 0 ? ["no error"] : []),
     ...findLeaks(answer.text),
   ];
 }
 
-/** Values that are not the true ones; nulls are collected in `lost`. */
-function compare(truth: unknown, value: unknown, path: Path, lost: Path[]): readonly string[] {
-  if (value === null && truth !== null) {
-    lost.push(path);
+/** Values that differ from the correct ones; nulls are collected in `nullPaths`. */
+function compare(correct: unknown, value: unknown, path: Path, nullPaths: Path[]): readonly string[] {
+  if (value === null && correct !== null) {
+    nullPaths.push(path);
     return [];
   }
-  if (typeof truth !== "object" || truth === null)
-    return truth === value ? [] : [`${show(path)} is ${JSON.stringify(value)}, not ${JSON.stringify(truth)}`];
-  if (typeof value !== "object" || value === null || Array.isArray(truth) !== Array.isArray(value))
+  if (typeof correct !== "object" || correct === null)
+    return correct === value ? [] : [`${show(path)} is ${JSON.stringify(value)}, not ${JSON.stringify(correct)}`];
+  if (typeof value !== "object" || value === null || Array.isArray(correct) !== Array.isArray(value))
     return [`${show(path)} is ${JSON.stringify(value)}`];
-  if (Object.keys(truth).join() !== Object.keys(value).join())
+  if (Object.keys(correct).join() !== Object.keys(value).join())
     return [`${show(path)} has ${Object.keys(value).join()}`];
-  const fields = Object.entries(truth);
+  const fields = Object.entries(correct);
   return fields.flatMap(([key, below]) =>
-    compare(below, (value as Record<string, unknown>)[key], [...path, Array.isArray(truth) ? Number(key) : key], lost),
+    compare(
+      below,
+      (value as Record<string, unknown>)[key],
+      [...path, Array.isArray(correct) ? Number(key) : key],
+      nullPaths,
+    ),
   );
 }
 
-function findWrongsOfLoss(path: Path, errors: readonly ToldError[], mayBeNull: readonly string[]): readonly string[] {
+function checkNull(path: Path, errors: readonly ErrorEntry[], mayBeNull: readonly string[]): readonly string[] {
   const place = path.map((step) => (typeof step === "number" ? "*" : step)).join(".");
   return [
-    ...(mayBeNull.includes(place) ? [] : [`${show(path)} is lost too`]),
-    ...(errors.some((error) => isWithin(error.path ?? [], path)) ? [] : [`no error tells that ${show(path)} is lost`]),
+    ...(mayBeNull.includes(place) ? [] : [`${show(path)} must not be null`]),
+    ...(errors.some((error) => isWithin(error.path ?? [], path)) ? [] : [`no error for the null at ${show(path)}`]),
   ];
 }
 
-function findWrongsOfError(
-  { path = [], message, extensions = {} }: ToldError,
-  lost: readonly Path[],
+function checkError(
+  { path = [], message, extensions = {} }: ErrorEntry,
+  nullPaths: readonly Path[],
   service: string,
   codesExpected: readonly string[],
 ): readonly string[] {
   const { code, service: named, ...more } = extensions;
   const known = typeof code === "string" && Object.hasOwn(codes, code) ? code : undefined;
   return [
-    ...(lost.some((place) => isWithin(path, place)) ? [] : [`an error at ${show(path)}, where nothing is lost`]),
+    ...(nullPaths.some((place) => isWithin(path, place)) ? [] : [`an error at ${show(path)}, which is not null`]),
     ...(known !== undefined && codesExpected.includes(known) ? [] : [`code ${String(code)}`]),
     ...(known !== undefined && codes[known as keyof typeof codes].message === message
       ? []
@@ -82,8 +87,8 @@ function findWrongsOfError(
 }
 
 function findLeaks(text: string): readonly string[] {
-  const found = /127\.0\.0\.1|localhost|db\.internal|SELECT|stack|node_modules|file:|ECONN|<h1>/i.exec(text);
-  return found ? [`the client reads ${found[0]}`] : [];
+  const leaked = /127\.0\.0\.1|localhost|db\.internal|SELECT|stack|node_modules|file:|ECONN|<h1>/i.exec(text);
+  return leaked ? [`the response contains ${leaked[0]}`] : [];
 }
 
 function isWithin(path: Path, place: Path): boolean {
@@ -94,7 +99,7 @@ function show(path: Path): string {
   return path.length === 0 ? "data" : path.join(".");
 }
 
-function parse(text: string): { readonly data?: unknown; readonly errors?: readonly ToldError[] } | undefined {
+function parse(text: string): { readonly data?: unknown; readonly errors?: readonly ErrorEntry[] } | undefined {
   try {
     const body: unknown = JSON.parse(text);
     return typeof body === "object" && body !== null ? body : undefined;

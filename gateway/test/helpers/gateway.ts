@@ -11,34 +11,34 @@ import { createPlannerPool } from "../../src/plan/planner/planner-pool.ts";
 import { createGateway, type Gateway } from "../../src/server.ts";
 import type { GatewayObservers } from "../../src/telemetry/gateway-telemetry.ts";
 import type { GatewayObservation } from "../../src/observations.ts";
-import { watchLane } from "./compare-paths.ts";
-import { createTwins, type Twin } from "./mirror-gateways.ts";
+import { recordPath } from "./compare-paths.ts";
+import { createMirrorGateways, type MirrorGateway } from "./mirror-gateways.ts";
 
 process.env["APOLLO_TELEMETRY_DISABLED"] = "1";
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of every shape
   readonly body: any;
 }
 
 export interface RunningGateway extends RunningServer {
   readonly observations: GatewayObservation[];
-  /** The supergraph's file, when it was started with one. */
+  /** The supergraph's file, if it was started with one. */
   readonly file: string;
-  /** Resolves once there are so many observations of a kind. */
+  /** Resolves when there are `count` observations of a kind. */
   seen(kind: GatewayObservation["kind"], count?: number): Promise<void>;
   isReady(): boolean;
   cacheSizes: Gateway["cacheSizes"];
-  /** Whether the last request did. */
-  tookFastLane(): boolean;
-  ask(query: string, o?: AskOptions): Promise<GraphqlAnswer>;
+  /** Whether the last request took the fast path. */
+  tookFastPath(): boolean;
+  send(query: string, o?: SendOptions): Promise<GraphqlResponse>;
 }
 
-export interface AskOptions {
-  /** `/graphql` when there is none. */
+export interface SendOptions {
+  /** `/graphql` by default. */
   readonly path?: string;
   readonly variables?: object;
   readonly operationName?: string;
@@ -51,15 +51,15 @@ export interface GatewayTestOptions {
   readonly supergraphSdl?: string;
   readonly environment?: Record<string, string>;
   readonly graphiqlFolder?: string;
-  /** Undoes what one request has changed in the subgraphs, where it changes anything. */
+  /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
   readonly watchers?: GatewayObservers | undefined;
 }
 
-/** Whether each request is also sent through both lanes of twins; see twins.ts. */
-export const comparesLanes = process.env["COMPARE_LANES"] === "true";
+/** Whether each request is also sent through both paths, see mirror-gateways.ts. */
+export const comparesPaths = process.env["COMPARE_PATHS"] === "true";
 
-/** A gateway in this process, on a free port, ready when it was given a supergraph. */
+/** A gateway in this process, on a free port. It is ready if it was given a supergraph. */
 export async function startGateway(o: GatewayTestOptions): Promise<RunningGateway> {
   const folder = mkdtempSync(join(tmpdir(), "gateway-test-"));
   const file = join(folder, "supergraph.graphql");
@@ -69,13 +69,14 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const environment = { ...source, SUPERGRAPH_POLL_MS: "20", PORT: "0", ...o.environment };
   const about = { environment, graphiqlFolder: o.graphiqlFolder ?? join(folder, "graphiql") };
   const recorder = createRecorder();
-  const twins = comparesLanes && source.SUPERGRAPH_FILE ? await startTwins(o, about, recorder.supergraphId) : undefined;
-  let tookFastLane = () => false;
+  const mirrors =
+    comparesPaths && source.SUPERGRAPH_FILE ? await startMirrors(o, about, recorder.supergraphId) : undefined;
+  let tookFastPath = () => false;
   const watchers = o.watchers ? { watchers: o.watchers } : {};
   const { server, isReady, cacheSizes } = await listen({ ...about, ...watchers }, recorder.observe, (handler) => {
-    const watched = watchLane(handler);
-    ({ tookFastLane } = watched);
-    return twins ? twins.watch(watched.handler) : watched.handler;
+    const watched = recordPath(handler);
+    ({ tookFastPath } = watched);
+    return mirrors ? mirrors.watch(watched.handler) : watched.handler;
   });
   if (o.supergraphSdl !== undefined) await recorder.seen("supergraph-loaded");
   return {
@@ -84,12 +85,12 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
     isReady,
     cacheSizes,
     file,
-    tookFastLane: () => tookFastLane(),
-    ask: (query, options) => ask(`${server.url}${options?.path ?? "/graphql"}`, query, options),
+    tookFastPath: () => tookFastPath(),
+    send: (query, options) => sendOperation(`${server.url}${options?.path ?? "/graphql"}`, query, options),
     drain: async () => {
       await server.drain();
       rmSync(folder, { recursive: true, force: true });
-      await twins?.drain();
+      await mirrors?.drain();
     },
   };
 }
@@ -120,35 +121,35 @@ async function listen(
   return { server, isReady: gateway.isReady, cacheSizes: gateway.cacheSizes };
 }
 
-/** A gateway like the one under test, beside it. */
-export async function startTwin(about: ListenOptions, isLoaded: boolean): Promise<Twin> {
+/** A second gateway like the one under test. */
+export async function startMirror(about: ListenOptions, isLoaded: boolean): Promise<MirrorGateway> {
   const { observe, seen, supergraphId } = createRecorder();
-  let tookFastLane = () => false;
+  let tookFastPath = () => false;
   const { server } = await listen(about, observe, (handler) => {
-    const watched = watchLane(handler);
-    ({ tookFastLane } = watched);
+    const watched = recordPath(handler);
+    ({ tookFastPath } = watched);
     return watched.handler;
   });
   if (isLoaded) await seen("supergraph-loaded");
   const { port, drain } = server;
-  return { port, drain, seen, tookFastLane: () => tookFastLane(), supergraphId };
+  return { port, drain, seen, tookFastPath: () => tookFastPath(), supergraphId };
 }
 
-async function startTwins(o: GatewayTestOptions, about: ListenOptions, supergraphId: () => string | undefined) {
-  // A subgraph that a test holds silent answers nobody: copies need not wait for long.
-  const hasty = { SUBGRAPH_TIMEOUT_MS: "3000", ...about.environment };
-  const start = (lane: string) =>
-    startTwin({ ...about, environment: { ...hasty, FAST_PATH: lane } }, o.supergraphSdl !== undefined);
+async function startMirrors(o: GatewayTestOptions, about: ListenOptions, supergraphId: () => string | undefined) {
+  // Copies need not wait long for a subgraph that a test keeps silent.
+  const shortTimeout = { SUBGRAPH_TIMEOUT_MS: "3000", ...about.environment };
+  const start = (fastPath: string) =>
+    startMirror({ ...about, environment: { ...shortTimeout, FAST_PATH: fastPath } }, o.supergraphSdl !== undefined);
   const [full, fast] = await Promise.all([start("false"), start("true")]);
-  return createTwins({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
+  return createMirrorGateways({ full, fast, supergraphId, ...(o.reset && { reset: o.reset }) });
 }
 
-export async function ask(
+export async function sendOperation(
   url: string,
   query: string,
-  { variables, operationName, headers, signal }: AskOptions = {},
-): Promise<GraphqlAnswer> {
-  return readAnswer(
+  { variables, operationName, headers, signal }: SendOptions = {},
+): Promise<GraphqlResponse> {
+  return readGraphqlResponse(
     await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
@@ -158,7 +159,7 @@ export async function ask(
   );
 }
 
-export async function readAnswer(response: Response): Promise<GraphqlAnswer> {
+export async function readGraphqlResponse(response: Response): Promise<GraphqlResponse> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: parseJson(text) };
 }
@@ -177,10 +178,10 @@ function createRecorder() {
   let supergraphId: string | undefined;
   return {
     observations,
-    /** Of the last one that was loaded. Tests clear the list. */
+    /** Of the last loaded supergraph. Tests clear the list. */
     supergraphId: () => supergraphId,
     observe(observation: GatewayObservation): void {
-      // How an operation was planned is no matter of these tests.
+      // These tests do not check how an operation was planned.
       if (observation.kind.startsWith("plan-")) return;
       if (observation.kind === "supergraph-loaded") supergraphId = observation.id;
       observations.push(observation);

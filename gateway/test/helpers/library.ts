@@ -1,6 +1,6 @@
 import { composeSupergraph, type RunningSubgraph, startSubgraph } from "./subgraphs.ts";
 
-/** Three subgraphs: people own persons, books own books and their authors' lists, ratings add to books. */
+/** Three subgraphs: people (persons), books (books, and the books of a person), ratings (further fields of books). */
 export interface Library {
   readonly people: RunningSubgraph;
   readonly books: RunningSubgraph;
@@ -16,7 +16,7 @@ const grace = { id: "2", name: "Grace", email: "grace@example.org" };
 const books = [
   { isbn: "b1", title: "Engines", author: { id: "1" } },
   { isbn: "b2", title: "Compilers", author: { id: "2" } },
-  { isbn: "b3", title: "Nobody's", author: null },
+  { isbn: "b3", title: "Anonymous", author: null },
   { isbn: "b4", title: "Engines II", author: { id: "1" } },
 ];
 
@@ -62,7 +62,7 @@ function startPeople(): Promise<RunningSubgraph> {
         person: (_: unknown, { id }: { id: string }) => find(id),
         people: () => [ada, grace],
         whoAmI: (_: unknown, __: unknown, context: { headers: Record<string, string> }) =>
-          context.headers["authorization"] ?? "nobody",
+          context.headers["authorization"] ?? "anonymous",
         list: (_: unknown, { first }: { first: number }) => Array.from({ length: first }, (__, i) => i),
       },
       Mutation: { rename: (_: unknown, { id, name }: { id: string; name: string }) => ({ ...find(id), name }) },

@@ -4,12 +4,12 @@ const names = ["north", "east", "south", "west"] as const;
 const kinds = ["Hall", "Stair", "Cellar", "Attic"] as const;
 
 /**
- * Subgraphs that all know the way from room to room, and each one thing more. What kind a room is nobody knows beforehand, so a
- * planner has to think of each kind at each step: its work grows with the power of the depth, while the operation stays small.
+ * Subgraphs that all provide the field `next` from room to room, and each one field more. The type of a room is not known when an operation
+ * is planned, so the planner considers each type at each level: its work grows exponentially with the depth, while the operation is small.
  */
 export function startMaze(): Promise<readonly RunningSubgraph[]> {
   const room = { __typename: kinds[0], id: "1" };
-  const ways = { next: () => room };
+  const links = { next: () => room };
   return Promise.all(
     names.map((name) =>
       startSubgraph({
@@ -21,7 +21,7 @@ export function startMaze(): Promise<readonly RunningSubgraph[]> {
         resolvers: {
           Query: { maze: () => room },
           ...Object.fromEntries(
-            kinds.map((kind) => [kind, { ...ways, __resolveReference: () => room, [name]: () => 1 }]),
+            kinds.map((kind) => [kind, { ...links, __resolveReference: () => room, [name]: () => 1 }]),
           ),
         },
       }),
@@ -29,7 +29,7 @@ export function startMaze(): Promise<readonly RunningSubgraph[]> {
   );
 }
 
-/** An operation that nobody sent before and that takes a planner long, far below every limit of size. */
+/** A new operation that takes long to plan, far below every limit of size. */
 export function writeHeavyOperation(count: number, depth: number): string {
   return `{ a${count}: maze { ${writeRoom(depth)} } }`;
 }

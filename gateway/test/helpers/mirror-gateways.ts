@@ -1,48 +1,55 @@
 import type { RequestListener } from "node:http";
 import type { GatewayObservation } from "../../src/observations.ts";
-import { type Comparison, compareLanes, copyRequests, isEqual, type Lane, type RawRequest } from "./compare-paths.ts";
+import {
+  type Comparison,
+  sendToBoth,
+  mirrorRequests,
+  isEqual,
+  type PathGateway,
+  type RawRequest,
+} from "./compare-paths.ts";
 
-/** A gateway beside the one under test, with the same supergraph. */
-export interface Twin extends Lane {
-  /** The supergraph that it serves: none before the first is loaded. */
+/** A second gateway with the supergraph of the gateway under test. */
+export interface MirrorGateway extends PathGateway {
+  /** Undefined before the first supergraph is loaded. */
   supergraphId(): string | undefined;
-  /** Resolves once there is an observation of a kind. */
+  /** Resolves with the first observation of a kind. */
   seen(kind: GatewayObservation["kind"]): Promise<void>;
   drain(): Promise<void>;
 }
 
-export interface Twins {
-  /** Asks both twins what the gateway under test is asked. */
+export interface MirrorGateways {
+  /** Sends a copy of each request to both mirrors. */
   watch(handler: RequestListener): RequestListener;
-  /** @throws Error when an answer differed between the lanes. */
+  /** @throws Error if a response differed between the paths. */
   drain(): Promise<void>;
 }
 
-export interface TwinsOptions {
-  readonly full: Twin;
-  readonly fast: Twin;
+export interface MirrorOptions {
+  readonly full: MirrorGateway;
+  readonly fast: MirrorGateway;
   /** Of the gateway under test. */
   readonly supergraphId: () => string | undefined;
-  /** Undoes what one request has changed in the subgraphs. */
+  /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
 }
 
 /**
- * Every request of the suite through both lanes: `COMPARE_LANES=true npx vitest run gateway/test`. Not compared are requests that end without an
- * answer (their client left), those that Node's parser refuses before there is a lane, those that come while the supergraph is being
- * changed, and those of gateways that get it from an address, or that a test starts as a process.
+ * Sends every request of the suite through both paths: `COMPARE_PATHS=true npx vitest run gateway/test`. Not compared are requests without a
+ * response (their client disconnected), requests that Node's parser rejects, requests while the supergraph changes, and requests to gateways
+ * that read it from a URL or that a test starts as a process.
  */
-export function createTwins({ full, fast, supergraphId, reset }: TwinsOptions): Twins {
+export function createMirrorGateways({ full, fast, supergraphId, reset }: MirrorOptions): MirrorGateways {
   const failures: string[] = [];
   let comparedCount = 0;
   let fastCount = 0;
   let skippedCount = 0;
-  // One after the other: which lane a request took is asked of the last one.
-  let turn = Promise.resolve();
+  // Sequential, since a mirror only records the path of its last request.
+  let last = Promise.resolve();
 
   async function compare(request: RawRequest, id: string | undefined): Promise<void> {
-    if ([full, fast].some((twin) => twin.supergraphId() !== id)) return void skippedCount++;
-    const comparison = await compareLanes(request, { full, fast }, reset);
+    if ([full, fast].some((mirror) => mirror.supergraphId() !== id)) return void skippedCount++;
+    const comparison = await sendToBoth(request, { full, fast }, reset);
     comparedCount++;
     if (comparison.isFast) fastCount++;
     if (!isEqual(comparison)) failures.push(show(comparison));
@@ -50,16 +57,16 @@ export function createTwins({ full, fast, supergraphId, reset }: TwinsOptions): 
 
   return {
     watch: (handler) =>
-      copyRequests(handler, (request) => {
+      mirrorRequests(handler, (request) => {
         const id = supergraphId();
-        turn = turn.then(() => compare(request, id)).catch((error: unknown) => void failures.push(String(error)));
-        return turn;
+        last = last.then(() => compare(request, id)).catch((error: unknown) => void failures.push(String(error)));
+        return last;
       }),
     async drain() {
-      await turn;
+      await last;
       await Promise.all([full.drain(), fast.drain()]);
-      process.stdout.write(`lanes: ${comparedCount} compared, ${fastCount} fast, ${skippedCount} not compared\n`);
-      if (failures.length > 0) throw new Error(`The lanes differ ${failures.length} times: ${failures[0]}`);
+      process.stdout.write(`paths: ${comparedCount} compared, ${fastCount} fast, ${skippedCount} not compared\n`);
+      if (failures.length > 0) throw new Error(`The paths differ ${failures.length} times: ${failures[0]}`);
     },
   };
 }

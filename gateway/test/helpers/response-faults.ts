@@ -1,21 +1,21 @@
-import type { FaultPlace } from "./fault-places.ts";
+import type { FaultyFetch } from "./fault-places.ts";
 import { answerJson, type Fault } from "./subgraphs.ts";
 
-/** Something that a subgraph does instead of answering as it should. */
-export interface AnswerFault {
-  /** Goes on "a subgraph that …". */
+/** A wrong response of a subgraph. */
+export interface ResponseFault {
+  /** Completes "a subgraph that …". */
   readonly name: string;
-  /** Places where it makes a difference. */
-  readonly where: readonly FaultPlace["name"][];
-  /** What a client may read of it in `extensions.code`. */
+  /** The fetches for which the response is wrong. */
+  readonly fetches: readonly FaultyFetch["name"][];
+  /** Expected values of `extensions.code`. */
   readonly codes: readonly string[];
-  readonly act: Fault;
+  readonly respond: Fault;
 }
 
-/** Stands in what subgraphs say wrongly; no client may ever read it. */
+/** A text in wrong responses that no client may receive. */
 export const leak = "at db.internal:5432 SELECT password";
 
-export const everywhere: AnswerFault["where"] = [
+export const everywhere: ResponseFault["fetches"] = [
   "a root fetch",
   "an entity fetch",
   "a sibling",
@@ -26,86 +26,97 @@ const exceptSibling = everywhere.filter((name) => name !== "a sibling");
 const ofEntities = everywhere.filter((name) => name !== "a root fetch" && name !== "a mutation");
 const ofSeveralEntities = ofEntities.filter((name) => name !== "an entity fetch of a mutation");
 
-/** Fields of the library that are never null, as far as the places select them. */
+/** The selected fields of the library with a non-null type. */
 const nonNullNames = ["name", "isbn", "best"];
 
 type Json = Readonly<Record<string, unknown>>;
 type Entities = readonly unknown[];
 
-/** Answers in time, and in JSON: what is wrong is the shape of the data, or whose they are. */
-export const shapeFaults: readonly AnswerFault[] = [
-  spoils("answers an object where a list should be", exceptSibling, within(replaceLists(toObject))),
-  spoils("answers a text where a list should be", exceptSibling, within(replaceLists(() => leak))),
-  spoils("answers a text where an object should be", exceptSibling, within(replaceObjects(() => leak))),
-  spoils("answers a list where an object should be", exceptSibling, within(replaceObjects((object) => [object]))),
-  spoils(
-    "answers null where none is allowed",
+/** Responses in time and in JSON, whose data has a wrong shape or belongs to another key. */
+export const shapeFaults: readonly ResponseFault[] = [
+  changesData("sends an object instead of a list", exceptSibling, within(replaceLists(toObject))),
+  changesData("sends a string instead of a list", exceptSibling, within(replaceLists(() => leak))),
+  changesData("sends a string instead of an object", exceptSibling, within(replaceObjects(() => leak))),
+  changesData("sends a list instead of an object", exceptSibling, within(replaceObjects((object) => [object]))),
+  changesData(
+    "sends null for non-null fields",
     everywhere,
     replaceNamed(nonNullNames, () => null),
   ),
-  spoils("answers objects of another type", exceptSibling, replaceNamed(["__typename"], anotherType)),
-  spoils(
-    "answers objects of no known type",
+  changesData("sends objects of another type", exceptSibling, replaceNamed(["__typename"], anotherType)),
+  changesData(
+    "sends objects of an unknown type",
     exceptSibling,
     replaceNamed(["__typename"], () => leak),
   ),
-  spoils("answers an object of entities", ofEntities, replaceEntities(toObject)),
-  spoils(
-    "answers a text for its entities",
+  changesData("sends its entities as an object", ofEntities, replaceEntities(toObject)),
+  changesData(
+    "sends a string instead of entities",
     ofEntities,
     replaceEntities(() => leak),
   ),
-  spoils(
-    "answers lists as entities",
+  changesData(
+    "sends lists as entities",
     ofEntities,
     replaceEntities((list) => list.map((entity) => [entity])),
   ),
-  spoils(
-    "answers one entity too few",
+  changesData(
+    "sends one entity too few",
     ofEntities,
     replaceEntities((list) => list.slice(1)),
   ),
-  spoils(
-    "answers one entity too many",
+  changesData(
+    "sends one entity too many",
     ofEntities,
     replaceEntities((list) => [list.at(-1), ...list]),
   ),
-  spoils("answers its entities in another order", ofSeveralEntities, replaceEntities(rotate)),
-  spoils(
-    "answers one entity for all",
+  changesData("sends its entities in another order", ofSeveralEntities, replaceEntities(rotate)),
+  changesData(
+    "sends one entity for all representations",
     ofSeveralEntities,
     replaceEntities((list) => list.map(() => list.at(-1))),
   ),
-  { name: "answers for another key", where: ofEntities, codes: ["SUBGRAPH_BAD_ANSWER"], act: answerForAnotherKey },
-  says('{"errors":"boom"}'),
-  says('{"data":null,"errors":[null]}'),
-  says(`{"errors":{"message":"${leak}"}}`),
-  says('{"data":null}'),
-  says('{"data":{}}'),
-  says(`{"data":"${leak}"}`),
-  says("[]"),
-  says("null"),
+  {
+    name: "sends the entity of another key",
+    fetches: ofEntities,
+    codes: ["SUBGRAPH_BAD_ANSWER"],
+    respond: sendEntityOfAnotherKey,
+  },
+  sends('{"errors":"boom"}'),
+  sends('{"data":null,"errors":[null]}'),
+  sends(`{"errors":{"message":"${leak}"}}`),
+  sends('{"data":null}'),
+  sends('{"data":{}}'),
+  sends(`{"data":"${leak}"}`),
+  sends("[]"),
+  sends("null"),
 ];
 
-function says(text: string): AnswerFault {
-  const act: Fault = (response) => answerJson(response, 200, text);
-  return { name: `answers ${text.replace(leak, "…")}`, where: everywhere, codes: ["SUBGRAPH_BAD_ANSWER"], act };
+function sends(text: string): ResponseFault {
+  const respond: Fault = (response) => answerJson(response, 200, text);
+  return { name: `sends ${text.replace(leak, "…")}`, fetches: everywhere, codes: ["SUBGRAPH_BAD_ANSWER"], respond };
 }
 
-/** The true answer with its data changed. */
-function spoils(name: string, where: AnswerFault["where"], change: (data: unknown) => unknown): AnswerFault {
-  const act: Fault = async (response, _body, _request, answerTruly) => {
-    const { data } = await answerTruly();
+/** The correct response with changed data. */
+function changesData(
+  name: string,
+  fetches: ResponseFault["fetches"],
+  change: (data: unknown) => unknown,
+): ResponseFault {
+  const respond: Fault = async (response, _body, _request, resolveCorrectly) => {
+    const { data } = await resolveCorrectly();
     answerJson(response, 200, JSON.stringify({ data: change(data) }));
   };
-  return { name, where, codes: ["SUBGRAPH_BAD_ANSWER", "INVALID_FIELD_VALUE"], act };
+  return { name, fetches, codes: ["SUBGRAPH_BAD_ANSWER", "INVALID_FIELD_VALUE"], respond };
 }
 
-/** What a subgraph says that mixes up its rows: each entity is that of the next key, the only one that of another book. */
-async function answerForAnotherKey(...[response, { variables }, , answerTruly]: Parameters<Fault>): Promise<void> {
+/** As a subgraph that mixes up its rows: each entity is that of the next key; a single entity is that of another book. */
+async function sendEntityOfAnotherKey(
+  ...[response, { variables }, , resolveCorrectly]: Parameters<Fault>
+): Promise<void> {
   const representations = variables["representations"] as Entities;
   const others = representations.length > 1 ? rotate(representations) : [{ __typename: "Book", isbn: "b1" }];
-  answerJson(response, 200, JSON.stringify(await answerTruly({ ...variables, representations: others })));
+  answerJson(response, 200, JSON.stringify(await resolveCorrectly({ ...variables, representations: others })));
 }
 
 function toObject(list: Entities): Json {
@@ -133,13 +144,13 @@ function within(change: (value: unknown) => unknown) {
       : ofFields(data);
 }
 
-/** Outermost lists first; what is below them goes with them. */
+/** Changes the outermost lists. */
 function replaceLists(change: (list: Entities) => unknown): (value: unknown) => unknown {
   return (value) =>
     Array.isArray(value) ? change(value) : mapFields(value, (_name, below) => replaceLists(change)(below));
 }
 
-/** Outermost objects, in lists too. */
+/** Changes the outermost objects, in lists too. */
 function replaceObjects(change: (object: Json) => unknown): (value: unknown) => unknown {
   return (value) =>
     Array.isArray(value) ? value.map(replaceObjects(change)) : isObject(value) ? change(value) : value;

@@ -1,4 +1,4 @@
-// The control of the test for outgoing calls: Apollo Gateway as it comes, in a process that tells it nothing.
+// The control of the test for outgoing calls: stock Apollo Gateway, with its default telemetry.
 import { readFileSync } from "node:fs";
 import { ApolloGateway } from "@apollo/gateway";
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { composeServices } from "@apollo/composition";
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { execute, type ExecutionResult, parse, validate } from "graphql";
-import { isCopy } from "./compare-paths.ts";
+import { isMirrored } from "./compare-paths.ts";
 
 /**
  * Takes a request over from the real subgraph. `body` is what the gateway sent, `answerTruly` gives what the subgraph would say, to
@@ -58,7 +58,7 @@ export async function startSubgraph({
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body: SubgraphRequest = JSON.parse(await readText(request));
     const { headers } = request;
-    if (!isCopy(headers)) subgraph.requests.push({ headers, body });
+    if (!isMirrored(headers)) subgraph.requests.push({ headers, body });
     const document = parse(body.query);
     const errors = validate(schema, document);
     if (errors.length > 0) subgraph.invalidDocuments.push(`${name} received ${body.query}: ${errors.join("; ")}`);

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const nodes = [
   { __typename: "User", id: "1", name: "Ada", age: 36 },
@@ -8,7 +8,7 @@ const rooms = [{ id: "r", members: nodes, last: nodes[1] }];
 const stubs = nodes.map(({ __typename, id }) => ({ __typename, id }));
 
 /** An interface and a union over entities whose fields are spread over two subgraphs. */
-export const abstractSpread: Animal = {
+export const abstractSpread: SupergraphCase = {
   name: "abstract-spread",
   subgraphs: [
     {

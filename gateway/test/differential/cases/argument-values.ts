@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const things = [{ id: "1" }, { id: "2" }];
 
@@ -22,7 +22,7 @@ const echoes = {
 };
 
 /** Values of arguments in every form: they come to the subgraph as the client wrote them. */
-export const argumentValues: Animal = {
+export const argumentValues: SupergraphCase = {
   name: "argument-values",
   subgraphs: [
     {

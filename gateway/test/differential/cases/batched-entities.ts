@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const posts = [
   { id: "p1", author: { id: "1" }, editor: { id: "2" }, topic: { code: "t1" } },
@@ -29,7 +29,7 @@ const sealOf = ({ code }: { code: string }) => (code === "t1" ? refuse() : `seal
 const scoreOf = ({ id }: { id: string }, { of }: { of: number }) => Number(id.slice(1)) * of;
 
 /** Entities of two types at several places that one subgraph has: they are asked for together, and each has its own errors. */
-export const batchedEntities: Animal = {
+export const batchedEntities: SupergraphCase = {
   name: "batched-entities",
   subgraphs: [
     {

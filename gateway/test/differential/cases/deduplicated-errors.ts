@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const ada = { id: "1" };
 const grace = { id: "2" };
@@ -15,7 +15,7 @@ function forbid({ id }: { id: string }): string {
 }
 
 /** One representation for several places: what is wrong with it is wrong, and told, at each of them. */
-export const deduplicatedErrors: Animal = {
+export const deduplicatedErrors: SupergraphCase = {
   name: "deduplicated-errors",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const rows = [
   { number: 0, code: "", open: false, name: "zero" },
@@ -12,7 +12,7 @@ const doubled = ({ count }: { count: number | null }) => (count === null ? null 
 const countOf = ({ number }: { number: number }) => (number === 0 ? 0 : null);
 
 /** Keys and required fields that are 0, "" and false, and nulls that are said, not missing. */
-export const falsyKeys: Animal = {
+export const falsyKeys: SupergraphCase = {
   name: "falsy-keys",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const users = [
   { id: "1", name: "Ada", born: 1815 },
@@ -7,7 +7,7 @@ const users = [
 const age = ({ born }: { born: number }) => 2000 - born;
 
 /** Subgraphs of federation 1: no link, `extend type`, `@external` on keys and on required and provided fields. */
-export const federation1: Animal = {
+export const federation1: SupergraphCase = {
   name: "federation-1",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const tools = [
   { __typename: "Hammer", id: "h", weight: 2, handle: { __typename: "Wood", age: 30 } },
@@ -8,7 +8,7 @@ const sold = [{ id: "h" }];
 const alike = () => tools;
 
 /** Members of a union with fields that have one name and other types, over and over: they cannot stand in one selection. */
-export const fieldsOfOneName: Animal = {
+export const fieldsOfOneName: SupergraphCase = {
   name: "fields-of-one-name",
   subgraphs: [
     {

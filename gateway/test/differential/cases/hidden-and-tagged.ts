@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const users = [
   { id: "1", secret: "s1", name: "Ada", state: "OPEN", pet: { __typename: "Cat", lives: 9 } },
@@ -10,7 +10,7 @@ const scores = [
 ];
 
 /** `@inaccessible` on a key, an enum value and a member of a union; `@tag` wherever it may stand. */
-export const hiddenAndTagged: Animal = {
+export const hiddenAndTagged: SupergraphCase = {
   name: "hidden-and-tagged",
   subgraphs: [
     {

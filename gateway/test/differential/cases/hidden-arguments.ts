@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 interface Friend {
   readonly id: string;
@@ -13,7 +13,7 @@ const friendsOf = ({ friends }: Friend, kind: string | undefined) =>
 const bonds = people.map(({ id }) => ({ id, bond: id === "1" ? "CLOSE" : "LOOSE" }));
 
 /** An argument that clients may not see, with a default that they may not see: the subgraph applies it. Required, it is given. */
-export const hiddenArguments: Animal = {
+export const hiddenArguments: SupergraphCase = {
   name: "hidden-arguments",
   subgraphs: [
     {

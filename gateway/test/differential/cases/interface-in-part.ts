@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const kettle = { __typename: "Kettle", id: "k", years: 3 };
 const stove = { __typename: "Stove", id: "s" };
@@ -6,7 +6,7 @@ const things = [stove, kettle];
 const yearsOfStove = () => 1;
 
 /** A type that implements an interface in one subgraph only, behind a union in the other; and a field that returns it all the same. */
-export const interfaceInPart: Animal = {
+export const interfaceInPart: SupergraphCase = {
   name: "interface-in-part",
   subgraphs: [
     {

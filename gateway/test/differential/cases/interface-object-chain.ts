@@ -1,4 +1,4 @@
-import { type Animal, findByArguments } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments } from "../supergraph-case.ts";
 
 const media = [
   { __typename: "Film", id: "1", title: "Heat", minutes: 170, votes: 40 },
@@ -13,7 +13,7 @@ const rankOf = (row: Row) => rank({ score: score(row, { per: 10 }) });
 const ofRow = { score, rank: rankOf, badge: (row: Row) => badge({ rank: rankOf(row) }) };
 
 /** A chain of requirements over subgraphs that know an interface as an object only. */
-export const interfaceObjectChain: Animal = {
+export const interfaceObjectChain: SupergraphCase = {
   name: "interface-object-chain",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const accounts = [
   { __typename: "Admin", id: "1", name: "Ada", rights: 3 },
@@ -6,7 +6,7 @@ const accounts = [
 ];
 
 /** An `@interfaceObject` without fields of its own: it only leads to entities whose types it does not know. */
-export const interfaceObjectPlain: Animal = {
+export const interfaceObjectPlain: SupergraphCase = {
   name: "interface-object-plain",
   subgraphs: [
     {

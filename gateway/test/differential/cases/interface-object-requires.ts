@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const vehicles = [
   { __typename: "Tram", id: "1", name: "Red", seats: 60, isInsured: true },
@@ -11,7 +11,7 @@ const badgeOf = ({ id, name }: { id: string; name: string }) => `${name}-${id}`;
 const lie = ({ id }: { id: string }) => ({ __typename: "Submarine", id });
 
 /** Interface objects in two subgraphs: one requires a field, both claim a type that there is not, a third knows one of the types only. */
-export const interfaceObjectRequires: Animal = {
+export const interfaceObjectRequires: SupergraphCase = {
   name: "interface-object-requires",
   subgraphs: [
     {
@@ -108,7 +108,7 @@ export const interfaceObjectRequires: Animal = {
     {
       name: "what one type requires is fetched after the type is known, and not in the fetch that tells it",
       query: "{ washed { vehicle { ... on Tram { badge } } } }",
-      stockIsNotAsked: "its planner fills the memory of the process",
+      stockIsSkipped: "its planner fills the memory of the process",
       expected: { data: { washed: [{ vehicle: { badge: "Red-1" } }, { vehicle: {} }] } },
     },
   ],

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const media = [
   { __typename: "Book", id: "1", title: "Emma", pages: 474 },
@@ -11,7 +11,7 @@ const reviews = [
 const reviewed = (id: string) => reviews.find((row) => row.id === id);
 
 /** An `@interfaceObject` that adds fields of its own to every type behind the interface. */
-export const interfaceObject: Animal = {
+export const interfaceObject: SupergraphCase = {
   name: "interface-object",
   subgraphs: [
     {

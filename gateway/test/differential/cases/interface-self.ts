@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 interface Stop {
   readonly __typename: "Station";
@@ -13,7 +13,7 @@ const stations: readonly Stop[] = [
 const twin = ({ id, zone }: Stop) => stations.find((other) => other.zone === zone && other.id !== id) ?? null;
 
 /** An interface with a field of itself; the type that implements it returns itself there, with a provided field. */
-export const interfaceSelf: Animal = {
+export const interfaceSelf: SupergraphCase = {
   name: "interface-self",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const users = [
   { id: "1", kind: "ADMIN" },
@@ -9,7 +9,7 @@ const describeFilter = (_: unknown, { filter }: { filter?: object | null }) => J
 const greet = (_: unknown, { kind }: { kind?: string | null }) => (kind === undefined ? "?" : String(kind));
 
 /** Input types and enums that differ between subgraphs: clients see what all of them take, and all that they give. */
-export const intersections: Animal = {
+export const intersections: SupergraphCase = {
   name: "intersections",
   subgraphs: [
     {

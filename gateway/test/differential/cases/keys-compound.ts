@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const seats = [
   { hall: "A", number: 1, view: "good" },
@@ -14,7 +14,7 @@ const samePlace = (one: { hall: string; number: number }) => (other: typeof one)
   one.hall === other.hall && one.number === other.number;
 
 /** A key of two fields, neither of which is unique. */
-export const keysCompound: Animal = {
+export const keysCompound: SupergraphCase = {
   name: "keys-compound",
   subgraphs: [
     {

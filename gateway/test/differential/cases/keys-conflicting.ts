@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 interface Item {
   readonly __typename: string;
@@ -19,7 +19,7 @@ const titleOf = ({ id }: Item) => `Title of ${id}`;
 const numberOf = ({ code }: { code: string }) => code.length;
 
 /** Entity types of one fetch whose keys have the same name and different types, or the name of another type's selected field. */
-export const keysConflicting: Animal = {
+export const keysConflicting: SupergraphCase = {
   name: "keys-conflicting",
   subgraphs: [
     {

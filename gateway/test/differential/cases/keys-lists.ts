@@ -1,4 +1,4 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 const albums = [
   { id: "a1", year: 1959 },
@@ -27,7 +27,7 @@ const secondsOf = (key: ListKey) =>
   key.tracks.reduce((sum, { id }) => sum + (tracks.find((track) => track.id === id)?.seconds ?? 0), 0);
 
 /** Keys with lists in them: a list of tracks is known by its tracks, in one subgraph by their albums, too. */
-export const keysLists: Animal = {
+export const keysLists: SupergraphCase = {
   name: "keys-lists",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { id: "p1", upc: "u1", name: "Table" },
@@ -14,7 +14,7 @@ const stocks = [
 ];
 
 /** An entity with two keys; the subgraph of amounts knows only the one, the subgraph of prices only the other. */
-export const keysMultiple: Animal = {
+export const keysMultiple: SupergraphCase = {
   name: "keys-multiple",
   subgraphs: [
     {

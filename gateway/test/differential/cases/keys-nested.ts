@@ -1,4 +1,4 @@
-import { type Animal, findByArguments } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments } from "../supergraph-case.ts";
 
 const users = [
   { number: "1", name: "Ada", organization: { id: "x", title: "Analytical" } },
@@ -18,7 +18,7 @@ const isSame = (one: UserKey) => (other: UserKey) =>
   one.number === other.number && one.organization?.id === other.organization?.id;
 
 /** A key with a selection set: the number is unique only within an organization. */
-export const keysNested: Animal = {
+export const keysNested: SupergraphCase = {
   name: "keys-nested",
   subgraphs: [
     {

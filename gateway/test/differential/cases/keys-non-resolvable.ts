@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { id: "p1", upc: "u1", name: "Table" },
@@ -10,7 +10,7 @@ const stocks = [
 ];
 
 /** Keys that a subgraph tells but cannot be entered by. The stocks tell two, and are entered by the second only. */
-export const keysNonResolvable: Animal = {
+export const keysNonResolvable: SupergraphCase = {
   name: "keys-non-resolvable",
   subgraphs: [
     {

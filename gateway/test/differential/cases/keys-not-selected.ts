@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const sailors = [
   { id: "1", mail: "ines@sea.example", ship: { hull: "h1" } },
@@ -8,7 +8,7 @@ const rankOf = (mail: string) => (mail.startsWith("ines") ? { rank: "captain" } 
 const tonsOf = (hull: string) => ({ tons: hull === "h1" ? 900 : 40 });
 
 /** Subgraphs that are entered by a key of another's, and find the entity without giving the key back. */
-export const keysNotTold: Animal = {
+export const keysNotSelected: SupergraphCase = {
   name: "keys-not-told",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { id: "p1", upc: "u1", price: 100, weight: 3 },
@@ -8,7 +8,7 @@ const stubs = products.map(({ id, upc }) => ({ id, upc }));
 const shipping = ({ price, weight }: { price: number; weight: number }) => (price > 50 ? 0 : weight * 2);
 
 /** A subgraph tells two keys, the first of which it cannot be entered by, and has to be entered again after a `@requires`. */
-export const keysReentry: Animal = {
+export const keysReentry: SupergraphCase = {
   name: "keys-reentry",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { id: "1", code: "a", name: "Table" },
@@ -9,7 +9,7 @@ const prices = [{ code: "a", price: 899, currency: "EUR" }];
 const priceOf = (code: string | null) => prices.find((row) => row.code === code);
 
 /** Entities that the other subgraph does not have, and entities whose key is null. */
-export const missingEntities: Animal = {
+export const missingEntities: SupergraphCase = {
   name: "missing-entities",
   subgraphs: [
     {

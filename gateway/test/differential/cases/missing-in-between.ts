@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const boxes = [
   { lid: { code: "a" }, label: "first" },
@@ -13,7 +13,7 @@ const makers = [{ serial: 0, maker: { name: "Ada" } }];
 const serialOf = (code: string) => codes.find((row) => row.code === code)?.serial;
 
 /** The way to a field leads over two keys; in between, and at its end, entities are missing. */
-export const missingInBetween: Animal = {
+export const missingInBetween: SupergraphCase = {
   name: "missing-in-between",
   subgraphs: [
     {

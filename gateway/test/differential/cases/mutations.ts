@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 // What mutations change; `reset` puts it back before every operation.
 let counter = 0;
@@ -11,7 +11,7 @@ const label = ({ value }: { value: number }) => `has ${value}`;
 const owner = { id: "c", owner: "Ada" };
 
 /** Mutations of two subgraphs over one number, so that any other order than the document's gives another answer. */
-export const mutations: Animal = {
+export const mutations: SupergraphCase = {
   name: "mutations",
   reset: () => void (counter = 0),
   subgraphs: [

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const cities = [
   { id: "1", slug: "ulm", name: "Ulm", area: 119, people: 126_000 },
@@ -14,7 +14,7 @@ const rows = cities
 const moved = (label: string) => `@override(from: "atlas", label: "${label}")`;
 
 /** Fields that are moving, by share of the traces: plain, of an interface, of the root, required in a chain, and a key. The data are equal. */
-export const overrideLabels: Animal = {
+export const overrideLabels: SupergraphCase = {
   name: "override-labels",
   subgraphs: [
     {

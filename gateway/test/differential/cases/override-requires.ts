@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const parks = [
   { __typename: "Park", id: "1", label: "Old Town", acres: 3 },
@@ -9,7 +9,7 @@ const stale = parks.map((park) => ({ ...park, label: "stale" }));
 const signOf = ({ label }: { label: string }) => `* ${label} *`;
 
 /** A field that moved, required by its former subgraph and by another; one that moved from a subgraph that is gone; one of an interface. */
-export const overrideRequires: Animal = {
+export const overrideRequires: SupergraphCase = {
   name: "override-requires",
   subgraphs: [
     {

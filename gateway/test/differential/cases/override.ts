@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const posts = [
   { id: "1", title: "Hello", createdAt: "new-1" },
@@ -7,7 +7,7 @@ const posts = [
 const old = posts.map(({ id, title }) => ({ id, title, createdAt: "old" }));
 
 /** A field and a root field that have moved: the subgraph they moved from still has them, and is not asked. */
-export const override: Animal = {
+export const override: SupergraphCase = {
   name: "override",
   subgraphs: [
     {

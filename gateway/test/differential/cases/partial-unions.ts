@@ -1,11 +1,11 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 const book = { __typename: "Book", title: "Emma" };
 const film = { __typename: "Film", title: "Heat" };
 const game = { __typename: "Game", title: "Go" };
 
 /** A union that has other members in each subgraph, under fields that one or both can answer. */
-export const partialUnions: Animal = {
+export const partialUnions: SupergraphCase = {
   name: "partial-unions",
   subgraphs: [
     {

@@ -1,10 +1,10 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const things = [{ id: "1", name: "Table", size: { width: 3 } }];
 const prices = [{ id: "1", price: 899 }];
 
 /** Response names that every JavaScript object has already, or that make it a promise. */
-export const prototypeNames: Animal = {
+export const prototypeNames: SupergraphCase = {
   name: "prototype-names",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const cats = [{ __typename: "Cat", id: "c1", name: "Tom", lives: 9 }];
 const dogs = [{ __typename: "Dog", id: "d1", name: "Rex", tricks: ["sit"] }];
@@ -8,7 +8,7 @@ const shown = [
 ];
 
 /** `@provides` on a field that is an interface: for each type that implements it. */
-export const providesInterface: Animal = {
+export const providesInterface: SupergraphCase = {
   name: "provides-interface",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const notes = [
   { id: "n1", text: "Dry" },
@@ -17,7 +17,7 @@ const wines = [
 const regions = wines.flatMap((wine) => wine.regions);
 
 /** `@provides` of objects within objects, none of which the subgraph can tell anywhere else. */
-export const providesNested: Animal = {
+export const providesNested: SupergraphCase = {
   name: "provides-nested",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const users = [
   { id: "1", name: "Ada", mail: "ada@example.org" },
@@ -11,7 +11,7 @@ const reviews = [
 const whole = (one: { id: string } | null) => users.find((user) => user.id === one?.id);
 
 /** `@provides` of a field that elsewhere in the same subgraph cannot be had. */
-export const providesObject: Animal = {
+export const providesObject: SupergraphCase = {
   name: "provides-object",
   subgraphs: [
     {

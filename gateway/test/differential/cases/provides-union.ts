@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const books = [{ __typename: "Book", id: "b1", title: "Emma", pages: 474 }];
 const films = [{ __typename: "Film", id: "f1", title: "Heat", minutes: 170 }];
@@ -8,7 +8,7 @@ const media = [
 ];
 
 /** `@provides` on a union, for one of its members only. */
-export const providesUnion: Animal = {
+export const providesUnion: SupergraphCase = {
   name: "provides-union",
   subgraphs: [
     {

@@ -1,10 +1,10 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 let count = 0;
 const add = (_: unknown, { by }: { by: number }) => ({ count: (count += by) });
 
 /** Fields that give the query type: everything can be asked again below them, the schema too. */
-export const queryAgain: Animal = {
+export const queryAgain: SupergraphCase = {
   name: "query-again",
   reset: () => void (count = 0),
   subgraphs: [

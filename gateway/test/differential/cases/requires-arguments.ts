@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 type Currency = "USD" | "EUR";
 const products = [
@@ -10,7 +10,7 @@ const price = ({ usd, eur }: { usd: number; eur: number }, { currency }: { curre
   currency === "EUR" ? eur : usd;
 
 /** `@requires` of a field with arguments, which clients ask with arguments of their own. */
-export const requiresArguments: Animal = {
+export const requiresArguments: SupergraphCase = {
   name: "requires-arguments",
   subgraphs: [
     {

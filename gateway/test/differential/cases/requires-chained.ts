@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { id: "1", price: 100 },
@@ -12,7 +12,7 @@ const canAfford = (product: { isExpensive: boolean | null }) =>
 const advice = (product: { canAfford: boolean | null }) => (product.canAfford === true ? "buy" : "leave");
 
 /** A required field that itself requires another one, three deep, and twice in the same subgraph. */
-export const requiresChained: Animal = {
+export const requiresChained: SupergraphCase = {
   name: "requires-chained",
   subgraphs: [
     {

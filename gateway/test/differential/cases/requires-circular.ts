@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const pupils = [
   { id: "1", teacher: { id: "t1" } },
@@ -13,7 +13,7 @@ const isNew = ({ teacher }: { teacher: { years: number } }) => teacher.years < 5
 const needsHelp = (pupil: { hasNewTeacher: boolean }) => pupil.hasNewTeacher;
 
 /** One subgraph requires a field of the other, which for it requires a field of the one, by way of another entity. */
-export const requiresCircular: Animal = {
+export const requiresCircular: SupergraphCase = {
   name: "requires-circular",
   subgraphs: [
     {

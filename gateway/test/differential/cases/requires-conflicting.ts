@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const boxes = [
   { id: "1", centimetres: 100 },
@@ -10,7 +10,7 @@ const width = ({ centimetres }: { centimetres: number }, { unit }: { unit: "CM" 
 const inInches = (box: { centimetres: number }) => width(box, { unit: "INCH" });
 
 /** Two fields of one entity that require a third with different arguments. */
-export const requiresConflicting: Animal = {
+export const requiresConflicting: SupergraphCase = {
   name: "requires-conflicting",
   subgraphs: [
     {

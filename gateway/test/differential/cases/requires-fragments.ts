@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 interface Media {
   readonly minutes?: number;
@@ -14,7 +14,7 @@ const hours = ({ media }: { media: Media | null }) =>
   media === null ? null : media.minutes !== undefined ? media.minutes / 60 : (media.pages ?? -1) / 30;
 
 /** `@requires` through fragments on a union. */
-export const requiresFragments: Animal = {
+export const requiresFragments: SupergraphCase = {
   name: "requires-fragments",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 interface Address {
   readonly __typename: string;
@@ -14,7 +14,7 @@ const label = ({ address }: { address: Address & { city: string } }) =>
   `${address.city}, ${address.street ?? address.zip}`;
 
 /** `@requires` of a field that is an interface: its own field and those of the types that implement it. */
-export const requiresOnInterface: Animal = {
+export const requiresOnInterface: SupergraphCase = {
   name: "requires-on-interface",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const products = [
   { upc: "1", name: "Table", price: 899, weight: 100 },
@@ -15,7 +15,7 @@ const stocks = [
 const estimate = ({ price, weight }: { price: number; weight: number }) => (price > 1000 ? 0 : weight / 2);
 
 /** `@requires` of plain fields of another subgraph. */
-export const requiresSimple: Animal = {
+export const requiresSimple: SupergraphCase = {
   name: "requires-simple",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 const names = [
   { id: "1", name: { id: "n1", brand: "Vespa" } },
@@ -18,7 +18,7 @@ let booked = 0;
 const book = (_: unknown, { by }: { by: number }) => ({ number: (booked += by), note: "paid" });
 
 /** Lists and objects without keys that three subgraphs answer in parts, entry by entry; and a mutation that two could run. */
-export const shareableLists: Animal = {
+export const shareableLists: SupergraphCase = {
   name: "shareable-lists",
   reset: () => void (booked = 0),
   subgraphs: [

@@ -1,10 +1,10 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 const version = () => "7";
 const settings = { theme: "dark", limits: { rows: 0, columns: 5 } };
 
 /** Root fields and plain objects that several subgraphs can answer, each with fields of its own. */
-export const shareableRoots: Animal = {
+export const shareableRoots: SupergraphCase = {
   name: "shareable-roots",
   subgraphs: [
     {

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const delay = { __typename: "Delay", minutes: 20 };
 const call = { __typename: "ShipCall", ship: "Vega", tonnage: 900, pilot: { id: "p1" }, berth: { quay: "North" } };
@@ -9,7 +9,7 @@ const atSea = [delay, call];
 const inTheAir = [flight, delay];
 
 /** Members of a union that one subgraph alone has, below an object that two subgraphs can resolve. */
-export const loneMembers: Animal = {
+export const singleMembers: SupergraphCase = {
   name: "lone-members",
   subgraphs: [
     {

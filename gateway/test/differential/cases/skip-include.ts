@@ -1,4 +1,4 @@
-import { type Animal, findByArguments, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
 const users = [
   { id: "1", name: "Ada", score: 3 },
@@ -7,7 +7,7 @@ const users = [
 const echo = (_: unknown, { text }: { text?: string | null }) => text ?? "nothing";
 
 /** `@skip` and `@include` by literals, variables and defaults, on both sides of a subgraph's border; `__typename` everywhere. */
-export const skipInclude: Animal = {
+export const skipInclude: SupergraphCase = {
   name: "skip-include",
   subgraphs: [
     {

@@ -1,11 +1,11 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const novel = { __typename: "Novel", id: "n", title: "Emma", pages: 474, shelf: "A1" };
 const opera = { __typename: "Opera", id: "o", title: "Aida", acts: 4 };
 const play = { __typename: "Play", id: "p", title: "Faust", seats: 0 };
 
 /** A field that is a union in one subgraph and one of its members in the other, whose union has other members. */
-export const unionOrMember: Animal = {
+export const unionOrMember: SupergraphCase = {
   name: "union-or-member",
   subgraphs: [
     {

@@ -1,10 +1,10 @@
-import type { Animal } from "../supergraph-case.ts";
+import type { SupergraphCase } from "../supergraph-case.ts";
 
 /**
  * An interface that no type implements, and a field of it that only a subgraph has which cannot be entered. It composes, and the
  * planner drops the branch.
  */
-export const unresolvableBranch: Animal = {
+export const unresolvableBranch: SupergraphCase = {
   name: "unresolvable-branch",
   subgraphs: [
     {
@@ -26,7 +26,7 @@ export const unresolvableBranch: Animal = {
   ],
   monolith: { Query: { latest: () => null, count: () => 0, author: () => "Ada" } },
   errorsDiffer: "the monolith does not know that nobody resolves the branch",
-  mayRefuse: "an operation of nothing else than that branch",
+  mayReject: "an operation of nothing else than that branch",
   cases: [
     {
       name: "a branch that no subgraph can resolve is an error, and its siblings stand",

@@ -1,4 +1,4 @@
-import { type Animal, findIn } from "../supergraph-case.ts";
+import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const rooms = [
   { id: "1", code: "x", rate: { id: "9", net: 80, terms: "none" } },
@@ -7,7 +7,7 @@ const rooms = [
 const taxes = [{ id: "9", tax: 8 }];
 
 /** The parts of a value that is no entity: each subgraph gives some, and is entered by the entity above, by the keys it knows. */
-export const valuesBelowEntities: Animal = {
+export const valuesBelowEntities: SupergraphCase = {
   name: "values-below-entities",
   subgraphs: [
     {
