@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask as askRaw, type ProxySettings, route, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+import { sendRaw, type ProxySettings, route, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
 const v2 = "application/vnd.tributary.v2+json";
 const fresh = "public, max-age=60";
@@ -12,7 +12,7 @@ const routes = [
   route("addNews", "POST", "/news", { versions: [1, 2] }),
 ];
 
-/** A proxy whose service lets everybody keep its answers, with a tag, and counts its reads. */
+/** A proxy whose service sends cacheable responses with an ETag and counts its reads. */
 async function setUp(settings: ProxySettings = {}, body = '{"ok":true}') {
   const stub = await startStub((seen, response) => {
     response.setHeader("Cache-Control", fresh).setHeader("ETag", '"7"');
@@ -26,14 +26,14 @@ async function setUp(settings: ProxySettings = {}, body = '{"ok":true}') {
   const defaults = { "accept-encoding": "identity", "cache-control": "max-age=60" };
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
     fetch(`${proxy.url}${path}`, { method, headers: { ...defaults, ...headers } });
-  const statusOf = async (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+  const cacheStatusOf = async (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
     (await ask(path, headers, method)).headers.get("cache-status")?.replace(/ttl=\d+/, "ttl=…");
-  return { stub, proxy, ask, statusOf };
+  return { stub, proxy, ask, cacheStatusOf };
 }
 
 const hit = "tributary; hit; ttl=…";
 
-test("a thousand spellings of Accept, and every spelling of path and query, are one copy", async () => {
+test("all spellings of Accept, path and query share one cache entry", async () => {
   const { ask, stub } = await setUp();
   await ask("/v2/news/7?a=1&b=x+y");
   for (let i = 0; i < 1_000; i++) {
@@ -41,10 +41,10 @@ test("a thousand spellings of Accept, and every spelling of path and query, are 
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, v2]);
     await answer.arrayBuffer();
   }
-  expect(stub.seen.map(({ url }) => url)).toEqual(["/rest/v2/news/7?a=1&b=x%20y"]);
+  expect(stub.received.map(({ url }) => url)).toEqual(["/rest/v2/news/7?a=1&b=x%20y"]);
 });
 
-test("what is true of one request only is on its copy and on no other", async () => {
+test("headers for one request are not in the cached response of another", async () => {
   const { ask, stub } = await setUp({ corsOrigins: ["http://localhost:*"] });
   const first = await ask("/news/7", { "x-request-id": "r-1", origin: "http://localhost:1", accept: v2 });
   const second = await ask("/v2/news/7", { "x-request-id": "r-2", origin: "http://localhost:2" });
@@ -64,77 +64,81 @@ test("what is true of one request only is on its copy and on no other", async ()
     age: "0",
   });
   expect(second.headers.get("content-location")).toBeNull();
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
-test("each version has a copy of its own, and a write under one takes back all of them", async () => {
-  const { statusOf } = await setUp();
-  const readAll = async () => [await statusOf("/v1/news/7"), await statusOf("/v2/news/7"), await statusOf("/v1/news")];
+test("each version has its own cache entry, and a write in one version invalidates all of them", async () => {
+  const { cacheStatusOf } = await setUp();
+  const readAll = async () => [
+    await cacheStatusOf("/v1/news/7"),
+    await cacheStatusOf("/v2/news/7"),
+    await cacheStatusOf("/v1/news"),
+  ];
   const missed = "tributary; fwd=uri-miss; fwd-status=200; stored";
   expect(await readAll()).toEqual([missed, missed, missed]);
   expect(await readAll()).toEqual([hit, hit, hit]);
-  expect(await statusOf("/v1/news/7", {}, "PATCH")).toBe("tributary; fwd=method; fwd-status=200");
+  expect(await cacheStatusOf("/v1/news/7", {}, "PATCH")).toBe("tributary; fwd=method; fwd-status=200");
   expect(await readAll()).toEqual([missed, missed, hit]);
-  await statusOf("/news", {}, "POST");
+  await cacheStatusOf("/news", {}, "POST");
   expect(await readAll()).toEqual([hit, hit, missed]);
 });
 
-test("what the proxy answers by itself did not pass the cache, and does not say that it did", async () => {
-  const { statusOf } = await setUp();
-  await statusOf("/v1/news/7");
+test("responses that the proxy creates itself have no Cache-Status", async () => {
+  const { cacheStatusOf } = await setUp();
+  await cacheStatusOf("/v1/news/7");
   expect([
-    await statusOf("/v1/nothing"),
-    await statusOf("/v1/news/7", {}, "PUT"),
-    await statusOf("/v1/news/7", { accept: "text/html" }),
-    await statusOf("/v1/news/7?c=1"),
-    await statusOf("/v1/news/7", {}, "OPTIONS"),
+    await cacheStatusOf("/v1/nothing"),
+    await cacheStatusOf("/v1/news/7", {}, "PUT"),
+    await cacheStatusOf("/v1/news/7", { accept: "text/html" }),
+    await cacheStatusOf("/v1/news/7?c=1"),
+    await cacheStatusOf("/v1/news/7", {}, "OPTIONS"),
   ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
 });
 
-test("what is refused is refused however fresh a copy there is", async () => {
-  const { stub, proxy, statusOf } = await setUp();
-  await statusOf("/v1/news/7");
-  expect(await statusOf("/v1/news/7")).toBe(hit);
+test("a request is rejected even if a fresh response is cached", async () => {
+  const { stub, proxy, cacheStatusOf } = await setUp();
+  await cacheStatusOf("/v1/news/7");
+  expect(await cacheStatusOf("/v1/news/7")).toBe(hit);
   for (const [request, status] of [
     ["GET /v1/news/%37 HTTP/1.1\r\nHost: a", 404],
     ["GET /v1/news/7?a=1&a=1 HTTP/1.1\r\nHost: a", 400],
     ["GET /v1/news/7 HTTP/1.1\r\nHost: a\r\nHost: b", 400],
     ["GET /v1/news/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 1", 400],
   ] as const) {
-    expect(statusOfText(await askRaw(proxy.port, request, "x"))).toBe(status);
+    expect(statusOf(await sendRaw(proxy.port, request, "x"))).toBe(status);
   }
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
-test("from its sunset on no copy of a version is given out", async () => {
+test("from its sunset on no cached response of a version is sent", async () => {
   let nowMs = Date.now();
   const retirements = [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: nowMs + 1_000 }];
-  const { ask, statusOf } = await setUp({ retirements, nowMs: () => nowMs });
-  await statusOf("/v1/news/7");
-  expect(await statusOf("/v1/news/7")).toBe(hit);
+  const { ask, cacheStatusOf } = await setUp({ retirements, nowMs: () => nowMs });
+  await cacheStatusOf("/v1/news/7");
+  expect(await cacheStatusOf("/v1/news/7")).toBe(hit);
   nowMs += 1_000;
   expect((await ask("/v1/news/7")).status).toBe(410);
 });
 
-test("a service that is asked for others' sake does not hear who asked, nor what the proxy has settled", async () => {
+test("a shared request does not tell the service the client, nor what the proxy has negotiated", async () => {
   const { proxy, stub } = await setUp();
-  await askRaw(
+  await sendRaw(
     proxy.port,
     `GET /v1/news/7 HTTP/1.1\r\nHost: evil.example\r\nAccept: ${v2}, */*\r\nAccept-Encoding: zstd`,
   );
-  expect(stub.seen[0]?.headers).toMatchObject({ accept: "application/json", "accept-encoding": "identity" });
-  expect(JSON.stringify(stub.seen[0]?.headers)).not.toMatch(/forwarded|evil|zstd/);
+  expect(stub.received[0]?.headers).toMatchObject({ accept: "application/json", "accept-encoding": "identity" });
+  expect(JSON.stringify(stub.received[0]?.headers)).not.toMatch(/forwarded|evil|zstd/);
 });
 
-test("a copy says that the connection closes, while the process drains", async () => {
-  const { proxy, statusOf } = await setUp();
-  await statusOf("/v1/news/7");
+test("a cached response has Connection: close while the process drains", async () => {
+  const { proxy, cacheStatusOf } = await setUp();
+  await cacheStatusOf("/v1/news/7");
   proxy.server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
-  const client = await speak(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const client = await openConnection(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
   expect(await client.closed()).toMatch(/\r\nConnection: close\r\n[^]*Cache-Status: tributary; hit/);
 });
 
-test("a client that does not read its copy is cut in the end", async () => {
+test("a client that does not read its cached response is disconnected in the end", async () => {
   const { proxy, ask } = await setUp(
     {
       responseTimeoutMs: 100,
@@ -143,7 +147,7 @@ test("a client that does not read its copy is cut in the end", async () => {
     JSON.stringify("x".repeat(20_000_000)),
   );
   await (await ask("/v1/news/7")).arrayBuffer();
-  const never = await speak(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const never = await openConnection(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
   never.socket.pause();
   await expect
     .poll(() => proxy.observed)
@@ -153,7 +157,7 @@ test("a client that does not read its copy is cut in the end", async () => {
 test("a hit is counted like any other response: by route, version and client, with its duration", async () => {
   const { proxy, ask, stub } = await setUp({ knownClients: ["shop"] });
   for (let count = 0; count < 3; count++) await (await ask("/v1/news/7", { "x-client-name": "shop" })).arrayBuffer();
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
   expect(proxy.usage()).toEqual([{ version: 1, route: "getNew", client: "shop", requests: 3 }]);
   await expect.poll(() => proxy.settled).toHaveLength(3);
   for (const settled of proxy.settled) {
@@ -185,8 +189,8 @@ test.each(["br", "gzip"])(
       answers[0]?.headers.get("content-length"),
       304,
     ]);
-    expect(stub.seen).toHaveLength(1);
-    // Another packing is another copy, and another tag.
+    expect(stub.received).toHaveLength(1);
+    // Another coding is another variant with another ETag.
     const plain = await ask("/v1/news/7", { "if-none-match": `"7-${coding}"` });
     expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([
       200,
@@ -196,24 +200,24 @@ test.each(["br", "gzip"])(
   },
 );
 
-test("the service never sees a packing's tag: neither when the proxy asks whether its copy is good, nor in If-Match", async () => {
+test("the service never gets the ETag of a coding: neither in a validation nor in If-Match", async () => {
   let nowMs = Date.now();
-  const { ask, stub, statusOf } = await setUp({ nowMs: () => nowMs }, long);
+  const { ask, stub, cacheStatusOf } = await setUp({ nowMs: () => nowMs }, long);
   const packed = { "accept-encoding": "br" };
   await ask("/v1/news/7", packed);
   nowMs += 61_000;
   const renewed = await ask("/v1/news/7", packed);
   expect([renewed.status, renewed.headers.get("etag"), await renewed.text()]).toEqual([200, '"7-br"', long]);
-  expect(await statusOf("/v1/news/7", packed)).toBe(hit);
+  expect(await cacheStatusOf("/v1/news/7", packed)).toBe(hit);
   await ask("/v1/news/7", { "if-match": '"7-br", "6-gzip"' }, "PATCH");
-  expect(stub.seen.map(({ headers }) => headers["if-none-match"] ?? headers["if-match"])).toEqual([
+  expect(stub.received.map(({ headers }) => headers["if-none-match"] ?? headers["if-match"])).toEqual([
     undefined,
     '"7"',
     '"7", "6"',
   ]);
 });
 
-test("a HEAD that nobody has asked for before has the tag and the length that GET would have", async () => {
+test("a first HEAD has the ETag and the length of the GET response", async () => {
   const { ask } = await setUp({}, long);
   const packed = { "accept-encoding": "gzip" };
   const [head, get] = [await ask("/v2/news/8", packed, "HEAD"), await ask("/v2/news/8", packed)];
@@ -223,9 +227,9 @@ test("a HEAD that nobody has asked for before has the tag and the length that GE
   expect(head.headers.get("content-encoding")).toBe("gzip");
 });
 
-test("a refresh that fails is reported with its service and replica", async () => {
+test("a failed refresh is reported with its service and replica", async () => {
   const stub = await startStub((seen, response) => {
-    if (stub.seen.length > 1) return void seen.socket.destroy();
+    if (stub.received.length > 1) return void seen.socket.destroy();
     response.setHeader("Cache-Control", "public, max-age=0, stale-while-revalidate=60").end("{}");
   });
   const proxy = await startProxy(stub, { routes });

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ask, bodyOfText, route, speak, startProxy, startStub, statusOfText } from "./testing.ts";
+import { sendRaw, bodyOf, route, openConnection, startProxy, startStub, statusOf } from "./testing.ts";
 
 const createThing = route("createThing", "POST", "/things", {});
 
@@ -42,31 +42,36 @@ const smuggling: readonly (readonly [string, string])[] = [
 test.each(smuggling)("%s is 400 in problem form, and the connection ends", async (_name, bytes) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await (await speak(proxy.port, `${bytes}GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n`)).closed();
-  expect(statusOfText(answer)).toBe(400);
+  const answer = await (
+    await openConnection(proxy.port, `${bytes}GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n`)
+  ).closed();
+  expect(statusOf(answer)).toBe(400);
   expect(answer).toContain("Content-Type: application/problem+json");
   expect(answer).toContain("Connection: close");
-  expect(bodyOfText(answer)).toMatchObject({
+  expect(bodyOf(answer)).toMatchObject({
     type: "/problems/malformed-request",
     status: 400,
     requestId: expect.any(String),
   });
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
 test("headers that are too long are 431, and chunk extensions that are, 413", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const headers = await (
-    await speak(proxy.port, `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`)
+    await openConnection(proxy.port, `GET /v1/things HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`)
   ).closed();
-  expect([statusOfText(headers), bodyOfText(headers)["type"]]).toEqual([431, "/problems/headers-too-large"]);
+  expect([statusOf(headers), bodyOf(headers)["type"]]).toEqual([431, "/problems/headers-too-large"]);
   const extension = `1;${"e".repeat(20_000)}\r\n`;
   const chunk = await (
-    await speak(proxy.port, `POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${extension}`)
+    await openConnection(
+      proxy.port,
+      `POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${extension}`,
+    )
   ).closed();
-  expect([statusOfText(chunk), bodyOfText(chunk)["type"]]).toEqual([413, "/problems/payload-too-large"]);
-  expect(stub.seen).toEqual([]);
+  expect([statusOf(chunk), bodyOf(chunk)["type"]]).toEqual([413, "/problems/payload-too-large"]);
+  expect(stub.received).toEqual([]);
 });
 
 test.each([
@@ -78,24 +83,24 @@ test.each([
 ])("%s is refused here, before a service ends a connection over it", async (_name, head) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await ask(proxy.port, head);
-  expect([statusOfText(answer), bodyOfText(answer)["type"]]).toEqual([431, "/problems/headers-too-large"]);
-  expect(stub.seen).toEqual([]);
+  const answer = await sendRaw(proxy.port, head);
+  expect([statusOf(answer), bodyOf(answer)["type"]]).toEqual([431, "/problems/headers-too-large"]);
+  expect(stub.received).toEqual([]);
 });
 
 test("an Upgrade is ignored: the request is answered as HTTP/1.1", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const head = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-  expect(await (await speak(proxy.port, head)).until(/"ok":true/)).toContain("200 OK");
-  expect(stub.seen[0]?.headers["upgrade"]).toBeUndefined();
+  expect(await (await openConnection(proxy.port, head)).until(/"ok":true/)).toContain("200 OK");
+  expect(stub.received[0]?.headers["upgrade"]).toBeUndefined();
 });
 
 test("requests sent in one go are answered in their order", async () => {
   const stub = await startStub((seen, response) => response.end(`"${seen.url}"`));
   const proxy = await startProxy(stub);
   const request = (id: number) => `GET /v1/things/${id} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  const answers = await (await speak(proxy.port, request(1) + request(2) + request(3))).until(/things\/3/);
+  const answers = await (await openConnection(proxy.port, request(1) + request(2) + request(3))).until(/things\/3/);
   expect([...answers.matchAll(/things\/\d/g)].map(String)).toEqual(["things/1", "things/2", "things/3"]);
 });
 
@@ -117,7 +122,7 @@ test.each(brokenRequests)(
       routes: [route("getThing", "GET", "/things/:id", { cache: "public" }), createThing],
     });
     const request = (id: number) => `GET /v1/things/${id} HTTP/1.1\r\nHost: a\r\n\r\n`;
-    const client = await speak(proxy.port, request(1));
+    const client = await openConnection(proxy.port, request(1));
     await client.until(/things\/1/);
     // Hits and misses mixed.
     client.socket.write([1, 2, 1, 3, 1].map(request).join("") + broken);
@@ -135,11 +140,11 @@ test.each(brokenRequests)(
 
 test("a broken request is answered after the response that is pending before it, and what follows it is ignored", async () => {
   const waiting: ServerResponse[] = [];
-  const stub = await startStub((_seen, response) => void waiting.push(response));
+  const stub = await startStub((_request, response) => void waiting.push(response));
   const proxy = await startProxy(stub);
   const responses: ServerResponse[] = [];
   proxy.server.on("request", (_request, response: ServerResponse) => responses.push(response));
-  const client = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const client = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
   await expect.poll(() => waiting.length).toBe(1);
   const listenersAfter = async (bytes: string) => {
     client.socket.write(bytes);
@@ -155,31 +160,34 @@ test("a broken request is answered after the response that is pending before it,
 test("a client that is slow with its headers or its body is 408 and cut, while others are served", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-  const slowHeaders = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
-  const slowBody = await speak(proxy.port, "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{");
+  const slowHeaders = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
+  const slowBody = await openConnection(
+    proxy.port,
+    "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{",
+  );
   expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
   for (const client of [slowHeaders, slowBody]) {
     const answer = await client.closed();
-    expect(statusOfText(answer)).toBe(408);
-    expect(bodyOfText(answer)).toMatchObject({ type: "/problems/request-timeout" });
+    expect(statusOf(answer)).toBe(408);
+    expect(bodyOf(answer)).toMatchObject({ type: "/problems/request-timeout" });
   }
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
 test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j is 400", async (hosts) => {
   const proxy = await startProxy(await startStub());
-  const client = await speak(proxy.port, `GET /health/live HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
-  expect(statusOfText(await client.closed())).toBe(400);
+  const client = await openConnection(proxy.port, `GET /health/live HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+  expect(statusOf(await client.closed())).toBe(400);
 });
 
 test("a connection on which nothing was said is cut too", async () => {
   const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-  expect(statusOfText(await (await speak(proxy.port)).closed())).toBe(408);
+  expect(statusOf(await (await openConnection(proxy.port)).closed())).toBe(408);
 });
 
 test("a head that stays incomplete after a response is 408", async () => {
   const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-  const client = await speak(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const client = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
   await client.until(/"ok":true/);
   client.socket.write("GET /v1/thi");
   expect(statusesOf(await client.closed())).toEqual(["200", "408"]);
@@ -190,22 +198,22 @@ test("the body of a request that was rejected before its end is not read as a re
   const proxy = await startProxy(stub, { bodyBytesMax: 10 });
   const hidden = "GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n";
   const head = `POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: ${hidden.length}\r\n\r\n`;
-  const client = await speak(proxy.port, head);
+  const client = await openConnection(proxy.port, head);
   await client.until(/payload-too-large/);
   client.socket.write(`${hidden}GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
   expect(statusesOf(await client.until(/"ok":true/))).toEqual(["413", "200"]);
-  expect(stub.seen.map(({ url }) => url)).toEqual(["/rest/v1/things/1"]);
+  expect(stub.received.map(({ url }) => url)).toEqual(["/rest/v1/things/1"]);
 });
 
 test("a client that sends requests and reads no response is not answered into memory", async () => {
-  const stub = await startStub((_seen, response) => {
+  const stub = await startStub((_request, response) => {
     response.setHeader("Cache-Control", "public, max-age=60").end("y".repeat(90_000));
   });
   const proxy = await startProxy(stub, { routes: [route("getThing", "GET", "/things/:id", { cache: "public" })] });
   const sockets: Socket[] = [];
   proxy.server.on("connection", (socket) => sockets.push(socket));
   const request = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n";
-  const client = await speak(proxy.port, request);
+  const client = await openConnection(proxy.port, request);
   await client.until(/y$/);
   client.socket.pause();
   // Some 25 MB of responses, which is more than the system buffers for one connection.

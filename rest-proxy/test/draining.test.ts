@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
-import { route, speak, startProxy, startStub } from "./testing.ts";
+import { route, openConnection, startProxy, startStub } from "./testing.ts";
 
 const kept = "/v1/things/1";
 const asked = "/v1/things/1/parts";
 
-test("a proxy that is drained under load fails nobody, and lets each client go with an answer", async () => {
+test("a proxy that is drained under load fails no request, and closes each connection with a response", async () => {
   const stub = await startStub(({ url }, response) => {
     response.setHeader("Cache-Control", url.endsWith("/parts") ? "private, no-cache" : "public, max-age=60");
     setTimeout(() => response.end('{"ok":true}'), 5);
   });
   const proxy = await startProxy(stub, { drainDelayMs: 300 });
   const clients = Array.from({ length: 12 }, (_, index) => askUntilLetGo(`${proxy.url}${index % 2 ? kept : asked}`));
-  await expect.poll(() => stub.seen.length).toBeGreaterThan(50);
+  await expect.poll(() => stub.received.length).toBeGreaterThan(50);
   await proxy.drain();
-  // Each of them was answered, to the last request.
+  // Each request got a response.
   const answered = await Promise.all(clients);
   expect(Math.min(...answered)).toBeGreaterThan(0);
 });
 
 test("draining waits for a client that is still reading a cached response", async () => {
-  const stub = await startStub((_seen, response) => {
+  const stub = await startStub((_request, response) => {
     response.setHeader("Cache-Control", "public, max-age=60").end("y".repeat(20_000_000));
   });
   const proxy = await startProxy(stub, {
@@ -27,7 +27,7 @@ test("draining waits for a client that is still reading a cached response", asyn
     cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
   });
   expect((await (await fetch(`${proxy.url}${kept}`)).text()).length).toBe(20_000_000);
-  const client = await speak(proxy.port, `GET ${kept} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const client = await openConnection(proxy.port, `GET ${kept} HTTP/1.1\r\nHost: a\r\n\r\n`);
   await client.until(/y$/);
   client.socket.pause();
   const drained = proxy.drain();
@@ -35,10 +35,10 @@ test("draining waits for a client that is still reading a cached response", asyn
   const [head = "", body = ""] = (await client.closed()).split("\r\n\r\n");
   expect([head.includes("Cache-Status: tributary; hit"), body.length]).toEqual([true, 20_000_000]);
   await drained;
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
-/** As a client behind a balancer: asks until an answer ends its connection. Rejects when one does not come. */
+/** A client that sends requests until a response closes its connection. Rejects without a response. */
 async function askUntilLetGo(url: string): Promise<number> {
   for (let answered = 1; ; answered++) {
     const answer = await fetch(url);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, startProxy, startStub } from "./testing.ts";
+import { sendRaw, startProxy, startStub } from "./testing.ts";
 
 // Informational responses (RFC 9110, section 15.2) of a service whose routes are not cached.
 
@@ -27,21 +27,21 @@ test("the client of a write gets 102, and 103 with its links, before the final r
   const { port } = await startHinting();
   const head =
     "PATCH /v1/things/1 HTTP/1.1\r\nHost: api.example\r\nContent-Type: application/json\r\nContent-Length: 2";
-  const text = await ask(port, head, "{}");
+  const text = await sendRaw(port, head, "{}");
   expect(text.startsWith(`${interim.join("")}HTTP/1.1 200 OK\r\n`)).toBe(true);
   expect(text).not.toContain("secret");
 });
 
 test("the client of a read gets them once the cache knows that the response is not shared", async () => {
   const { port } = await startHinting();
-  expect(await ask(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-  expect((await ask(port, get)).startsWith(interim.join(""))).toBe(true);
+  expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect((await sendRaw(port, get)).startsWith(interim.join(""))).toBe(true);
 });
 
 test("a client of HTTP/1.0 gets no informational response", async () => {
   const { port } = await startHinting();
-  await ask(port, get);
-  expect(await ask(port, "GET /v1/things/1 HTTP/1.0\r\nHost: api.example")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  await sendRaw(port, get);
+  expect(await sendRaw(port, "GET /v1/things/1 HTTP/1.0\r\nHost: api.example")).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
 test("a 103 with an invalid Link is dropped", async () => {
@@ -51,6 +51,6 @@ test("a 103 with an invalid Link is dropped", async () => {
     response.end('{"ok":true}');
   });
   const { port } = await startProxy(stub);
-  await ask(port, get);
-  expect(await ask(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  await sendRaw(port, get);
+  expect(await sendRaw(port, get)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { routes, startStub, speak, statusOfText } from "./testing.ts";
+import { routes, startStub, openConnection, statusOf } from "./testing.ts";
 
-test("the process serves its table, ends what is under way on SIGTERM, and goes with 0", async () => {
+test("the process serves its table, completes requests in flight on SIGTERM, and exits with 0", async () => {
   const waiting: ServerResponse[] = [];
   const stub = await startStub((seen, response) => {
     if (seen.url.endsWith("/slow")) waiting.push(response);
@@ -24,14 +24,14 @@ test("the process serves its table, ends what is under way on SIGTERM, and goes 
   const port = Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]);
   expect((await fetch(`http://127.0.0.1:${port}/health/ready`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${port}/v1/things/1`)).status).toBe(200);
-  const idle = await speak(port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const idle = await openConnection(port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
   await idle.until(/\{\}/);
-  const slow = await speak(port, "GET /v1/things/slow HTTP/1.1\r\nHost: a\r\n\r\n");
+  const slow = await openConnection(port, "GET /v1/things/slow HTTP/1.1\r\nHost: a\r\n\r\n");
   await expect.poll(() => waiting.length).toBe(1);
   child.kill("SIGTERM");
   await expect.poll(output).toContain('"draining"');
   waiting[0]?.end("{}");
-  expect(statusOfText(await slow.closed())).toBe(200);
+  expect(statusOf(await slow.closed())).toBe(200);
   await idle.closed();
   expect(await exitOf(child)).toBe(0);
 });

@@ -1,46 +1,46 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { route, startProxy, startStub, type StubAnswer } from "./testing.ts";
+import { route, startProxy, startStub, type StubResponder } from "./testing.ts";
 
 const requestsCount = 1_500;
 const clientsCount = 16;
 
 test.each([1, 2])(
-  "in traffic of all kinds nobody gets what is older than a write that was answered, somebody else's, or torn (seed %i)",
+  "under random traffic no client gets a response older than an acknowledged write, of another user, or truncated (seed %i)",
   async (seed) => {
     const random = createRandom(seed);
     const acknowledged = new Map<string, number>();
     const stub = await startStub(createNotes(random));
-    // So small that answers are evicted all the time.
+    // So small that entries are evicted all the time.
     const cacheLimits = { bytesMax: 60_000, entryBytesMax: 20_000, entriesMax: 20, variantsMax: 3, backgroundMax: 4 };
     const { url, observed } = await startProxy(stub, { routes, cacheLimits });
     const faults: string[] = [];
     const statuses = new Set<string>();
 
-    const askOnce = async () => {
-      const asked = createAsked(random, acknowledged);
-      const answer = await send(url, asked, random);
-      if (!answer) return;
-      const { status, headers, body } = answer;
+    const sendOnce = async () => {
+      const request = createTestRequest(random, acknowledged);
+      const response = await send(url, request, random);
+      if (!response) return;
+      const { status, headers, body } = response;
       statuses.add(`${status} ${String(headers["cache-status"]).replace(/; (?:ttl|fwd-status)=-?\d+/g, "")}`);
-      const isWritten = asked.method === "PATCH" && status === 200;
-      if (isWritten) acknowledged.set(asked.id, Math.max(asked.known, readNote(body).count));
-      const fault = asked.method === "PATCH" ? undefined : findFault(asked, answer);
-      if (fault) faults.push(`${fault}: ${JSON.stringify({ asked, status, headers })}`);
+      const isWritten = request.method === "PATCH" && status === 200;
+      if (isWritten) acknowledged.set(request.id, Math.max(request.known, readNote(body).count));
+      const fault = request.method === "PATCH" ? undefined : findFault(request, response);
+      if (fault) faults.push(`${fault}: ${JSON.stringify({ request, status, headers })}`);
     };
-    let begun = 0;
-    const askOn = async () => {
-      while (begun++ < requestsCount) await askOnce();
+    let started = 0;
+    const sendMany = async () => {
+      while (started++ < requestsCount) await sendOnce();
     };
-    await Promise.all(Array.from({ length: clientsCount }, askOn));
+    await Promise.all(Array.from({ length: clientsCount }, sendMany));
 
     expect(faults).toEqual([]);
     expect(observed.filter(({ kind }) => kind === "bug")).toEqual([]);
-    // It was traffic of all kinds.
+    // The traffic contained hits, 304s and coalesced requests.
     expect([...statuses]).toEqual(expect.arrayContaining(["200 tributary; hit", "304 tributary; hit"]));
-    expect([...statuses].some((one) => one.includes("collapsed"))).toBe(true);
+    expect([...statuses].some((status) => status.includes("collapsed"))).toBe(true);
   },
 );
 
@@ -54,19 +54,19 @@ interface Note {
   /** How often it was changed. */
   readonly count: number;
   readonly version: string;
-  /** Whose view it is. */
+  /** The user of this representation. */
   readonly user: string;
 }
 
-interface Asked extends Pick<Note, "id" | "user" | "version"> {
+interface TestRequest extends Pick<Note, "id" | "user" | "version"> {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Changes that were answered before it was sent. */
+  /** Changes that were acknowledged before it was sent. */
   readonly known: number;
 }
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -74,12 +74,12 @@ interface Answer {
 
 type Random = ReturnType<typeof createRandom>;
 
-/** Notes are for everybody; of secrets each user sees another view. Changed by PATCH; answers take their time, and some break off. */
-function createNotes({ next, pick }: Random): StubAnswer {
+/** Notes are public; each user gets another representation of a secret. PATCH changes them; responses are delayed, and some are truncated. */
+function createNotes({ next, pick }: Random): StubResponder {
   const counts = new Map<string, number>();
   return ({ method, url, headers }, response) => {
     const [, , version = "", name, id = ""] = url.split("/");
-    const user = headers.authorization ?? "nobody";
+    const user = headers.authorization ?? "public";
     const count = (counts.get(id) ?? 0) + (method === "PATCH" ? 1 : 0);
     counts.set(id, count);
     const isSecret = name === "secrets";
@@ -87,7 +87,7 @@ function createNotes({ next, pick }: Random): StubAnswer {
     const etag = `"${count}-${version}${isSecret ? `-${user.length}` : ""}"`;
     const bytes = Buffer.from(JSON.stringify({ ...note, filling: "x".repeat(Number(id) % 2 ? 2_000 : 0) }));
     response.setHeader("ETag", etag).setHeader("Cache-Groups", `"note-${id}"`);
-    response.setHeader("Cache-Control", user === "nobody" || !isSecret ? "public, s-maxage=5" : "private, no-cache");
+    response.setHeader("Cache-Control", user === "public" || !isSecret ? "public, s-maxage=5" : "private, no-cache");
     if (isSecret) response.setHeader("Vary", "Authorization");
     if (!isSecret) response.setHeader("CDN-Cache-Control", pick(["max-age=0", "max-age=1", "max-age=5"]));
     if (method === "PATCH") response.setHeader("Cache-Group-Invalidation", `"note-${id}"`).removeHeader("Cache-Groups");
@@ -99,16 +99,16 @@ function createNotes({ next, pick }: Random): StubAnswer {
   };
 }
 
-function createAsked({ next, pick }: Random, acknowledged: ReadonlyMap<string, number>): Asked {
+function createTestRequest({ next, pick }: Random, acknowledged: ReadonlyMap<string, number>): TestRequest {
   const id = String(Math.floor(next() * 6));
   const known = acknowledged.get(id) ?? 0;
   const prefix = pick(["/v1", "/v2", ""]);
-  const user = pick(["nobody", "nobody", "Bearer a", "Bearer bb"]);
+  const user = pick(["public", "public", "Bearer a", "Bearer bb"]);
   const method = next() < 0.1 ? "PATCH" : pick(["GET", "GET", "GET", "HEAD"]);
   const coding = pick([undefined, "br", "gzip"]);
   const tag = pick([undefined, undefined, `"${known}-v1"`, `W/"${known}-v1"`, `"${known}-v2-br"`, '"other"']);
   const headers = {
-    ...(user === "nobody" ? {} : { authorization: user }),
+    ...(user === "public" ? {} : { authorization: user }),
     ...(coding && { "accept-encoding": coding }),
     ...(method === "PATCH" ? { "content-length": "0" } : tag && { "if-none-match": tag }),
     ...(method === "GET" && next() < 0.05 && { range: "bytes=0-3" }),
@@ -118,9 +118,13 @@ function createAsked({ next, pick }: Random, acknowledged: ReadonlyMap<string, n
   return { method, path, headers, id, known, user, version: prefix === "/v1" ? "v1" : "v2" };
 }
 
-/** Undefined when the client has left before the answer was there, as some do, or when the service broke off. */
-async function send(url: string, { method, path, headers }: Asked, { next }: Random): Promise<Answer | undefined> {
-  const outgoing = request(url + path, { method, headers, agent: false });
+/** Undefined if the client disconnected before the response, as some do, or if the response was truncated. */
+async function send(
+  url: string,
+  { method, path, headers }: TestRequest,
+  { next }: Random,
+): Promise<TestResponse | undefined> {
+  const outgoing = sendRequest(url + path, { method, headers, agent: false });
   if (method !== "PATCH" && next() < 0.05) setTimeout(() => outgoing.destroy(), next() * 6);
   outgoing.end();
   try {
@@ -135,20 +139,20 @@ async function send(url: string, { method, path, headers }: Asked, { next }: Ran
   }
 }
 
-function findFault(asked: Asked, { status, headers, body }: Answer): string | undefined {
+function findFault(request: TestRequest, { status, headers, body }: TestResponse): string | undefined {
   const { etag = "", "content-encoding": coding, "content-length": length } = headers;
   if (status !== 200 && status !== 304) return "another status";
   const count = Number(/^"(\d+)-/.exec(etag)?.[1]);
-  if (!(count >= asked.known)) return `older than change ${asked.known}`;
-  if (status === 304) return asked.headers["if-none-match"] === undefined ? "304 that nobody asked for" : undefined;
-  if (coding !== undefined && coding !== asked.headers["accept-encoding"]) return "packed as nobody asked";
-  if ((coding !== undefined) !== /-(?:br|gzip)"$/.test(etag)) return "a tag of another packing";
-  if (asked.method === "HEAD") return body.length > 0 ? "a body for HEAD" : undefined;
-  if (length !== undefined && Number(length) !== body.length) return "another length than was said";
+  if (!(count >= request.known)) return `older than change ${request.known}`;
+  if (status === 304) return request.headers["if-none-match"] === undefined ? "304 without a condition" : undefined;
+  if (coding !== undefined && coding !== request.headers["accept-encoding"]) return "a coding that was not requested";
+  if ((coding !== undefined) !== /-(?:br|gzip)"$/.test(etag)) return "an ETag of another coding";
+  if (request.method === "HEAD") return body.length > 0 ? "a body for HEAD" : undefined;
+  if (length !== undefined && Number(length) !== body.length) return "another length than Content-Length";
   const note = readNote(coding === "br" ? brotliDecompressSync(body) : coding === "gzip" ? gunzipSync(body) : body);
-  const isSecret = asked.path.includes("/secrets/");
-  const { id, version } = asked;
-  const expected = { id, version, count, user: isSecret ? asked.user : "all" };
+  const isSecret = request.path.includes("/secrets/");
+  const { id, version } = request;
+  const expected = { id, version, count, user: isSecret ? request.user : "all" };
   const isRight = Object.entries(expected).every(([name, value]) => note[name as keyof Note] === value);
   return isRight ? undefined : `another body: ${JSON.stringify({ ...note, filling: undefined })}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, noAdmissionLimits, route, type Running, speak, startProxy, startStub } from "./testing.ts";
+import { sendRaw, noAdmissionLimits, route, type Running, openConnection, startProxy, startStub } from "./testing.ts";
 
 let atMs = 1_000_000;
 
@@ -7,7 +7,7 @@ async function startLimited(
   limits: object,
   settings: object = {},
 ): Promise<Running & { readonly requests: () => number }> {
-  const stub = await startStub((_seen, response) => {
+  const stub = await startStub((_request, response) => {
     response.setHeader("Cache-Control", "public, max-age=1000");
     response.setHeader("ETag", '"1"');
     response.end('{"ok":true}');
@@ -18,7 +18,7 @@ async function startLimited(
   ];
   const admissionLimits = { ...noAdmissionLimits, readsPerMinute: 3, writesPerMinute: 2, ...limits };
   const proxy = await startProxy(stub, { routes, admissionLimits, nowMs: () => atMs, ...settings });
-  return { ...proxy, requests: () => stub.seen.length };
+  return { ...proxy, requests: () => stub.received.length };
 }
 
 async function read(url: string, headers: Record<string, string> = {}) {
@@ -89,13 +89,13 @@ test("every response has the limit: a cached response, a 304, a 404, a document,
   expect(limits).toEqual(
     [200, 200, 304, 404, 200, 406].map((status, at) => [status, `"reads";r=${59 - at};t=${at + 1}`]),
   );
-  const unreadable = await ask(port, `GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}`);
+  const unreadable = await sendRaw(port, `GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}`);
   expect(unreadable).toMatch(/^HTTP\/1\.1 431[^]*\r\nRateLimit: "reads";r=53;t=7\r\n/);
 });
 
 test("invalid input counts as a read", async () => {
   const { url, port } = await startLimited({});
-  for (let count = 0; count < 3; count++) await (await speak(port, "nonsense\r\n\r\n")).closed();
+  for (let count = 0; count < 3; count++) await (await openConnection(port, "nonsense\r\n\r\n")).closed();
   expect((await read(url)).status).toBe(429);
 });
 
@@ -115,8 +115,8 @@ test("a preflight is not counted, and a page of an allowed origin can read the r
 test("HEAD is rejected without a body", async () => {
   const { port } = await startLimited({ readsPerMinute: 1 });
   const head = "HEAD /v1/things/1 HTTP/1.1\r\nHost: a";
-  await ask(port, head);
-  expect(await ask(port, head)).toMatch(/^HTTP\/1\.1 429[^]*\r\n\r\n$/);
+  await sendRaw(port, head);
+  expect(await sendRaw(port, head)).toMatch(/^HTTP\/1\.1 429[^]*\r\n\r\n$/);
 });
 
 test("requests of exempt networks are not counted and get no rate limit headers", async () => {

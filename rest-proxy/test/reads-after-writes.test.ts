@@ -16,7 +16,7 @@ const collapsed = "tributary; fwd=uri-miss; collapsed";
 /** A proxy whose service responds when the test says so. */
 async function setUp(settings: ProxySettings = {}) {
   const held: ServerResponse[] = [];
-  const stub = await startStub((_seen, response) => void held.push(response));
+  const stub = await startStub((_request, response) => void held.push(response));
   const { url, server } = await startProxy(stub, { routes, ...settings });
   let receivedCount = 0;
   server.on("request", () => receivedCount++);

@@ -7,7 +7,7 @@ const keyed: readonly Route[] = [
   route("createThing", "POST", "/things", { idempotencyKey: { optional: [1], required: [] } }),
 ];
 
-test("no read fails when a replica of a service is killed under load, and the log says that it was left out", async () => {
+test("no read fails when a replica of a service is killed under load, and its ejection is reported", async () => {
   const { stubs, proxy } = await startTwoReplicas();
   let sent = 0;
   const statuses = await load(1_000, 16, async () => {

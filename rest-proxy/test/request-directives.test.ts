@@ -26,14 +26,14 @@ describe("GET and HEAD ignore fields that no route supports (RFC 9110, 13.1.1, 1
     ["If-Match", '"1"'],
     ["If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"],
     ["If-Range", '"1"'],
-  ])("%s: %s is answered from the cache and does not reach the service", async (name, value) => {
+  ])("%s: %s is served from the cache and not forwarded to the service", async (name, value) => {
     const { send, stub } = await setUp();
     for (const method of ["HEAD", "GET", "GET", "HEAD"]) {
       const { status, headers } = await send("/v1/posts/1", { [name]: value }, method);
       expect([status, headers.get("etag"), headers.get("content-range")]).toEqual([200, '"1"', null]);
     }
-    expect(stub.seen.map(({ method }) => method)).toEqual(["HEAD", "GET"]);
-    expect(stub.seen.filter(({ headers }) => headers[name.toLowerCase()] !== undefined)).toEqual([]);
+    expect(stub.received.map(({ method }) => method)).toEqual(["HEAD", "GET"]);
+    expect(stub.received.filter(({ headers }) => headers[name.toLowerCase()] !== undefined)).toEqual([]);
   });
 
   test("If-Match on a PATCH reaches the service", async () => {
@@ -66,7 +66,7 @@ describe("A client's no-cache", () => {
     await send("/v1/posts/1");
     const answers = await Promise.all(Array.from({ length: 50 }, () => send("/v1/posts/1", headers)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
-    expect(stub.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
+    expect(stub.received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
   });
 
   test.each(["GET", "HEAD"])("makes one request to the origin for 50 of %s within a second", async (method) => {
@@ -76,7 +76,7 @@ describe("A client's no-cache", () => {
     for (let count = 0; count < 50; count++) {
       said.add((await send("/v1/posts/1", { "cache-control": "no-cache" }, method)).headers.get("cache-status"));
     }
-    expect(stub.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
+    expect(stub.received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
     expect([...said]).toEqual(["tributary; fwd=request; fwd-status=304; stored", "tributary; hit; ttl=60"]);
     nowMs += 1_000;
     posts.version = 2;
@@ -84,25 +84,25 @@ describe("A client's no-cache", () => {
     expect(later.headers.get("etag")).toBe('"2"');
   });
 
-  test("is not answered by an origin request that began a second or more before it", async () => {
+  test("gets no response whose origin request was sent a second or more earlier", async () => {
     const { send, stub, hold } = await setUp();
     await send("/v1/posts/1");
     const release = hold();
     const early = send("/v1/posts/1", { "cache-control": "no-cache" });
-    await expect.poll(() => stub.seen.length).toBe(2);
+    await expect.poll(() => stub.received.length).toBe(2);
     posts.version = 2;
     nowMs += 1_000;
     const late = send("/v1/posts/1", { "cache-control": "no-cache" });
-    await expect.poll(() => stub.seen.length).toBe(3);
+    await expect.poll(() => stub.received.length).toBe(3);
     release();
     expect([(await early).headers.get("etag"), (await late).headers.get("etag")]).toEqual(['"1"', '"2"']);
   });
 
-  test("is not answered by an origin request that an ordinary read began", async () => {
+  test("gets no response whose origin request an ordinary read caused", async () => {
     const { send, stub, hold } = await setUp();
     const release = hold();
     const ordinary = send("/v1/posts/1");
-    await expect.poll(() => stub.seen.length).toBe(1);
+    await expect.poll(() => stub.received.length).toBe(1);
     posts.version = 2;
     const releaseNothing = hold();
     releaseNothing();
@@ -113,7 +113,7 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).headers.get("etag")).toBe('"2"');
   });
 
-  test("with a token that the service refuses evicts nothing", async () => {
+  test("with a token that the service rejects evicts nothing", async () => {
     const { send, stub } = await setUp();
     await send("/v1/posts/1");
     const refused = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer bad" });
@@ -121,10 +121,10 @@ describe("A client's no-cache", () => {
       401,
       "tributary; hit; ttl=60",
     ]);
-    expect(stub.seen).toHaveLength(2);
+    expect(stub.received).toHaveLength(2);
   });
 
-  test("with the author's token returns the author's own view of what is not public any more", async () => {
+  test("with the author's token returns the author's view of a resource that is no longer public", async () => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     posts = { version: 2, isPublic: false, cacheControl: "private, no-cache" };
@@ -145,7 +145,7 @@ describe("A client's no-cache", () => {
       for (let count = 0; count < 20; count++) {
         statuses.add((await send("/v1/posts/1", { "cache-control": "no-cache" })).status);
       }
-      expect([[...statuses], stub.seen.length]).toEqual([[200], 2]);
+      expect([[...statuses], stub.received.length]).toEqual([[200], 2]);
       nowMs += 1_000;
       failure = undefined;
       posts.version = 2;
@@ -153,7 +153,7 @@ describe("A client's no-cache", () => {
     },
   );
 
-  test("gets the service's error where the entry has no stale-if-error (RFC 9111, 4.2.4 and 4.3.3)", async () => {
+  test("gets the service's error if the entry has no stale-if-error (RFC 9111, 4.2.4 and 4.3.3)", async () => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     failure = 503;
@@ -161,20 +161,20 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
   });
 
-  test("without a token does not wait for a request with one, whose rejection says nothing of others", async () => {
+  test("without a token does not wait for a request with a token, whose rejection concerns only its client", async () => {
     const { send, stub, hold } = await setUp();
     await send("/v1/posts/1");
     const release = hold();
     const bad = Array.from({ length: 2 }, () =>
       send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer bad" }),
     );
-    await expect.poll(() => stub.seen.length).toBe(2);
+    await expect.poll(() => stub.received.length).toBe(2);
     const anonymous = Array.from({ length: 50 }, () => send("/v1/posts/1", { "cache-control": "no-cache" }));
-    await expect.poll(() => stub.seen.length).toBe(3);
+    await expect.poll(() => stub.received.length).toBe(3);
     release();
     expect(new Set((await Promise.all(anonymous)).map(({ status }) => status))).toEqual(new Set([200]));
     await Promise.all(bad);
-    expect(stub.seen.length).toBeLessThanOrEqual(1 + 3);
+    expect(stub.received.length).toBeLessThanOrEqual(1 + 3);
   });
 
   test.each([
@@ -187,7 +187,7 @@ describe("A client's no-cache", () => {
     [403, false],
     [404, false],
     [410, false],
-  ])("that the service answers with %i leaves the entry in the cache: %s", async (status, isKept) => {
+  ])("with the response status %i leaves the entry in the cache: %s", async (status, isKept) => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     failure = status;
@@ -195,7 +195,7 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).status).toBe(isKept ? 200 : status);
   });
 
-  test.each(["limited", "stranger"])("with the token %s, answered with 429 or 404, evicts nothing", async (token) => {
+  test.each(["limited", "unknown"])("with the token %s and the response 429 or 404, evicts nothing", async (token) => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     posts.isPublic = false;
@@ -204,7 +204,7 @@ describe("A client's no-cache", () => {
     expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
   });
 
-  test("is not answered by a stale response while a refresh runs", async () => {
+  test("gets no stale response while a refresh is in flight", async () => {
     posts.cacheControl = "public, max-age=1, stale-while-revalidate=60";
     const { send } = await setUp();
     await send("/v1/posts/1");
@@ -214,13 +214,13 @@ describe("A client's no-cache", () => {
   });
 });
 
-test("a client's no-store, only-if-cached, max-stale, min-fresh and max-age above 0 change nothing", async () => {
+test("a client's no-store, only-if-cached, max-stale, min-fresh and max-age above 0 have no effect", async () => {
   const { send, stub } = await setUp();
   for (const directive of ["no-store", "only-if-cached", "max-stale=9", "min-fresh=999", "max-age=1"]) {
     expect((await send("/v1/posts/1", { "cache-control": directive })).status).toBe(200);
     nowMs += 2_000;
   }
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
 /** A proxy before a service that evaluates every condition, and that a test can make wait. */

@@ -3,9 +3,9 @@ import express from "express";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { ask, listen, startProxy, startStub, statusOfText } from "./testing.ts";
+import { sendRaw, listen, startProxy, startStub, statusOf } from "./testing.ts";
 
-test("a route answers under its version and without one, with its parameters and its query", async () => {
+test("a route is available with and without a version in the path, with its parameters and its query", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { defaultVersion: 1 });
   for (const path of ["/v1/things/7", "/things/7", "/v1/things?search=a+b%26c&limit=2", "/things?", "/things?&&"]) {
@@ -14,7 +14,7 @@ test("a route answers under its version and without one, with its parameters and
     expect(answer.headers.get("api-version")).toBe("1");
     expect(await answer.json()).toEqual({ ok: true });
   }
-  expect(stub.seen.map(({ url }) => url)).toEqual([
+  expect(stub.received.map(({ url }) => url)).toEqual([
     "/rest/v1/things/7",
     "/rest/v1/things/7",
     "/rest/v1/things?limit=2&search=a%20b%26c",
@@ -23,7 +23,7 @@ test("a route answers under its version and without one, with its parameters and
   ]);
 });
 
-test("HEAD is answered wherever GET is, without a body", async () => {
+test("HEAD is available wherever GET is, without a body", async () => {
   const stub = await startStub((seen, response) => {
     response.setHeader("Content-Length", 11);
     response.end(seen.method === "HEAD" ? undefined : '{"ok":true}');
@@ -33,7 +33,7 @@ test("HEAD is answered wherever GET is, without a body", async () => {
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-length")).toBe("11");
   expect(await answer.text()).toBe("");
-  expect(stub.seen[0]?.method).toBe("HEAD");
+  expect(stub.received[0]?.method).toBe("HEAD");
   const missing = await fetch(`${proxy.url}/v1/nothing`, { method: "HEAD" });
   expect([missing.status, missing.headers.get("content-type"), await missing.text()]).toEqual([
     404,
@@ -48,17 +48,17 @@ test.each([
   ["DELETE", "/v1/things", "GET, HEAD, POST, OPTIONS"],
   ["POST", "/v1/things/1/parts", "GET, HEAD, OPTIONS"],
   ["PROPFIND", "/v1/things", "GET, HEAD, POST, OPTIONS"],
-])("%s %s is 405, and Allow says what is", async (method, path, allow) => {
+])("%s %s is 405, and Allow lists the methods", async (method, path, allow) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const answer = await fetch(`${proxy.url}${path}`, { method });
   expect(answer.status).toBe(405);
   expect(answer.headers.get("allow")).toBe(allow);
   expect(await answer.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
-test("OPTIONS says what may be done, by itself", async () => {
+test("OPTIONS lists the methods without a request to the service", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const answer = await fetch(`${proxy.url}/v1/things`, { method: "OPTIONS", body: "ignored" });
@@ -68,7 +68,7 @@ test("OPTIONS says what may be done, by itself", async () => {
     "",
   ]);
   expect((await fetch(`${proxy.url}/v1/nothing`, { method: "OPTIONS" })).status).toBe(404);
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
 test.each([
@@ -108,10 +108,10 @@ test.each([
   const answer = await fetch(`${proxy.url}${path}`);
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ type, detail, instance: path.split("?")[0] });
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
-test("every problem of the proxy is a document that nobody stores, with the id that the log has", async () => {
+test("every problem of the proxy is a document with no-store and the request id of the log", async () => {
   const proxy = await startProxy(await startStub());
   const answer = await fetch(`${proxy.url}/v1/nothing?secret=1`, { headers: { "x-request-id": "r-1" } });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -133,7 +133,7 @@ test("every problem of the proxy is a document that nobody stores, with the id t
   ]);
 });
 
-test("the documents are the proxy's own: named, readable by pages of allowed origins, and no service's business", async () => {
+test("the proxy serves the documents itself: with a request id, for pages of allowed origins, without a request to a service", async () => {
   const stub = await startStub();
   const openApi = readFileSync(new URL("../../supergraph/openapi/v2.json", import.meta.url), "utf8");
   const proxy = await startProxy(stub, { documents: new Map([[2, openApi]]) });
@@ -156,12 +156,12 @@ test("the documents are the proxy's own: named, readable by pages of allowed ori
     "GET, HEAD, OPTIONS",
     "GET, HEAD, OPTIONS",
   ]);
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
-test("a service's own problems pass through as they are", async () => {
+test("a problem document of a service is forwarded unchanged", async () => {
   const problem = JSON.stringify({ type: "/problems/unsupported-media-type", status: 415 });
-  const stub = await startStub((_seen, response) =>
+  const stub = await startStub((_request, response) =>
     response.writeHead(415, { "Content-Type": "application/problem+json", "Cache-Control": "no-store" }).end(problem),
   );
   const proxy = await startProxy(stub);
@@ -175,32 +175,32 @@ test("a service's own problems pass through as they are", async () => {
     "application/problem+json",
     problem,
   ]);
-  expect(stub.seen[0]).toMatchObject({ body: "a=1", headers: { "content-type": "text/plain" } });
+  expect(stub.received[0]).toMatchObject({ body: "a=1", headers: { "content-type": "text/plain" } });
 });
 
 const anyTag = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *";
 
-test("control: express puts an ETag of its own on what it sends, and answers 304 to it", async () => {
+test("control: express adds its own ETag and responds to it with 304", async () => {
   const app = express().use((_request, response) => void response.send("{}"));
   const server = await listen(createServer(app));
-  const answer = await ask((server.address() as AddressInfo).port, anyTag);
-  expect(statusOfText(answer)).toBe(304);
+  const answer = await sendRaw((server.address() as AddressInfo).port, anyTag);
+  expect(statusOf(answer)).toBe(304);
   expect(answer).toMatch(/\r\nETag: /);
 });
 
-test("no ETag but the service's: neither on its answers nor on the proxy's problems", async () => {
+test("the proxy adds no ETag to responses of the service or to its problems", async () => {
   const proxy = await startProxy(await startStub());
   for (const [request, status] of [
     [anyTag, 200],
     [anyTag.replace("things", "nothing"), 404],
   ] as const) {
-    const answer = await ask(proxy.port, request);
-    expect(statusOfText(answer)).toBe(status);
+    const answer = await sendRaw(proxy.port, request);
+    expect(statusOf(answer)).toBe(status);
     expect(answer).not.toMatch(/etag/i);
   }
 });
 
-test("the service evaluates If-None-Match where nothing is cached, and its 304 reaches the client", async () => {
+test("without a cached response, the service evaluates If-None-Match, and its 304 is forwarded", async () => {
   const stub = await startStub((seen, response) => {
     response.writeHead(seen.headers["if-none-match"] === '"7"' ? 304 : 200, { ETag: '"7"' }).end();
   });
@@ -209,17 +209,17 @@ test("the service evaluates If-None-Match where nothing is cached, and its 304 r
   expect([answer.status, answer.headers.get("etag")]).toEqual([304, '"7"']);
 });
 
-test("a redirect of a service is the client's to follow, not the proxy's", async () => {
-  const stub = await startStub((_seen, response) =>
+test("a redirect of a service is forwarded, not followed", async () => {
+  const stub = await startStub((_request, response) =>
     response.writeHead(307, { Location: "http://evil.example/" }).end(),
   );
   const proxy = await startProxy(stub);
   const answer = await fetch(`${proxy.url}/v1/things/1`, { redirect: "manual" });
   expect([answer.status, answer.headers.get("location")]).toEqual([307, "http://evil.example/"]);
-  expect(stub.seen).toHaveLength(1);
+  expect(stub.received).toHaveLength(1);
 });
 
-test("a fault of our own is a masked 500, told to the log whole", async () => {
+test("a bug is a masked 500, reported with its cause", async () => {
   const proxy = await startProxy(await startStub(), { addresses: {} });
   const answer = await fetch(`${proxy.url}/v1/things/1`);
   expect(answer.status).toBe(500);
@@ -232,7 +232,7 @@ test("a fault of our own is a masked 500, told to the log whole", async () => {
   );
 });
 
-test("pages of allowed origins may read every answer, problems too; others may not", async () => {
+test("pages of allowed origins may read every response, problems too; others may not", async () => {
   const proxy = await startProxy(await startStub(), { corsOrigins: ["http://localhost:*", "https://app.example"] });
   const read = async (path: string, origin: string) => {
     const { headers } = await fetch(`${proxy.url}${path}`, { headers: { origin } });
@@ -255,7 +255,7 @@ test("pages of allowed origins may read every answer, problems too; others may n
   }
 });
 
-test("a preflight is answered for the path's methods and our headers", async () => {
+test("a preflight response lists the methods of the path and the allowed headers", async () => {
   const proxy = await startProxy(await startStub());
   const preflight = (origin: string) =>
     fetch(`${proxy.url}/v1/things/1`, {
@@ -272,7 +272,7 @@ test("a preflight is answered for the path's methods and our headers", async () 
   expect((await preflight("http://evil.example")).headers.get("access-control-allow-methods")).toBeNull();
 });
 
-test("with no origin allowed there is no word of CORS; with * anybody may read", async () => {
+test("without allowed origins there are no CORS headers; with * every origin is allowed", async () => {
   const stub = await startStub();
   const [none, anyone] = [await startProxy(stub, { corsOrigins: [] }), await startProxy(stub, { corsOrigins: ["*"] })];
   const headersOf = async (url: string) =>

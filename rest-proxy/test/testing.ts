@@ -16,7 +16,7 @@ import { createRequestObserver } from "@tributary/kit/telemetry/request-observer
 import { noTrace } from "@tributary/kit/telemetry/tracing/trace";
 import { createRequestRecord, type FinishedProxyRequest } from "../src/telemetry/request-record.ts";
 
-/** A small table of two services, of the shape of supergraph/routes.json. */
+/** A small route table of two services. */
 export const routes: readonly Route[] = [
   route("listThings", "GET", "/things", { query: ["limit", "search"] }),
   route("createThing", "POST", "/things", {}),
@@ -30,8 +30,8 @@ export function route(id: string, method: Route["method"], path: string, more: P
   return { id, method, path, versions: [1], query: [], cache: "none", service: "things", summary: id, ...more };
 }
 
-/** What a stub service got, with its body as text. */
-interface Seen {
+/** A request that a stub service received, with its body as text. */
+interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -43,37 +43,39 @@ interface Seen {
 export interface Stub {
   readonly url: string;
   readonly port: number;
-  readonly seen: Seen[];
+  readonly received: ReceivedRequest[];
   readonly server: Server;
 }
 
-export type StubAnswer = (seen: Seen, response: ServerResponse) => void;
+export type StubResponder = (request: ReceivedRequest, response: ServerResponse) => void;
 
-/** A service that writes down what it gets once it is whole, and answers `{"ok":true}` or what it is told to. */
-export async function startStub(answer: StubAnswer = (_seen, response) => response.end('{"ok":true}')): Promise<Stub> {
-  const seen: Seen[] = [];
+/** A service that records its complete requests and responds with `{"ok":true}` or by `respond`. */
+export async function startStub(
+  respond: StubResponder = (_request, response) => response.end('{"ok":true}'),
+): Promise<Stub> {
+  const received: ReceivedRequest[] = [];
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const { method = "", url = "", headers, rawHeaders, socket } = request;
-      const one = { method, url, headers, rawHeaders, body: Buffer.concat(chunks).toString(), socket };
-      seen.push(one);
+      const complete = { method, url, headers, rawHeaders, body: Buffer.concat(chunks).toString(), socket };
+      received.push(complete);
       response.setHeader("Content-Type", "application/json");
-      answer(one, response);
+      respond(complete, response);
     });
     request.on("error", () => undefined);
   };
   const server = await listen(createServer(listener));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, seen, server };
+  return { url: `http://127.0.0.1:${port}`, port, received, server };
 }
 
 export interface Running {
   readonly url: string;
   readonly port: number;
   readonly observed: Observation[];
-  /** Requests whose answers are over. */
+  /** Requests whose responses have ended. */
   readonly settled: FinishedProxyRequest[];
   /** The node:http server, to count its listeners. */
   readonly server: Server;
@@ -88,7 +90,7 @@ export interface ProxySettings extends Partial<RestProxyOptions> {
   readonly drainDelayMs?: number;
 }
 
-/** Whoever comes is answered. */
+/** No rate limits. */
 export const noAdmissionLimits: AdmissionLimits = {
   readsPerMinute: 0,
   writesPerMinute: 0,
@@ -97,7 +99,7 @@ export const noAdmissionLimits: AdmissionLimits = {
   trustedProxies: [],
 };
 
-/** Our proxy as main.ts runs it, in front of one stub for every service. */
+/** The proxy as main.ts runs it, with one stub for every service. */
 export async function startProxy(service: { readonly url: string }, settings: ProxySettings = {}): Promise<Running> {
   const observed: Observation[] = [];
   const settled: FinishedProxyRequest[] = [];
@@ -162,7 +164,7 @@ export interface Bare {
   readonly server: Server;
 }
 
-/** The control: the middleware as its README starts it. `wrap` puts something in front of it. */
+/** The control: http-proxy-middleware as its README starts it. @param wrap adds a listener in front of it. */
 export async function startBare(options: Options, wrap?: (proxy: RequestListener) => RequestListener): Promise<Bare> {
   const middleware = createProxyMiddleware(options);
   const listener: RequestListener = (request, response) => void middleware(request, response);
@@ -171,7 +173,7 @@ export async function startBare(options: Options, wrap?: (proxy: RequestListener
   return { url: `http://127.0.0.1:${port}`, port, server };
 }
 
-/** Listens on any free port until the test is over. */
+/** Listens on a free port until the end of the test. */
 export async function listen(server: Server): Promise<Server> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -182,7 +184,7 @@ export async function listen(server: Server): Promise<Server> {
   return server;
 }
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 export async function findClosedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -193,40 +195,40 @@ export async function findClosedPort(): Promise<number> {
 
 export interface RawConnection {
   readonly socket: Socket;
-  /** Everything that came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Waits until what came matches, or until the other side ended. */
+  /** Waits until the received text matches, or the connection is closed. */
   until(pattern: RegExp): Promise<string>;
   closed(): Promise<string>;
 }
 
-/** Writes bytes as they are: for what no HTTP client would send. */
-export async function speak(port: number, ...bytes: readonly (string | Buffer)[]): Promise<RawConnection> {
+/** Opens a connection and writes bytes that no HTTP client would send. */
+export async function openConnection(port: number, ...bytes: readonly (string | Buffer)[]): Promise<RawConnection> {
   const socket = connect(port, "127.0.0.1");
   let received = "";
   let ended = false;
-  const waiting = new Set<() => void>();
-  const wake = () => waiting.forEach((check) => check());
+  const checks = new Set<() => void>();
+  const runChecks = () => checks.forEach((check) => check());
   socket.on("data", (chunk: Buffer) => {
     received += chunk.toString("latin1");
-    wake();
+    runChecks();
   });
   socket.on("close", () => {
     ended = true;
-    wake();
+    runChecks();
   });
   socket.on("error", () => undefined);
   onTestFinished(() => void socket.destroy());
   await once(socket, "connect");
-  for (const one of bytes) socket.write(one);
-  const until = (isThere: () => boolean) =>
+  for (const part of bytes) socket.write(part);
+  const until = (isDone: () => boolean) =>
     new Promise<string>((resolve) => {
       const check = () => {
-        if (!isThere() && !ended) return;
-        waiting.delete(check);
+        if (!isDone() && !ended) return;
+        checks.delete(check);
         resolve(received);
       };
-      waiting.add(check);
+      checks.add(check);
       check();
     });
   return {
@@ -237,17 +239,17 @@ export async function speak(port: number, ...bytes: readonly (string | Buffer)[]
   };
 }
 
-/** One request as written, on a connection of its own; the whole answer as text. */
-export async function ask(port: number, head: string, body = ""): Promise<string> {
-  const connection = await speak(port, `${head}\r\nConnection: close\r\n\r\n${body}`);
+/** Sends one request as written, on a separate connection. @returns the whole response as text. */
+export async function sendRaw(port: number, head: string, body = ""): Promise<string> {
+  const connection = await openConnection(port, `${head}\r\nConnection: close\r\n\r\n${body}`);
   return connection.closed();
 }
 
-export function statusOfText(answer: string): number {
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
+export function statusOf(response: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(response)?.[1]);
 }
 
-/** The JSON body of an answer as text. */
-export function bodyOfText(answer: string): Record<string, unknown> {
-  return JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4)) as Record<string, unknown>;
+/** The JSON body of a response. */
+export function bodyOf(response: string): Record<string, unknown> {
+  return JSON.parse(response.slice(response.indexOf("\r\n\r\n") + 4)) as Record<string, unknown>;
 }

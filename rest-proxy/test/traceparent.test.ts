@@ -37,7 +37,7 @@ test("a request without a trace gets a new one, and the service is sent the same
   const { stub, send } = await setUp();
   const responses = [await send("/v1/things/1"), await send("/v1/things/1"), await send("/v1/things", {}, "POST")];
   const [missed, hit, forwarded] = responses.map(({ headers }) => headers.get("traceparent"));
-  expect(stub.seen.map(({ headers }) => headers["traceparent"])).toEqual([missed, forwarded]);
+  expect(stub.received.map(({ headers }) => headers["traceparent"])).toEqual([missed, forwarded]);
   for (const named of [missed, hit, forwarded]) expect(named).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
   expect(new Set([missed, hit, forwarded]).size).toBe(3);
 });

@@ -3,38 +3,38 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { expect, test, onTestFinished } from "vitest";
 import {
-  ask,
-  bodyOfText,
+  sendRaw,
+  bodyOf,
   findClosedPort,
   listen,
-  speak,
+  openConnection,
   startBare,
   startProxy,
   startStub,
-  statusOfText,
+  statusOf,
 } from "./testing.ts";
 
 const get = "GET /v1/things/1 HTTP/1.1\r\nHost: evil.example";
 
 test("control: the middleware's error page is plain text and repeats the host", async () => {
   const bare = await startBare({ target: `http://127.0.0.1:${await findClosedPort()}` });
-  const answer = await ask(bare.port, get);
-  expect(statusOfText(answer)).toBe(504);
+  const answer = await sendRaw(bare.port, get);
+  expect(statusOf(answer)).toBe(504);
   expect(answer).toContain("Error occurred while trying to proxy: evil.example/v1/things/1");
   expect(answer.toLowerCase()).not.toContain("content-type");
 });
 
-test("a service that is down is 502 with Retry-After, and nothing of the inside", async () => {
+test("a service that is down is 502 with Retry-After, without internals", async () => {
   const port = await findClosedPort();
   const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
-  const answer = await ask(proxy.port, get);
-  expect(statusOfText(answer)).toBe(502);
+  const answer = await sendRaw(proxy.port, get);
+  expect(statusOf(answer)).toBe(502);
   expect(answer).toMatch(/\r\nRetry-After: 5\r\n/);
   expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/);
   expect(answer).toMatch(/\r\nAPI-Version: 1\r\n/);
   expect(answer).not.toMatch(/evil|127\.0\.0\.1|ECONN/);
   expect(answer).not.toContain(String(port));
-  expect(bodyOfText(answer)).toMatchObject({
+  expect(bodyOf(answer)).toMatchObject({
     type: "/problems/bad-gateway",
     title: "Bad gateway",
     status: 502,
@@ -49,12 +49,12 @@ test("a service that is down is 502 with Retry-After, and nothing of the inside"
 test("a request without a response is logged with its replica", async () => {
   const url = `http://127.0.0.1:${await findClosedPort()}`;
   const proxy = await startProxy({ url });
-  for (const method of ["GET", "DELETE"]) await ask(proxy.port, get.replace("GET", method));
+  for (const method of ["GET", "DELETE"]) await sendRaw(proxy.port, get.replace("GET", method));
   await expect.poll(() => proxy.settled.map(({ record }) => record.failedReplica)).toEqual([`${url}/`, `${url}/`]);
   expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "service-failed", replica: `${url}/` }));
 });
 
-test("a service that comes back is asked again, without a restart", async () => {
+test("a service that is up again gets requests without a restart of the proxy", async () => {
   const port = await findClosedPort();
   const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
   expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(502);
@@ -80,11 +80,11 @@ test.each([
   expect(await answer.json()).toMatchObject({ type: "/problems/bad-gateway" });
 });
 
-test("an answer that breaks off is cut for the client too, never ended as if it were whole", async () => {
+test("a truncated response is truncated for the client too, never ended as if it were complete", async () => {
   const proxy = await startProxy(
     await startRawService("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
   );
-  const answer = await ask(proxy.port, get);
+  const answer = await sendRaw(proxy.port, get);
   expect(answer).toContain("hello");
   expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
 });
@@ -101,12 +101,12 @@ test("control: a silent service and a reset look the same through proxyTimeout",
   };
   for (const target of [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, reset.url]) {
     const bare = await startBare({ target, proxyTimeout: 50, on });
-    await ask(bare.port, get);
+    await sendRaw(bare.port, get);
   }
   expect(codes).toEqual(["ECONNRESET", "ECONNRESET"]);
 });
 
-test("a silent service is 504, told from a broken one", async () => {
+test("a silent service is 504, other than a failing one", async () => {
   const silent = await listen(createServer(() => undefined));
   const proxy = await startProxy(
     { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
@@ -124,43 +124,43 @@ test("a silent service is 504, told from a broken one", async () => {
   if (!request.socket.destroyed) await once(request.socket, "close");
 });
 
-/** A byte every 20 ms for a second: never silent for long. */
-function drip(response: ServerResponse): void {
+/** Writes a byte every 20 ms for a second. */
+function writeSlowly(response: ServerResponse): void {
   const end = performance.now() + 1_000;
   response.flushHeaders();
   const timer = setInterval(() => (performance.now() < end ? response.write("x") : response.end("!")), 20);
   response.on("close", () => clearInterval(timer));
 }
 
-test("control: proxyTimeout counts silence only, so that a service may drip for ever", async () => {
-  const stub = await startStub((_seen, response) => drip(response));
+test("control: proxyTimeout counts only silence, so a slow response never times out", async () => {
+  const stub = await startStub((_request, response) => writeSlowly(response));
   const bare = await startBare({ target: stub.url, proxyTimeout: 400 });
   expect(await (await fetch(`${bare.url}/v1/things/1`)).text()).toMatch(/x!$/);
 });
 
-test("a service that drips is cut at the deadline", async () => {
-  const stub = await startStub((_seen, response) => drip(response));
+test("a slow response is truncated at the deadline", async () => {
+  const stub = await startStub((_request, response) => writeSlowly(response));
   const proxy = await startProxy(stub, { upstreamTimeoutMs: 400 });
-  const answer = await ask(proxy.port, get);
+  const answer = await sendRaw(proxy.port, get);
   expect(answer).toContain("200 OK");
   expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
   expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "response-cut", reason: "GATEWAY_TIMEOUT" }));
 });
 
-test("a client that reads slowly has longer than the service, and is cut in the end", async () => {
+test("a client that reads slowly has longer than the service, and is disconnected in the end", async () => {
   const size = 20_000_000;
-  const stub = await startStub((_seen, response) => response.end(Buffer.alloc(size)));
-  const patient = await startProxy(stub, { upstreamTimeoutMs: 1_000, responseTimeoutMs: 60_000 });
-  const slow = await speak(patient.port, `${get}\r\nConnection: close\r\n\r\n`);
+  const stub = await startStub((_request, response) => response.end(Buffer.alloc(size)));
+  const longTimeout = await startProxy(stub, { upstreamTimeoutMs: 1_000, responseTimeoutMs: 60_000 });
+  const slow = await openConnection(longTimeout.port, `${get}\r\nConnection: close\r\n\r\n`);
   slow.socket.pause();
-  await new Promise((resolve) => setTimeout(resolve, 1_200)); // The deadline of the service has to pass.
+  await new Promise((resolve) => setTimeout(resolve, 1_200)); // Until after the deadline of the service.
   slow.socket.resume();
   expect((await slow.closed()).length).toBeGreaterThan(size);
 
-  const impatient = await startProxy(stub, { upstreamTimeoutMs: 100, responseTimeoutMs: 200 });
-  const never = await speak(impatient.port, `${get}\r\n\r\n`);
+  const shortTimeout = await startProxy(stub, { upstreamTimeoutMs: 100, responseTimeoutMs: 200 });
+  const never = await openConnection(shortTimeout.port, `${get}\r\n\r\n`);
   never.socket.pause();
-  await expect.poll(() => impatient.observed).toContainEqual(expect.objectContaining({ kind: "response-cut" }));
+  await expect.poll(() => shortTimeout.observed).toContainEqual(expect.objectContaining({ kind: "response-cut" }));
 });
 
 test("control: timeout adds a listener for each request of a connection", async () => {
@@ -193,7 +193,7 @@ test("control: eleven instances of the middleware on one server are a leak warni
     { target: stub.url },
     () => (request, response) => void instances[next++]?.(request, response),
   );
-  for (const _ of instances) await ask(bare.port, get);
+  for (const _ of instances) await sendRaw(bare.port, get);
   const [warning] = await warned;
   expect(warning.name).toBe("MaxListenersExceededWarning");
 });
@@ -209,9 +209,9 @@ test("eleven services add no listener to the server", async () => {
   expect(proxy.server.listenerCount("close")).toBe(before);
 });
 
-test("when as much is under way at a service as may be, more is 503 with Retry-After; other services go on", async () => {
+test("when inFlightMax is reached at a service, further requests are 503 with Retry-After; other services are not affected", async () => {
   const waiting: ServerResponse[] = [];
-  const things = await startStub((_seen, response) => void waiting.push(response));
+  const things = await startStub((_request, response) => void waiting.push(response));
   const parts = await startStub();
   const proxy = await startProxy(things, { inFlightMax: 2, addresses: { things: [things.url], parts: [parts.url] } });
   const first = [fetch(`${proxy.url}/v1/things/1`), fetch(`${proxy.url}/v1/things/2`)];
@@ -229,13 +229,13 @@ test("when as much is under way at a service as may be, more is 503 with Retry-A
   expect((await later).status).toBe(200);
 });
 
-test("when the client goes, the service hears of it, and its place is free", async () => {
+test("when the client disconnects, the request to the service is aborted and no longer in flight", async () => {
   const gone: Promise<unknown>[] = [];
-  const stub = await startStub((_seen, response) => void gone.push(once(response, "close")));
+  const stub = await startStub((_request, response) => void gone.push(once(response, "close")));
   const proxy = await startProxy(stub, { inFlightMax: 1 });
   for (const _ of [1, 2]) {
     const before = gone.length;
-    const client = await speak(proxy.port, `${get}\r\n\r\n`);
+    const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
     await expect.poll(() => gone.length).toBe(before + 1);
     client.socket.destroy();
     await gone.at(-1);
@@ -244,11 +244,11 @@ test("when the client goes, the service hears of it, and its place is free", asy
   expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));
 });
 
-test("draining ends what is under way and says Connection: close", async () => {
+test("draining completes the requests in flight with Connection: close", async () => {
   const waiting: ServerResponse[] = [];
-  const stub = await startStub((_seen, response) => void waiting.push(response));
+  const stub = await startStub((_request, response) => void waiting.push(response));
   const proxy = await startProxy(stub);
-  const client = await speak(proxy.port, `${get}\r\n\r\n`);
+  const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
   await expect.poll(() => waiting.length).toBe(1);
   const drained = proxy.drain();
   waiting[0]?.end('{"ok":true}');
@@ -256,12 +256,12 @@ test("draining ends what is under way and says Connection: close", async () => {
   await drained;
 });
 
-test("what was said of the client's connection before the answer stays said", async () => {
+test("Connection: close that was set before the response is kept", async () => {
   const proxy = await startProxy(await startStub());
   proxy.server.prependListener("request", (_request, response: ServerResponse) => {
     response.setHeader("Connection", "close");
   });
-  const client = await speak(proxy.port, `${get}\r\n\r\n`);
+  const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
   expect(await client.closed()).toMatch(/\r\nConnection: close\r\n[^]*"ok":true/);
 });
 
@@ -273,7 +273,7 @@ async function growth(port: number, count: () => number): Promise<number> {
     return count();
   };
   let answers = 0;
-  const client = await speak(port);
+  const client = await openConnection(port);
   const first = await stage();
   await stage();
   return (await stage()) - first;
@@ -301,6 +301,6 @@ test.each(["000", "099", "600", "999"])(
     await once(service, "listening");
     const { port } = service.address() as AddressInfo;
     const proxy = await startProxy({ url: `http://127.0.0.1:${port}` }, { upstreamTimeoutMs: 2_000 });
-    expect(statusOfText(await ask(proxy.port, get))).toBe(502);
+    expect(statusOf(await sendRaw(proxy.port, get))).toBe(502);
   },
 );

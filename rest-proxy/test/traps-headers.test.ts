@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import { ask, speak, startBare, startProxy, startStub } from "./testing.ts";
+import { sendRaw, openConnection, startBare, startProxy, startStub } from "./testing.ts";
 
 const get = "GET /v1/things/1 HTTP/1.1\r\nHost: api.example";
 
-test("control: xfwd keeps what the client made up", async () => {
+test("control: xfwd keeps forwarding headers of the client", async () => {
   const stub = await startStub();
   const bare = await startBare({ target: stub.url, xfwd: true });
-  await ask(
+  await sendRaw(
     bare.port,
     `${get}\r\nX-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example`,
   );
-  expect(stub.seen[0]?.headers).toMatchObject({
+  expect(stub.received[0]?.headers).toMatchObject({
     "x-forwarded-for": "6.6.6.6",
     "x-forwarded-proto": "https",
     "x-forwarded-host": "evil.example",
   });
 });
 
-test("what says where a request came from is said by the proxy alone", async () => {
+test("only the proxy sets forwarding headers", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const spoofed = [
@@ -33,8 +33,8 @@ test("what says where a request came from is said by the proxy alone", async () 
     "Cf-Connecting-Ip: 6.6.6.6",
     "X_Forwarded_For: 6.6.6.6",
   ];
-  await ask(proxy.port, [get, ...spoofed].join("\r\n"));
-  const { headers } = stub.seen[0] ?? {};
+  await sendRaw(proxy.port, [get, ...spoofed].join("\r\n"));
+  const { headers } = stub.received[0] ?? {};
   expect(headers).toMatchObject({
     forwarded: 'for=127.0.0.1;host="api.example";proto=http',
     "x-forwarded-for": "127.0.0.1",
@@ -58,11 +58,11 @@ const identity = [
 const override = ["X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"];
 const claims = [...identity.map((name) => `${name}: 1`), ...override.map((name) => `${name}: DELETE`)];
 
-test("control: the middleware passes on who the client says it is, and which method it would rather have", async () => {
+test("control: the middleware forwards identity and method override headers of the client", async () => {
   const stub = await startStub();
   const bare = await startBare({ target: stub.url });
-  await ask(bare.port, [get, ...claims].join("\r\n"));
-  expect(stub.seen[0]?.headers).toMatchObject({
+  await sendRaw(bare.port, [get, ...claims].join("\r\n"));
+  expect(stub.received[0]?.headers).toMatchObject({
     "x-user-id": "1",
     "x-http-method-override": "DELETE",
     "x-original-url": "DELETE",
@@ -72,8 +72,8 @@ test("control: the middleware passes on who the client says it is, and which met
 test("identity and method headers of a client never reach a service", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  await ask(proxy.port, [get, ...claims, "Authorization: Bearer t"].join("\r\n"));
-  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  await sendRaw(proxy.port, [get, ...claims, "Authorization: Bearer t"].join("\r\n"));
+  const names = Object.keys(stub.received[0]?.headers ?? {});
   expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/user|scope|method|original|rewrite|_/)]));
   expect(names.filter((name) => name.startsWith("x-"))).toEqual([
     "x-request-id",
@@ -82,15 +82,15 @@ test("identity and method headers of a client never reach a service", async () =
     "x-forwarded-host",
     "x-deadline-ms",
   ]);
-  expect(stub.seen[0]).toMatchObject({ method: "GET", headers: { authorization: "Bearer t" } });
+  expect(stub.received[0]).toMatchObject({ method: "GET", headers: { authorization: "Bearer t" } });
 });
 
-test("a service hears how long it has from the proxy alone", async () => {
+test("only the proxy sets the deadline of a service", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { upstreamTimeoutMs: 5_000 });
-  await ask(proxy.port, `${get}\r\nX-Deadline-Ms: 999999\r\nConnection: x-deadline-ms`);
-  expect(Number(stub.seen[0]?.headers["x-deadline-ms"])).toBeGreaterThan(0);
-  expect(Number(stub.seen[0]?.headers["x-deadline-ms"])).toBeLessThanOrEqual(5_000);
+  await sendRaw(proxy.port, `${get}\r\nX-Deadline-Ms: 999999\r\nConnection: x-deadline-ms`);
+  expect(Number(stub.received[0]?.headers["x-deadline-ms"])).toBeGreaterThan(0);
+  expect(Number(stub.received[0]?.headers["x-deadline-ms"])).toBeLessThanOrEqual(5_000);
 });
 
 const forThisConnection = [
@@ -106,9 +106,9 @@ const forThisConnection = [
 test("control: hop-by-hop headers leak to the service", async () => {
   const stub = await startStub();
   const bare = await startBare({ target: stub.url });
-  const client = await speak(bare.port, [get, ...forThisConnection, "", ""].join("\r\n"));
+  const client = await openConnection(bare.port, [get, ...forThisConnection, "", ""].join("\r\n"));
   await client.until(/"ok":true/);
-  expect(stub.seen[0]?.headers).toMatchObject({
+  expect(stub.received[0]?.headers).toMatchObject({
     cookie: "mine",
     "keep-alive": "timeout=99",
     te: "trailers",
@@ -117,30 +117,30 @@ test("control: hop-by-hop headers leak to the service", async () => {
   });
 });
 
-test("hop-by-hop headers and what Connection names stay on the client's connection", async () => {
+test("hop-by-hop headers and headers that Connection names are not forwarded to the service", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const client = await speak(proxy.port, [get, ...forThisConnection, "", ""].join("\r\n"));
+  const client = await openConnection(proxy.port, [get, ...forThisConnection, "", ""].join("\r\n"));
   await client.until(/"ok":true/);
-  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  const names = Object.keys(stub.received[0]?.headers ?? {});
   for (const name of ["cookie", "keep-alive", "te", "proxy-authorization", "proxy-connection", "upgrade"]) {
     expect(names).not.toContain(name);
   }
-  expect(stub.seen[0]?.headers.connection).toBe("keep-alive");
+  expect(stub.received[0]?.headers.connection).toBe("keep-alive");
 });
 
-test("what the proxy says cannot be taken away by naming it in Connection", async () => {
+test("a client cannot remove headers of the proxy by naming them in Connection", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const named = "x-request-id, x-forwarded-for, forwarded, traceparent, host, content-length, via";
-  const client = await speak(
+  const client = await openConnection(
     proxy.port,
     `POST /v1/things HTTP/1.1\r\nHost: a\r\nConnection: ${named}\r\nContent-Length: 2\r\n\r\n{}`,
   );
   await client.until(/"ok":true/);
-  const names = Object.keys(stub.seen[0]?.headers ?? {});
+  const names = Object.keys(stub.received[0]?.headers ?? {});
   expect(names).toEqual(expect.arrayContaining(named.split(", ")));
-  expect(stub.seen[0]?.body).toBe("{}");
+  expect(stub.received[0]?.body).toBe("{}");
 });
 
 const fromService: Readonly<Record<string, string>> = {
@@ -152,7 +152,7 @@ const fromService: Readonly<Record<string, string>> = {
 };
 
 test("control: hop-by-hop headers leak to the client", async () => {
-  const stub = await startStub((_seen, response) => response.writeHead(200, fromService).end("{}"));
+  const stub = await startStub((_request, response) => response.writeHead(200, fromService).end("{}"));
   const bare = await startBare({ target: stub.url });
   const { headers } = await fetch(`${bare.url}/v1/things/1`);
   expect(headers.get("x-internal")).toBe("secret");
@@ -160,8 +160,8 @@ test("control: hop-by-hop headers leak to the client", async () => {
   expect(headers.get("proxy-authenticate")).toBe("Basic");
 });
 
-test("hop-by-hop headers of a service stay on its connection", async () => {
-  const stub = await startStub((_seen, response) => response.writeHead(200, fromService).end("{}"));
+test("hop-by-hop headers of a service are not forwarded to the client", async () => {
+  const stub = await startStub((_request, response) => response.writeHead(200, fromService).end("{}"));
   const proxy = await startProxy(stub);
   const { headers, status } = await fetch(`${proxy.url}/v1/things/1`);
   expect(status).toBe(200);
@@ -171,25 +171,25 @@ test("hop-by-hop headers of a service stay on its connection", async () => {
   expect(headers.get("trailer")).toBeNull();
 });
 
-test("control: the middleware says keep-alive to a client that is being let go", async () => {
+test("control: the middleware sends keep-alive on a connection that is being closed", async () => {
   const stub = await startStub();
   const bare = await startBare({ target: stub.url }, (listener) => (request, response) => {
     response.setHeader("Connection", "close");
     listener(request, response);
   });
-  const client = await speak(bare.port, `${get}\r\n\r\n`);
+  const client = await openConnection(bare.port, `${get}\r\n\r\n`);
   expect(await client.until(/"ok":true/)).toMatch(/connection: keep-alive/i);
 });
 
-test("a client that asks for the end of the connection gets it", async () => {
+test("a request with Connection: close closes the connection", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await ask(proxy.port, get);
+  const answer = await sendRaw(proxy.port, get);
   expect(answer).toMatch(/\r\nConnection: close\r\n/);
-  expect(stub.seen[0]?.headers.connection).toBe("keep-alive");
+  expect(stub.received[0]?.headers.connection).toBe("keep-alive");
 });
 
-test("a service's answer comes through: status, caching, links, cookies of their own; not its software or its CORS", async () => {
+test("a service's response is forwarded: status, caching headers, links, each cookie; not Server or CORS headers", async () => {
   const told = {
     ETag: '"7"',
     Link: '</v1/things?cursor=x>; rel="next"',
@@ -203,7 +203,7 @@ test("a service's answer comes through: status, caching, links, cookies of their
     "X-Request-Id": "theirs",
     "API-Version": "9",
   };
-  const stub = await startStub((_seen, response) => response.writeHead(201, told).end("{}"));
+  const stub = await startStub((_request, response) => response.writeHead(201, told).end("{}"));
   const proxy = await startProxy(stub);
   const answer = await fetch(`${proxy.url}/v1/things`, {
     method: "POST",
@@ -225,25 +225,25 @@ test("a service's answer comes through: status, caching, links, cookies of their
     expect(answer.headers.get(name)).toBeNull();
 });
 
-test("a header named __proto__ does no harm (CVE-2026-21710)", async () => {
+test("a header named __proto__ has no effect (CVE-2026-21710)", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  expect(await ask(proxy.port, `${get}\r\n__proto__: x\r\nconstructor: y`)).toContain("200 OK");
-  expect(stub.seen[0]?.rawHeaders).not.toContain("__proto__");
+  expect(await sendRaw(proxy.port, `${get}\r\n__proto__: x\r\nconstructor: y`)).toContain("200 OK");
+  expect(stub.received[0]?.rawHeaders).not.toContain("__proto__");
 });
 
-test("Via is told to the service, after what it was before (RFC 9110, 7.6.3)", async () => {
+test("Via is appended for the service (RFC 9110, 7.6.3)", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  await ask(proxy.port, `${get}\r\nVia: 1.0 fred`);
-  await ask(proxy.port, get.replace("HTTP/1.1", "HTTP/1.0"));
-  expect(stub.seen.map(({ headers }) => headers.via)).toEqual([
+  await sendRaw(proxy.port, `${get}\r\nVia: 1.0 fred`);
+  await sendRaw(proxy.port, get.replace("HTTP/1.1", "HTTP/1.0"));
+  expect(stub.received.map(({ headers }) => headers.via)).toEqual([
     "1.0 fred, 1.1 tributary-rest-proxy",
     "1.0 tributary-rest-proxy",
   ]);
 });
 
-test("a request keeps its id and its trace, when they are fit to be kept", async () => {
+test("a request keeps a valid id and a valid trace", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -251,14 +251,14 @@ test("a request keeps its id and its trace, when they are fit to be kept", async
     headers: { "x-request-id": "abc-123", traceparent, tracestate: "a=b" },
   });
   expect(good.headers.get("x-request-id")).toBe("abc-123");
-  expect(stub.seen[0]?.headers).toMatchObject({ "x-request-id": "abc-123", traceparent, tracestate: "a=b" });
+  expect(stub.received[0]?.headers).toMatchObject({ "x-request-id": "abc-123", traceparent, tracestate: "a=b" });
   const bad = await fetch(`${proxy.url}/v1/things/1`, {
     headers: { "x-request-id": "<script>", traceparent: `00-${"0".repeat(32)}-00f067aa0ba902b7-00`, tracestate: "a=b" },
   });
   const id = bad.headers.get("x-request-id");
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  expect(stub.seen[1]?.headers["x-request-id"]).toBe(id);
-  expect(stub.seen[1]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-  expect(stub.seen[1]?.headers["traceparent"]).not.toContain("0".repeat(32));
-  expect(stub.seen[1]?.headers["tracestate"]).toBeUndefined();
+  expect(stub.received[1]?.headers["x-request-id"]).toBe(id);
+  expect(stub.received[1]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  expect(stub.received[1]?.headers["traceparent"]).not.toContain("0".repeat(32));
+  expect(stub.received[1]?.headers["tracestate"]).toBeUndefined();
 });

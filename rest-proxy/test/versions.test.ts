@@ -18,7 +18,7 @@ async function setUp(settings: ProxySettings = {}) {
   return { stub, proxy, ask };
 }
 
-test("without a version in the path Accept decides, and the answer says what it is and where it would always be", async () => {
+test("without a version in the path, Accept selects it, and the response has API-Version and Content-Location", async () => {
   const { ask, stub } = await setUp();
   const answer = await ask("/news/7?b=2&a=1", { accept: v2 });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -27,7 +27,7 @@ test("without a version in the path Accept decides, and the answer says what it 
     "content-location": "/v2/news/7?a=1&b=2",
     vary: "Accept, Authorization",
   });
-  expect(stub.seen[0]?.url).toBe("/rest/v2/news/7?a=1&b=2");
+  expect(stub.received[0]?.url).toBe("/rest/v2/news/7?a=1&b=2");
 });
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   ]);
 });
 
-test("a refusal for its type names the choices, reaches no service, and is nobody's to store", async () => {
+test("a 406 lists the choices, is not forwarded, and is not stored", async () => {
   const { ask, stub } = await setUp();
   const answer = await ask("/news/7", { accept: "application/xml" });
   expect(await answer.json()).toMatchObject({
@@ -70,10 +70,10 @@ test("a refusal for its type names the choices, reaches no service, and is nobod
     ],
   });
   expect(answer.headers.get("cache-control")).toBe("no-store");
-  expect(stub.seen).toEqual([]);
+  expect(stub.received).toEqual([]);
 });
 
-test("a 304 says which version it is about, as the whole answer would", async () => {
+test("a 304 has the version headers of the whole response", async () => {
   const { ask } = await setUp();
   const answer = await ask("/news/7", { "if-none-match": '"1"', accept: v2, authorization: "Bearer t" });
   expect(answer.status).toBe(304);
@@ -84,7 +84,7 @@ test("a 304 says which version it is about, as the whole answer would", async ()
   });
 });
 
-test("a preflight is answered for whichever version is there: the Accept that is to come is not known", async () => {
+test("a preflight is accepted if any version has the path: the Accept of the request is unknown", async () => {
   const { ask } = await setUp({
     routes: [route("getNew", "GET", "/news/:id", { versions: [2] })],
     corsOrigins: ["http://localhost:*"],
@@ -97,7 +97,7 @@ test("a preflight is answered for whichever version is there: the Accept that is
   expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
 });
 
-test("without a version in the path, the options are those of all versions that are there", async () => {
+test("without a version in the path, OPTIONS lists the methods of all versions", async () => {
   const { ask } = await setUp({
     routes: [
       route("getNew", "GET", "/news/:id", { versions: [1, 2] }),
@@ -113,7 +113,7 @@ test("without a version in the path, the options are those of all versions that 
 const day = 86_400_000;
 const now = Date.UTC(2030, 0, 1);
 
-test("a version that is to go says since when, until when, and what comes after, beside the service's own links", async () => {
+test("a deprecated version has Deprecation, Sunset and a successor Link beside the service's links", async () => {
   const retirements = [{ version: 1, deprecatedAtMs: now - day, sunsetAtMs: now + day }];
   const { ask } = await setUp({ retirements, nowMs: () => now });
   const old = await ask("/v1/news/7?a=1");
@@ -140,7 +140,7 @@ test("the served OpenAPI document of a deprecated version is marked", async () =
   expect([await isMarked(1), await isMarked(2)]).toEqual([true, false]);
 });
 
-test("from the moment of its sunset a version is 410 and reaches no service; the next one goes on", async () => {
+test("from its sunset on a version is 410 and not forwarded; the next version is available", async () => {
   let nowMs = now;
   const retirements = [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: now + day }];
   const { ask, stub } = await setUp({ retirements, nowMs: () => nowMs });
@@ -161,10 +161,10 @@ test("from the moment of its sunset a version is 410 and reaches no service; the
   expect((await ask("/v1/nothing")).status).toBe(404);
   expect((await ask("/v1/news/7", {}, "OPTIONS")).status).toBe(204);
   expect((await ask("/news/7")).status).toBe(200);
-  expect(stub.seen).toHaveLength(2);
+  expect(stub.received).toHaveLength(2);
 });
 
-test("who still calls the old version is counted by client and route, and told when the process goes", async () => {
+test("the usage of the old version is counted by client and route, and reported when the process stops", async () => {
   const { ask, proxy } = await setUp({ knownClients: ["shop"] });
   await ask("/v1/news/7", { "x-client-name": "shop" });
   await ask("/news/8", { "x-client-name": "shop", accept: "application/json;version=1" });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { toClientHeaders, toServiceHeaders } from "./headers.ts";
 
 const client = { address: "10.0.0.7", protocol: "http" } as const;
-const about = {
+const context = {
   requestId: "r",
   traceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
   client,
@@ -13,29 +13,29 @@ const about = {
   isForOthers: false,
 };
 
-test("what is for others says nothing of who asked, and what is negotiated says what came of it", () => {
+test("a shared request does not identify its client, and a read has the negotiated media type and coding", () => {
   const headers = { accept: "text/x", "accept-encoding": "zstd", "accept-language": "de", via: "1.1 p" };
   const request = { headers, httpVersion: "1.1" };
-  const asked = (more: object) =>
-    toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...about, host: "a", ...more }));
-  expect(Object.keys(asked({ isForOthers: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
-  expect(asked({ isForOthers: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
-  expect(asked({ isRead: true })).toMatchObject({
+  const headersWith = (more: object) =>
+    toRecord(toServiceHeaders(request as unknown as IncomingMessage, { ...context, host: "a", ...more }));
+  expect(Object.keys(headersWith({ isForOthers: true })).filter((name) => /forwarded/.test(name))).toEqual([]);
+  expect(headersWith({ isForOthers: true })).toMatchObject({ ...headers, via: "1.1 p, 1.1 tributary-rest-proxy" });
+  expect(headersWith({ isRead: true })).toMatchObject({
     ...{ accept: "application/json", "accept-encoding": "identity", "accept-language": "de" },
     ...{ forwarded: 'for=10.0.0.7;host="a";proto=http', "x-forwarded-for": "10.0.0.7" },
   });
 });
 
-test("an IPv6 caller is quoted in Forwarded, an IPv4 one is not (RFC 7239, 4)", () => {
+test("an IPv6 client is quoted in Forwarded, an IPv4 one is not (RFC 7239, 4)", () => {
   expect(forwardedFor("2001:db8::1")).toBe('for="[2001:db8::1]";proto=http');
   expect(forwardedFor("10.0.0.7")).toBe("for=10.0.0.7;proto=http");
   expect(forwardedFor("")).toBe("for=unknown;proto=http");
 });
 
-test("a client that came with TLS is told as https", () => {
+test("a client that uses TLS is forwarded as https", () => {
   const request = { headers: {}, httpVersion: "1.1" } as unknown as IncomingMessage;
   const more = { client: { ...client, protocol: "https" }, host: "a", bodyBytes: 3 } as const;
-  const headers = toServiceHeaders(request, { ...about, ...more });
+  const headers = toServiceHeaders(request, { ...context, ...more });
   expect(toRecord(headers)).toMatchObject({
     "x-forwarded-proto": "https",
     "content-length": "3",
@@ -43,9 +43,9 @@ test("a client that came with TLS is told as https", () => {
   });
 });
 
-test("an answer loses what was meant for one connection, and keeps the rest", () => {
-  const one = ["Connection", "x-a,  X-B ,", "X-A", "1", "x-b", "2", "X-C", "3"];
-  const two = [
+test("hop-by-hop headers are removed from a response, others are kept", () => {
+  const first = ["Connection", "x-a,  X-B ,", "X-A", "1", "x-b", "2", "X-C", "3"];
+  const second = [
     "connection",
     "x-d",
     "x-d",
@@ -59,12 +59,12 @@ test("an answer loses what was meant for one connection, and keeps the rest", ()
     "Link",
     "b",
   ];
-  expect(toClientHeaders([...one, ...two])).toEqual(["X-C", "3", "ETag", '"1"', "Link", "a", "Link", "b"]);
+  expect(toClientHeaders([...first, ...second])).toEqual(["X-C", "3", "ETag", '"1"', "Link", "a", "Link", "b"]);
 });
 
 function forwardedFor(address: string): unknown {
   const request = { headers: {}, httpVersion: "1.1" } as unknown as IncomingMessage;
-  return toRecord(toServiceHeaders(request, { ...about, client: { ...client, address } }))["forwarded"];
+  return toRecord(toServiceHeaders(request, { ...context, client: { ...client, address } }))["forwarded"];
 }
 
 function toRecord(headers: readonly string[]): Record<string, string | undefined> {

@@ -23,7 +23,7 @@ test.each([
   ["identity;q=1, gzip;q=0.5", undefined],
   ["br, identity", "br"],
   [`gzip, ${"x".repeat(300)}`, "gzip"],
-])("Accept-Encoding %j comes to %s", (header, expected) => {
+])("Accept-Encoding %j selects %s", (header, expected) => {
   const choose = createCodingChooser();
   expect([choose(header), choose(header)]).toEqual([expected, expected]);
 });
@@ -32,105 +32,105 @@ const long = JSON.stringify("long ".repeat(400));
 const json = ["Content-Type", "application/json", "ETag", '"7"'];
 const signal = { aborted: false, reason: undefined, addEventListener() {}, removeEventListener() {} };
 
-const withCompression = createCompression({ compressionsMax: 8 });
+const compress = createCompression({ compressionsMax: 8 });
 
-/** An origin that answers with these headers and this body, and writes down what it was asked. */
+/** An origin that responds with these headers and this body, and records its requests. */
 function origin(status: number, headers: readonly string[], body = long) {
-  const asked: OriginRequest[] = [];
-  const ask = (request: OriginRequest): Promise<OriginResponse> => {
-    asked.push(request);
+  const requests: OriginRequest[] = [];
+  const fetch = (request: OriginRequest): Promise<OriginResponse> => {
+    requests.push(request);
     const length = ["Content-Length", String(Buffer.byteLength(body))];
     return Promise.resolve({ status, headers: [...headers, ...length], body: Readable.from([Buffer.from(body)]) });
   };
-  return { ask, asked };
+  return { fetch, requests };
 }
 
 const get = (...headers: readonly string[]): OriginRequest => ({ method: "GET", headers, signal });
 
-test("an answer is packed whole: its tag, its length and what it varies by go with it", async () => {
-  const { ask } = origin(200, [...json, "Cache-Control", "max-age=5"]);
-  const answer = await withCompression(ask, "br")(get());
-  const packed = answer.body as Buffer;
-  expect(brotliDecompressSync(packed).toString()).toBe(long);
-  expect(answer.headers).toEqual([
+test("a compressed response has its own ETag, length and Vary", async () => {
+  const { fetch } = origin(200, [...json, "Cache-Control", "max-age=5"]);
+  const response = await compress(fetch, "br")(get());
+  const compressed = response.body as Buffer;
+  expect(brotliDecompressSync(compressed).toString()).toBe(long);
+  expect(response.headers).toEqual([
     ...["Content-Type", "application/json", "ETag", '"7-br"', "Cache-Control", "max-age=5"],
-    ...["Content-Encoding", "br", "Content-Length", String(packed.length), "Vary", "Accept-Encoding"],
+    ...["Content-Encoding", "br", "Content-Length", String(compressed.length), "Vary", "Accept-Encoding"],
   ]);
 });
 
 test.each<[string, number, readonly string[], string, readonly string[]]>([
   ["short", 200, json, "{}", []],
-  ["no JSON", 200, ["Content-Type", "text/html"], long, []],
-  ["packed already", 200, [...json, "Content-Encoding", "zstd"], long, []],
-  ["not to be transformed", 200, [...json, "Cache-Control", "public, no-transform"], long, []],
-  ["a part", 206, json, long, []],
+  ["not JSON", 200, ["Content-Type", "text/html"], long, []],
+  ["already compressed", 200, [...json, "Content-Encoding", "zstd"], long, []],
+  ["no-transform", 200, [...json, "Cache-Control", "public, no-transform"], long, []],
+  ["partial", 206, json, long, []],
   ["a problem", 404, ["Content-Type", "application/problem+json"], long, []],
   ["too long", 200, json, "x".repeat(2_097_153), []],
-  ["asked for in part", 200, json, long, ["Range", "bytes=0-1"]],
-])("what is %s goes as it is", async (_name, status, headers, body, asked) => {
-  const answer = await withCompression(origin(status, headers, body).ask, "br")(get(...asked));
-  expect(await textOf(answer)).toBe(body);
-  expect(answer.headers.slice(0, headers.length)).toEqual(headers);
-  expect(answer.headers.filter((one) => /^content-encoding$/i.test(one)).length).toBe(
-    _name === "packed already" ? 1 : 0,
+  ["requested with Range", 200, json, long, ["Range", "bytes=0-1"]],
+])("a response that is %s is not compressed", async (name, status, headers, body, requestHeaders) => {
+  const response = await compress(origin(status, headers, body).fetch, "br")(get(...requestHeaders));
+  expect(await textOf(response)).toBe(body);
+  expect(response.headers.slice(0, headers.length)).toEqual(headers);
+  expect(response.headers.filter((header) => /^content-encoding$/i.test(header)).length).toBe(
+    name === "already compressed" ? 1 : 0,
   );
 });
 
-test("a weak tag stays what it is", async () => {
-  const { ask } = origin(200, ["Content-Type", "application/json", "ETag", 'W/"7"']);
-  expect((await withCompression(ask, "gzip")(get())).headers).toContain('W/"7"');
+test("a weak ETag is unchanged", async () => {
+  const { fetch } = origin(200, ["Content-Type", "application/json", "ETag", 'W/"7"']);
+  expect((await compress(fetch, "gzip")(get())).headers).toContain('W/"7"');
 });
 
-test("one who takes no packing is told that others do", async () => {
-  const answer = await withCompression(origin(200, json).ask, undefined)(get());
-  expect(answer.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
-  expect(await textOf(answer)).toBe(long);
+test("an uncompressed response varies by Accept-Encoding", async () => {
+  const response = await compress(origin(200, json).fetch, undefined)(get());
+  expect(response.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
+  expect(await textOf(response)).toBe(long);
 });
 
 test.each<["br" | undefined, string, string, string, boolean]>([
-  // Packing, what is asked, what the service is asked, what it says is unchanged, whether that varies.
+  // Coding, condition of the client, condition for the service, ETag of the response, whether it has Vary.
   ["br", '"6", "7-br"', '"6", "7"', '"7-br"', true],
   ["br", '"7"', '"7"', '"7"', false],
   ["br", '"7-gzip"', '"7-gzip"', '"7"', false],
   ["br", "*", "*", '"7"', true],
   [undefined, '"7"', '"7"', '"7"', true],
   [undefined, '"7-br"', '"7-br"', '"7"', true],
-])("with the packing %s, If-None-Match %s is asked as %s", async (coding, asked, told, tag, varies) => {
-  const { ask, asked: seen } = origin(304, ["ETag", '"7"'], "");
-  const { headers } = await withCompression(ask, coding)(get("If-None-Match", asked));
-  expect(seen[0]?.headers).toEqual(["If-None-Match", told]);
+])("with the coding %s, If-None-Match %s is sent as %s", async (coding, condition, sent, tag, varies) => {
+  const { fetch, requests } = origin(304, ["ETag", '"7"'], "");
+  const { headers } = await compress(fetch, coding)(get("If-None-Match", condition));
+  expect(requests[0]?.headers).toEqual(["If-None-Match", sent]);
   expect(headers[headers.indexOf("ETag") + 1]).toBe(tag);
   expect(headers.includes("Vary")).toBe(varies);
 });
 
-test("a write speaks of what was read, in whatever packing", async () => {
-  const { ask, asked } = origin(200, json);
+test("If-Match of a write has the ETag without the suffix of any coding", async () => {
+  const { fetch, requests } = origin(200, json);
   const request = { ...get("if-match", '"7-br", "8-gzip", "9"'), method: "PATCH" };
-  const answer = await withCompression(ask, "br")(request);
-  expect(asked[0]?.headers).toEqual(["if-match", '"7", "8", "9"']);
-  expect(await textOf(answer)).toBe(long);
+  const response = await compress(fetch, "br")(request);
+  expect(requests[0]?.headers).toEqual(["if-match", '"7", "8", "9"']);
+  expect(await textOf(response)).toBe(long);
 });
 
-test("an answer that breaks off before it is packed is none", async () => {
+test("a response truncated before it is compressed is an error", async () => {
   const broken = new Readable({ read: () => undefined });
   const headers = [...json, "Content-Length", "2000"];
-  const ask = () => Promise.resolve({ status: 200, headers, body: broken });
-  const answer = withCompression(ask, "br")(get());
+  const fetch = () => Promise.resolve({ status: 200, headers, body: broken });
+  const response = compress(fetch, "br")(get());
   queueMicrotask(() => broken.destroy(Object.assign(new Error("reset"), { code: "ECONNRESET" })));
-  await expect(answer).rejects.toMatchObject({ code: "BAD_GATEWAY" });
+  await expect(response).rejects.toMatchObject({ code: "BAD_GATEWAY" });
 });
 
-test("more than may be packed at once goes as it is, and says that it might be packed", async () => {
-  const { ask } = origin(200, json);
-  const way = createCompression({ compressionsMax: 1 })(ask, "br");
-  const [first, second] = await Promise.all([way(get()), way(get())]);
+test("beyond compressionsMax a response is uncompressed, with Vary", async () => {
+  const { fetch } = origin(200, json);
+  const fetchCompressed = createCompression({ compressionsMax: 1 })(fetch, "br");
+  const [first, second] = await Promise.all([fetchCompressed(get()), fetchCompressed(get())]);
   expect(first.headers).toContain("Content-Encoding");
   expect(second.headers.slice(-2)).toEqual(["Vary", "Accept-Encoding"]);
   expect(await textOf(second)).toBe(long);
-  expect((await way(get())).headers).toContain("Content-Encoding");
+  expect((await fetchCompressed(get())).headers).toContain("Content-Encoding");
 });
 
-/** What is packed is there at once; what goes as it is comes as it came. */
+/** A compressed body is a buffer, any other a stream. */
 function textOf({ body }: OriginResponse): Promise<string> {
   return text(body instanceof Readable ? body : Readable.from([body]));
 }

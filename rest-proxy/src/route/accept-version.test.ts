@@ -3,7 +3,7 @@ import { createVersionChooser, mediaTypeOf } from "./accept-version.ts";
 
 const vendor = (version: number) => mediaTypeOf(version, "vendor");
 
-/** What a header comes to where there are the versions 1 and 2 and the default is 1, such as `v2 vendor`. */
+/** The choice, such as `v2 vendor`. Versions 1 and 2 are offered, and 1 is the default. */
 function choose(accept: string | undefined, offered = [1, 2], defaultVersion = 1): string {
   const chosen = createVersionChooser()(accept, offered, defaultVersion);
   return chosen.kind === "chosen" ? `v${chosen.version} ${chosen.media}` : chosen.kind;

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isFresh, toStoredHead } from "../entry.ts";
 
-const cameMs = Date.UTC(2026, 10, 21);
+const receivedAtMs = Date.UTC(2026, 10, 21);
 const seconds = fc.integer({ min: 0, max: 50 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-const answers = fc.record({
+const responses = fc.record({
   maxAge: maybe(seconds),
   sharedMaxAge: maybe(seconds),
   targeted: maybe(seconds),
@@ -18,11 +18,11 @@ const answers = fc.record({
   laterSeconds: fc.integer({ min: 0, max: 100 }),
 });
 
-type Answer = typeof answers extends fc.Arbitrary<infer T> ? T : never;
+type ModelResponse = typeof responses extends fc.Arbitrary<infer T> ? T : never;
 
-const at = (afterSeconds: number) => new Date(cameMs + afterSeconds * 1_000).toUTCString();
+const at = (afterSeconds: number) => new Date(receivedAtMs + afterSeconds * 1_000).toUTCString();
 
-function toHeaders(a: Answer): string[] {
+function toHeaders(a: ModelResponse): string[] {
   const directives = [
     ...(a.maxAge === undefined ? [] : [`max-age=${a.maxAge}`]),
     ...(a.sharedMaxAge === undefined ? [] : [`s-maxage=${a.sharedMaxAge}`]),
@@ -37,8 +37,8 @@ function toHeaders(a: Answer): string[] {
   ];
 }
 
-/** RFC 9111, 4.2, once more and as plainly as can be. */
-function isFreshByTheBook(a: Answer): boolean {
+/** An independent model of RFC 9111, 4.2. */
+function isFreshByModel(a: ModelResponse): boolean {
   const date = -(a.dateAgo ?? 0);
   const byExpires = a.expiresIn === undefined ? 0 : Math.max(0, a.expiresIn - date);
   const lifetime = a.targeted ?? a.sharedMaxAge ?? a.maxAge ?? byExpires;
@@ -46,16 +46,16 @@ function isFreshByTheBook(a: Answer): boolean {
   return !(a.noCache && a.targeted === undefined) && lifetime > initialAge + a.laterSeconds;
 }
 
-test("an answer is fresh exactly when the book says so", () => {
+test("a response is fresh exactly if the model is", () => {
   fc.assert(
-    fc.property(answers, (a) => {
-      const exchanged = { requestedAtMs: cameMs - a.tookSeconds * 1_000, receivedAtMs: cameMs };
-      const answer = { status: 200, headers: toHeaders(a), wasAuthorized: false, selecting: () => undefined };
+    fc.property(responses, (a) => {
+      const times = { requestedAtMs: receivedAtMs - a.tookSeconds * 1_000, receivedAtMs };
+      const received = { status: 200, headers: toHeaders(a), wasAuthorized: false, selecting: () => undefined };
       const head = toStoredHead(
-        { ...answer, ...exchanged },
+        { ...received, ...times },
         { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 0 },
       );
-      expect(head && isFresh(head, cameMs + a.laterSeconds * 1_000)).toBe(isFreshByTheBook(a));
+      expect(head && isFresh(head, receivedAtMs + a.laterSeconds * 1_000)).toBe(isFreshByModel(a));
     }),
     { numRuns: 2_000 },
   );

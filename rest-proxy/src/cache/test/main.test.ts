@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
-test("the process caches the origin that it is told, until it is told to stop", async () => {
+test("the process caches the configured origin until SIGTERM", async () => {
   let count = 0;
   const origin = createServer((_request, response) => {
     response.writeHead(200, { "Cache-Control": "max-age=60" }).end(String(++count));
@@ -15,17 +15,17 @@ test("the process caches the origin that it is told, until it is told to stop", 
   const { port } = origin.address() as AddressInfo;
   const main = start({ PORT: "0", ORIGIN: `http://127.0.0.1:${port}` });
   const [line] = (await once(main.stdout ?? main, "data")) as [Buffer];
-  const taken = /port (\d+)/.exec(line.toString())?.[1];
-  const bodies = [await read(`http://127.0.0.1:${taken}/a`), await read(`http://127.0.0.1:${taken}/a`)];
+  const listeningPort = /port (\d+)/.exec(line.toString())?.[1];
+  const bodies = [await read(`http://127.0.0.1:${listeningPort}/a`), await read(`http://127.0.0.1:${listeningPort}/a`)];
   expect(bodies).toEqual(["1", "1"]);
   main.kill("SIGTERM");
   expect(await once(main, "exit")).toEqual([0, null]);
 });
 
-test("without its variables it says which, and does not start", async () => {
+test("without its variables the process reports them and does not start", async () => {
   const main = start({});
-  const said = main.stderr ? await text(main.stderr) : "";
-  expect(said).toMatch(/PORT is required[\s\S]*ORIGIN is required/);
+  const errors = main.stderr ? await text(main.stderr) : "";
+  expect(errors).toMatch(/PORT is required[\s\S]*ORIGIN is required/);
 });
 
 function start(variables: Readonly<Record<string, string>>): ChildProcess {

@@ -4,7 +4,7 @@ import { parseCacheControl } from "../policy.ts";
 import { toStoredHead } from "../entry.ts";
 import { parseDictionary, parseList } from "../structured-fields.ts";
 
-/** What headers are made of, and what breaks their readers. */
+/** Pieces of valid and invalid header values. */
 const pieces = [
   "a",
   "b",
@@ -33,7 +33,7 @@ const pieces = [
 ];
 const text = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(""));
 
-test("nothing that an origin says makes a reader throw", () => {
+test("no header of an origin makes a parser throw", () => {
   fc.assert(
     fc.property(text, text, text, (cacheControl, targeted, groups) => {
       parseList(targeted);
@@ -47,7 +47,7 @@ test("nothing that an origin says makes a reader throw", () => {
         "Age",
         groups,
       ];
-      const answer = {
+      const received = {
         status: 200,
         headers,
         requestedAtMs: 0,
@@ -55,12 +55,12 @@ test("nothing that an origin says makes a reader throw", () => {
         wasAuthorized: false,
         selecting: () => undefined,
       };
-      toStoredHead(answer, { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 10 });
+      toStoredHead(received, { targetedFields: ["cdn-cache-control"], heuristicSecondsMax: 10 });
     }),
   );
 });
 
-test("whatever stands before it, a no-store behind a comma is seen", () => {
+test("a no-store after a comma is found after any text", () => {
   fc.assert(
     fc.property(
       text.filter((before) => !before.includes('"')),
@@ -69,6 +69,6 @@ test("whatever stands before it, a no-store behind a comma is seen", () => {
   );
 });
 
-test("a dictionary with broken members at its end is no dictionary", () => {
+test("a dictionary with an invalid last member is invalid", () => {
   fc.assert(fc.property(text, (before) => parseDictionary(`${before}, &&`) === undefined));
 });

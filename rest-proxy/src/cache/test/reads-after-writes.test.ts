@@ -7,15 +7,15 @@ const fresh = ["Cache-Control", "max-age=60"];
 const stale = ["Cache-Control", "max-age=1, stale-while-revalidate=100", "ETag", '"a"'];
 
 /** Sends a request and waits until the origin has it. */
-async function arrive({ send, asked }: SetUp, path: string, method = "GET") {
+async function arrive({ send, nextRequest }: SetUp, path: string, method = "GET") {
   const sent = send(path, {}, method);
-  return { ...sent, atOrigin: await asked() };
+  return { ...sent, atOrigin: await nextRequest() };
 }
 
 async function write(all: SetUp, path: string): Promise<void> {
-  const { atOrigin, answer } = await arrive(all, path, "PUT");
-  atOrigin.answer(200, []);
-  await answer;
+  const { atOrigin, response } = await arrive(all, path, "PUT");
+  atOrigin.respond(200, []);
+  await response;
 }
 
 type Arrived = Awaited<ReturnType<typeof arrive>>;
@@ -24,12 +24,12 @@ type Arrived = Awaited<ReturnType<typeof arrive>>;
 type Settle = (writing: Arrived, all: SetUp) => Promise<unknown>;
 const settlings: readonly (readonly [string, Settle])[] = [
   ...[200, 412, 500, 503].map((status) => [`was answered with ${status}`, settleWith(status)] as const),
-  ["got no response", ({ atOrigin, answer }) => (atOrigin.response.destroy(), answer)],
-  ["lost its client", ({ leave }, { left }) => (leave(), left(1))],
+  ["got no response", ({ atOrigin, response }) => (atOrigin.response.destroy(), response)],
+  ["lost its client", ({ disconnect }, { disconnected }) => (disconnect(), disconnected(1))],
 ];
 
 function settleWith(status: number): Settle {
-  return ({ atOrigin, answer }: Arrived) => (atOrigin.answer(status, []), answer);
+  return ({ atOrigin, response }: Arrived) => (atOrigin.respond(status, []), response);
 }
 
 test.each(settlings)(
@@ -40,9 +40,9 @@ test.each(settlings)(
     const before = await arrive(all, "/a");
     await settle(writing, all);
     const after = await arrive(all, "/a");
-    after.atOrigin.answer(200, fresh, "new");
-    before.atOrigin.answer(200, fresh, "old");
-    expect([(await after.answer).body, (await before.answer).body]).toEqual(["new", "old"]);
+    after.atOrigin.respond(200, fresh, "new");
+    before.atOrigin.respond(200, fresh, "old");
+    expect([(await after.response).body, (await before.response).body]).toEqual(["new", "old"]);
   },
 );
 
@@ -53,9 +53,9 @@ test("reads sent after a write join each other while one sent before it is in fl
   const after = await arrive(all, "/a");
   const joined = all.send("/a");
   await all.received(4);
-  after.atOrigin.answer(200, fresh, "new");
-  expect(await Promise.all([after.answer, joined.answer])).toMatchObject([{ body: "new" }, { body: "new" }]);
-  expect(all.askedCount()).toBe(3);
+  after.atOrigin.respond(200, fresh, "new");
+  expect(await Promise.all([after.response, joined.response])).toMatchObject([{ body: "new" }, { body: "new" }]);
+  expect(all.requestCount()).toBe(3);
 });
 
 test("a read joins one across a write in flight, and across one to another origin", async () => {
@@ -65,10 +65,10 @@ test("a read joins one across a write in flight, and across one to another origi
   await write(all, "/other/b");
   const joined = all.send("/a");
   await all.received(4);
-  before.atOrigin.answer(200, fresh, "old");
-  expect((await joined.answer).body).toBe("old");
-  writing.atOrigin.answer(200, []);
-  expect(all.askedCount()).toBe(3);
+  before.atOrigin.respond(200, fresh, "old");
+  expect((await joined.response).body).toBe("old");
+  writing.atOrigin.respond(200, []);
+  expect(all.requestCount()).toBe(3);
 });
 
 test("a response to a read sent before a write that got no response is not stored", async () => {
@@ -76,9 +76,9 @@ test("a response to a read sent before a write that got no response is not store
   const writing = await arrive(all, "/b", "PUT");
   const before = await arrive(all, "/a");
   writing.atOrigin.response.destroy();
-  await writing.answer;
-  before.atOrigin.answer(200, fresh, "old");
-  await before.answer;
+  await writing.response;
+  before.atOrigin.respond(200, fresh, "old");
+  await before.response;
   expect((await arrive(all, "/a")).atOrigin.url).toBe("/a");
 });
 
@@ -86,14 +86,14 @@ test("a 304 to a request sent before a write that got no response does not refre
   const all = await setUp();
   const writing = await arrive(all, "/b", "PUT");
   const first = await arrive(all, "/a");
-  first.atOrigin.answer(200, stale, "old");
-  await first.answer;
+  first.atOrigin.respond(200, stale, "old");
+  await first.response;
   all.passSeconds(2);
   await all.get("/a");
-  const refresh = await all.asked();
+  const refresh = await all.nextRequest();
   writing.atOrigin.response.destroy();
-  await writing.answer;
-  refresh.answer(304, ["ETag", '"a"', "Cache-Control", "max-age=100"]);
+  await writing.response;
+  refresh.respond(304, ["ETag", '"a"', "Cache-Control", "max-age=100"]);
   await expect.poll(() => all.observed.some(({ kind }) => kind === "revalidated")).toBe(true);
   expect((await arrive(all, "/a")).atOrigin.url).toBe("/a");
 });
@@ -105,8 +105,8 @@ test.each(settlings.filter(([how]) => how !== "got no response"))(
     const writing = await arrive(all, "/b", "PUT");
     const before = await arrive(all, "/a");
     await settle(writing, all);
-    before.atOrigin.answer(200, fresh, "list");
-    await before.answer;
+    before.atOrigin.respond(200, fresh, "list");
+    await before.response;
     expect((await all.get("/a")).headers["cache-status"]).toMatch(/hit/);
   },
 );
@@ -116,23 +116,23 @@ test("a response to a read sent before a write does not replace one to a read se
   const before = await arrive(all, "/a");
   await write(all, "/b");
   const after = await arrive(all, "/a");
-  after.atOrigin.answer(200, fresh, "new");
-  await after.answer;
-  before.atOrigin.answer(200, fresh, "old");
-  await before.answer;
+  after.atOrigin.respond(200, fresh, "new");
+  await after.response;
+  before.atOrigin.respond(200, fresh, "old");
+  await before.response;
   expect((await all.get("/a")).body).toBe("new");
 });
 
 test("a background refresh in flight is not repeated because of a write", async () => {
   const all = await setUp();
   const first = await arrive(all, "/a");
-  first.atOrigin.answer(200, stale, "old");
-  await first.answer;
+  first.atOrigin.respond(200, stale, "old");
+  await first.response;
   all.passSeconds(2);
   await all.get("/a");
-  await all.asked();
+  await all.nextRequest();
   await write(all, "/b");
   expect((await all.get("/a")).body).toBe("old");
   expect((await arrive(all, "/c")).atOrigin.url).toBe("/c");
-  expect(all.askedCount()).toBe(4);
+  expect(all.requestCount()).toBe(4);
 });

@@ -6,59 +6,60 @@ import type { CacheObservation, OriginRequest } from "../cache-request.ts";
 import { createSharedCache, type SharedCache, type SharedCacheOptions } from "../shared-cache.ts";
 import { createHttpOrigin, type HttpOrigin } from "../standalone/standalone.ts";
 
-/** One request that the origin has and has not answered yet. */
-interface Asked {
+/** A request that the origin has received and not yet responded to. */
+interface OriginRequestStub {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly response: ServerResponse;
-  /** Names and values in turn. */
-  answer(status: number, headers: readonly string[], body?: string): void;
-  readonly gone: Promise<void>;
+  /** @param headers alternating names and values. */
+  respond(status: number, headers: readonly string[], body?: string): void;
+  /** The connection to the cache is closed. */
+  readonly closed: Promise<void>;
 }
 
-interface Answered {
+interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
 interface Sent {
-  readonly answer: Promise<Answered>;
-  /** The head is here, and perhaps not all of the body. */
+  readonly response: Promise<ReceivedResponse>;
+  /** Resolves with the head of the response. */
   readonly head: Promise<unknown>;
-  /** The client goes away. */
-  leave(): void;
+  /** Closes the connection of the client. */
+  disconnect(): void;
 }
 
 export interface SetUp {
   readonly cache: SharedCache;
   readonly observed: CacheObservation[];
-  /** The next request that comes to the origin. */
-  asked(): Promise<Asked>;
-  /** How many have come. */
-  readonly askedCount: () => number;
-  /** From now on the origin answers by itself. */
-  always(answer: (asked: Asked) => void): void;
+  /** The next request that the origin receives. */
+  nextRequest(): Promise<OriginRequestStub>;
+  /** Requests that the origin has received. */
+  readonly requestCount: () => number;
+  /** From now on the origin responds with this function. */
+  respondAlways(respond: (request: OriginRequestStub) => void): void;
   send(path: string, headers?: Readonly<Record<string, string>>, method?: string): Sent;
-  get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Answered>;
+  get(path: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<ReceivedResponse>;
   passSeconds(seconds: number): void;
-  /** Resolves when so many requests, counted from the beginning, have come to the cache. */
+  /** Resolves when the cache has received this many requests in total. */
   received(count: number): Promise<void>;
-  /** Resolves when the cache has seen so many clients go before their answer was out. */
-  left(count: number): Promise<void>;
+  /** Resolves when this many clients have disconnected before the end of their response. */
+  disconnected(count: number): Promise<void>;
 }
 
-/** A cache in front of an origin that the test plays, all over real HTTP; time passes only when the test says so. */
+/** A cache in front of an origin that the test controls, over real HTTP. The clock advances only by `passSeconds`. */
 export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<SetUp> {
-  const asked = createQueue<Asked>();
-  let always: ((asked: Asked) => void) | undefined;
-  let askedCount = 0;
+  const requests = createQueue<OriginRequestStub>();
+  let always: ((request: OriginRequestStub) => void) | undefined;
+  let requestCount = 0;
   const origin = await listen((request, response) => {
-    askedCount++;
-    const one = toAsked(request, response);
-    if (always) always(one);
-    else asked.put(one);
+    requestCount++;
+    const stub = toRequestStub(request, response);
+    if (always) always(stub);
+    else requests.put(stub);
   });
   let nowMs = Date.UTC(2026, 10, 21);
   const observed: CacheObservation[] = [];
@@ -77,28 +78,28 @@ export async function setUp(options: Partial<SharedCacheOptions> = {}): Promise<
   });
   const http = createHttpOrigin(new URL(origin));
   let receivedCount = 0;
-  let leftCount = 0;
+  let disconnectedCount = 0;
   const proxy = await listen((request, response) => {
     receivedCount++;
     void forward(cache, http.fetch, request, response);
-    response.once("close", () => (leftCount += response.writableFinished ? 0 : 1));
+    response.once("close", () => (disconnectedCount += response.writableFinished ? 0 : 1));
   });
   onTestFinished(() => cache.close().then(() => http.close()));
   return {
-    ...{ cache, observed, asked: asked.take },
-    askedCount: () => askedCount,
-    always: (answer) => void (always = answer),
+    ...{ cache, observed, nextRequest: requests.take },
+    requestCount: () => requestCount,
+    respondAlways: (respond) => void (always = respond),
     send: (path, headers, method) => sendTo(proxy + path, headers, method),
-    get: (path, headers, method) => sendTo(proxy + path, headers, method).answer,
+    get: (path, headers, method) => sendTo(proxy + path, headers, method).response,
     passSeconds: (seconds) => void (nowMs += seconds * 1_000),
     received: (count) => expect.poll(() => receivedCount).toBe(count),
-    left: (count) => expect.poll(() => leftCount).toBe(count),
+    disconnected: (count) => expect.poll(() => disconnectedCount).toBe(count),
   };
 }
 
 async function forward(
   cache: SharedCache,
-  ask: HttpOrigin["fetch"],
+  fetchOrigin: HttpOrigin["fetch"],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -109,7 +110,7 @@ async function forward(
   const complete = (list: string[]) => [...list, "X-Own", "1"];
   const fresh = cache.findFresh(lookup);
   if (fresh) return void response.writeHead(fresh.status, complete(fresh.headers)).end(fresh.body);
-  const background = (asked: OriginRequest) => ask(target, asked, undefined);
+  const background = (originRequest: OriginRequest) => fetchOrigin(target, originRequest, undefined);
   const headers = ["Host", "origin", ...withoutHeaders(request.rawHeaders, (name) => name === "host")];
   await cache
     .respond(lookup, response, { headers, background, forClient: background }, complete)
@@ -118,19 +119,19 @@ async function forward(
     });
 }
 
-function toAsked(request: IncomingMessage, response: ServerResponse): Asked {
+function toRequestStub(request: IncomingMessage, response: ServerResponse): OriginRequestStub {
   const { method = "", url = "", headers } = request;
-  const gone = new Promise<void>((resolve) => response.once("close", resolve));
-  const answer = (status: number, list: readonly string[], body = "") => {
+  const closed = new Promise<void>((resolve) => response.once("close", resolve));
+  const respond = (status: number, list: readonly string[], body = "") => {
     response.sendDate = false;
     response.writeHead(status, [...list]).end(body);
   };
-  return { method, url, headers, response, answer, gone };
+  return { method, url, headers, response, respond, closed };
 }
 
 function sendTo(url: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Sent {
   const outgoing = send(url, { method, headers, agent: false });
-  const answer = new Promise<Answered>((resolve, reject) => {
+  const response = new Promise<ReceivedResponse>((resolve, reject) => {
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
       let body = "";
@@ -139,24 +140,24 @@ function sendTo(url: string, headers: Readonly<Record<string, string>> = {}, met
       incoming.once("end", () => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body }));
     });
   });
-  answer.catch(() => {});
+  response.catch(() => {});
   const head = new Promise((resolve) => outgoing.once("response", resolve));
   outgoing.end();
-  return { answer, head, leave: () => void outgoing.destroy() };
+  return { response, head, disconnect: () => void outgoing.destroy() };
 }
 
 function createQueue<T>() {
-  const waiting: ((one: T) => void)[] = [];
-  const here: T[] = [];
+  const takers: ((item: T) => void)[] = [];
+  const items: T[] = [];
   return {
-    put(one: T): void {
-      const taker = waiting.shift();
-      if (taker) taker(one);
-      else here.push(one);
+    put(item: T): void {
+      const taker = takers.shift();
+      if (taker) taker(item);
+      else items.push(item);
     },
     take(): Promise<T> {
-      const one = here.shift();
-      return one === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(one);
+      const item = items.shift();
+      return item === undefined ? new Promise((resolve) => takers.push(resolve)) : Promise.resolve(item);
     },
   };
 }
