@@ -70,7 +70,7 @@ async function tryFault(
     if (place.sentOnce && sent !== 1) placeProblems.push(`sent ${sent} times`);
     if (placeProblems.length > 0) problems.push(`${place.name}: ${placeProblems.slice(0, 3).join(", ")}`);
   }
-  const measured = problems.join("; ") || `${where.length} places, slowest ${Math.round(slowestMs)} ms`;
+  const measured = problems.join("; ") || `${fetches.length} places, slowest ${Math.round(slowestMs)} ms`;
   return { claim: `a subgraph that ${name}`, passed: problems.length === 0, measured };
 }
 
