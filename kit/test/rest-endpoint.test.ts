@@ -10,7 +10,7 @@ import { silentLog } from "../src/process/log.ts";
 import { createRestEndpoint, type Handlers } from "../src/rest/rest-endpoint.ts";
 import type { Audience } from "../src/rest/caching.ts";
 import { respondWithList } from "../src/rest/lists.ts";
-import { respondToRead } from "../src/rest/reading.ts";
+import { respondToRead } from "../src/rest/conditional-read.ts";
 import type { RouteDeclaration } from "../src/rest/routes.ts";
 import { createRequestFailures } from "../src/telemetry/request-failures.ts";
 

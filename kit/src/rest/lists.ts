@@ -5,7 +5,7 @@ import type { ListPage, PageRequest } from "../lists/keyset.ts";
 import { type ConditionalResponse, listBytesMax, type RestResponse, type RestRequest } from "./rest-endpoint.ts";
 import type { Audience, RepresentationMetadata } from "./caching.ts";
 import { invalidQuery } from "./query.ts";
-import { respondToRead } from "./reading.ts";
+import { respondToRead } from "./conditional-read.ts";
 
 /**
  * Reads `limit` (1 to 100, 20 by default) and `cursor` from a list's query.

@@ -5,7 +5,7 @@ import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { readUnmodifiedSince } from "@tributary/kit/rest/conditions";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
-import { respondToRead } from "@tributary/kit/rest/reading";
+import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { DeletedAs, CommentActions } from "../actions.ts";
 import {
   type Comment,

@@ -3,7 +3,7 @@ import { type Projection, readPrecondition, writeEtag } from "@tributary/kit/htt
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
-import { respondToRead } from "@tributary/kit/rest/reading";
+import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { OrderActions } from "../actions.ts";
 import { type NewOrder, type Order, type OrderLine, type Product, readOrderFilters } from "../model.ts";
 import { catalogueGroup, groupsOfProduct, groupsOfStock } from "./groups.ts";

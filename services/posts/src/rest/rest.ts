@@ -5,7 +5,7 @@ import { isRowId } from "@tributary/kit/postgres/row-id";
 import type { ConditionalResponse, Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
-import { respondToRead } from "@tributary/kit/rest/reading";
+import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { PostActions } from "../actions.ts";
 import {
   type NewPost,

@@ -4,7 +4,7 @@ import type { Identity } from "@tributary/kit/identity/tokens";
 import type { Handlers, RestResponse, RestRequest } from "@tributary/kit/rest/rest-endpoint";
 import type { Audience, RepresentationMetadata } from "@tributary/kit/rest/caching";
 import { respondWithList, readFilters } from "@tributary/kit/rest/lists";
-import { respondToRead } from "@tributary/kit/rest/reading";
+import { respondToRead } from "@tributary/kit/rest/conditional-read";
 import type { ChangeOptions, UserActions } from "../actions.ts";
 import { type NewUser, readUserFilters, type User, type UserChanges, type UserState } from "../model.ts";
 import type { routes } from "./routes.ts";
