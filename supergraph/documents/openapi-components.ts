@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
 import type { HeaderName } from "@tributary/kit/openapi/openapi";
-import { explanations, slugOf } from "@tributary/kit/openapi/problems";
+import { problemExplanations, slugOf } from "@tributary/kit/openapi/problems";
 import { toProblemDocument } from "@tributary/kit/http/problem";
 import type { Json } from "@tributary/kit/openapi/schema-book";
 
@@ -67,9 +67,9 @@ function toName(code: ErrorCode): string {
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
-  const meanings = codes.map((code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${explanations[code].means}`);
+  const meanings = codes.map((code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${problemExplanations[code].means}`);
   const examples = codes.map((code) => {
-    const { means } = explanations[code];
+    const { means } = problemExplanations[code];
     return [slugOf(code), { summary: means, value: toProblemDocument(new AppError(code, means), exampleRequest) }];
   });
   return {

@@ -1,5 +1,5 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import type { Example, Fields, OperationDocument } from "@tributary/kit/openapi/openapi";
+import type { OperationExample, Fields, OperationDocument } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { type Components, headersOfEveryResponse } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
@@ -93,9 +93,9 @@ function toRequestBody({ route, document }: OperationSource, { book }: DocumentC
 
 function toResponses(source: OperationSource, { book, components }: DocumentContext): Json {
   const { route, document } = source;
-  const { status, description, schema, headers = [], links } = document.answer;
-  const examples = document.examples.filter((example) => example.status === status && example.answer !== undefined);
-  const body = { ...toExamples(examples, ({ answer }) => answer) };
+  const { status, description, schema, headers = [], links } = document.response;
+  const examples = document.examples.filter((example) => example.status === status && example.response !== undefined);
+  const body = { ...toExamples(examples, ({ response }) => response) };
   const success: Json = {
     description,
     headers: components.headers(...headersOfEveryResponse, ...headers),
@@ -116,7 +116,7 @@ function toResponses(source: OperationSource, { book, components }: DocumentCont
   };
 }
 
-function toLinks(links: NonNullable<OperationDocument["answer"]["links"]>): Json {
+function toLinks(links: NonNullable<OperationDocument["response"]["links"]>): Json {
   return Object.fromEntries(
     Object.entries(links).map(([name, { operation, parameters, description }]) => [
       name,
@@ -125,7 +125,7 @@ function toLinks(links: NonNullable<OperationDocument["answer"]["links"]>): Json
   );
 }
 
-function toExamples(examples: readonly Example[], valueOf: (example: Example) => unknown): Json {
+function toExamples(examples: readonly OperationExample[], valueOf: (example: OperationExample) => unknown): Json {
   if (examples.length === 0) return {};
   const entries = examples.map((example) => [example.name, { summary: example.summary, value: valueOf(example) }]);
   return { examples: Object.fromEntries(entries) };

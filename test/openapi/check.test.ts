@@ -109,7 +109,7 @@ function git(root: string, ...args: readonly string[]): void {
 }
 
 function documentsOf(operations: Readonly<Record<string, string>>): string {
-  const rest = 'description: "", callers: "everyone", answer: { status: 200, description: "" }, examples: []';
+  const rest = 'description: "", callers: "everyone", response: { status: 200, description: "" }, examples: []';
   const entries = Object.entries(operations).map(([id, fields]) => `    ${id}: { 1: { ${fields}, ${rest} } },`);
   return [
     'import { z } from "zod";',

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Example, OperationDocument } from "../../kit/src/openapi/openapi.ts";
+import type { OperationExample, OperationDocument } from "../../kit/src/openapi/openapi.ts";
 import { mergeDocuments, versionsOf } from "../../supergraph/documents/compose-documents.ts";
 import {
   describeDocumentProblems,
@@ -57,7 +57,7 @@ export function operationsOf(document: OpenApi): ReadonlyMap<string, Operation> 
 }
 
 /** An example with its operation, so that a test can send it and check the response. */
-export interface RunnableExample extends Example {
+export interface RunnableExample extends OperationExample {
   readonly id: string;
   readonly service: string;
   readonly method: string;

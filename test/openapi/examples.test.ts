@@ -24,7 +24,7 @@ test.each(titled)("%s: the response equals the documented one", async (_, exampl
   const schema = documented.content?.["application/json"]?.schema;
   expect(result === undefined).toBe(schema === undefined);
   if (schema) expect(findSchemaViolations(result, schema, documents[example.version]!.components.schemas)).toEqual([]);
-  expect(mask(result, example.varies)).toEqual(mask(example.answer, example.varies));
+  expect(mask(result, example.varies)).toEqual(mask(example.response, example.varies));
   for (const name of headersOf(example)) expect(response.headers.has(name), name).toBe(true);
   if (example.status === 201) expect(await readAt(response.headers.get("location"), example)).toEqual(result);
 });
@@ -51,7 +51,7 @@ function newIdempotencyKey({ headers = {} }: RunnableExample): Record<string, st
 /** The documented headers that every response has. */
 function headersOf({ document }: RunnableExample): readonly string[] {
   const optional = new Set(["Idempotency-Replayed", "Last-Modified"]);
-  return ["Cache-Control", ...(document.answer.headers ?? []).filter((name) => !optional.has(name))];
+  return ["Cache-Control", ...(document.response.headers ?? []).filter((name) => !optional.has(name))];
 }
 
 /** Reads a `Location` with the credentials of the example. */

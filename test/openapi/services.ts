@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import type { CastMember } from "../../kit/src/openapi/openapi.ts";
+import type { DemoUser } from "../../kit/src/openapi/openapi.ts";
 import type { ServiceApp, ServiceParts } from "../../kit/src/service/service.ts";
 import { startTestIssuer } from "../../kit/src/testing/issuer.ts";
 import { startTestService } from "../../kit/src/testing/service.ts";
@@ -16,14 +16,14 @@ const apps: Readonly<Record<string, (parts: ServiceParts) => Promise<ServiceApp>
   orders: createOrders,
 };
 
-const userIds: Readonly<Record<CastMember, string>> = { ada: "1", grace: "2", linus: "3" };
+const userIds: Readonly<Record<DemoUser, string>> = { ada: "1", grace: "2", linus: "3" };
 const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Services {
   /** URLs by service name. */
   readonly urls: Readonly<Record<string, string>>;
   /** A token with the default scopes and these ones; with `only`, with these ones alone. */
-  tokenOf(member: CastMember, scopes?: readonly string[], only?: boolean): Promise<string>;
+  tokenOf(member: DemoUser, scopes?: readonly string[], only?: boolean): Promise<string>;
   /** Runs one SQL statement in a service's database. */
   query(service: string, statement: string): Promise<void>;
   /** Sends one request to a service; `path` is below `/rest`. */
@@ -32,7 +32,7 @@ export interface Services {
 }
 
 interface SendOptions {
-  readonly as?: CastMember | undefined;
+  readonly as?: DemoUser | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
@@ -52,7 +52,7 @@ export async function startServices(postgresUrl: string): Promise<Services> {
   const databases = Object.fromEntries([...started].map(([name, { database }]) => [name, database.url]));
   await seed({ urls: databases, scale: 1, progress: () => {} });
 
-  const tokenOf = (member: CastMember, scopes: readonly string[] = [], only = false) =>
+  const tokenOf = (member: DemoUser, scopes: readonly string[] = [], only = false) =>
     issuer.token(userIds[member], only ? scopes : [...defaultScopes, ...scopes]);
 
   async function authorization({ as, scopes = [] }: SendOptions): Promise<Record<string, string>> {

@@ -1,7 +1,7 @@
 // The gateway's telemetry, assembled: log, metrics, traces. The other modules report observations; only this folder logs and counts them.
 import type { RunningServer } from "@tributary/kit/process/lifecycle";
 import type { Log } from "@tributary/kit/process/log";
-import { showMetrics } from "@tributary/kit/telemetry/admin-server";
+import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -49,7 +49,7 @@ export async function createGatewayTelemetry(
     requests: createGatewayRequestObserver({ ...config, ...telemetry }),
     fetches: createFetchObserver(metrics, trace),
     watch: (sources) => exposeGauges(metrics, sources),
-    startAdmin: (isReady) => showMetrics(config, telemetry, isReady),
+    startAdmin: (isReady) => startMetricsListener(config, telemetry, isReady),
     stop() {
       failures.close();
       return trace.stop();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { AppError } from "./app-error.ts";
-import { readShape, text, toPointer } from "./validate.ts";
+import { parseShape, text, toPointer } from "./validate.ts";
 
 test("pointers refer to the value as it was sent", () => {
   const shape = z.strictObject({
@@ -9,7 +9,7 @@ test("pointers refer to the value as it was sent", () => {
     name: z.string(),
   });
   const value = { lines: [{ sku: "ok" }, { sku: "longer" }, { "a/b~c": 1, sku: "\u0000" }], "sp ace": 1 };
-  const problems = problemsOf(() => readShape(shape, value));
+  const problems = problemsOf(() => parseShape(shape, value));
   expect(problems).toEqual([
     ["#/lines/1/sku", "length"],
     ["#/lines/2/sku", "bad_characters"],
@@ -22,7 +22,7 @@ test("pointers refer to the value as it was sent", () => {
 
 test("a missing value is `required`, one of another type is `invalid_type`", () => {
   const shape = z.strictObject({ count: z.number(), on: z.boolean(), name: z.string(), of: z.strictObject({}) });
-  expect(problemsOf(() => readShape(shape, { count: "1", on: null, of: [] }))).toEqual([
+  expect(problemsOf(() => parseShape(shape, { count: "1", on: null, of: [] }))).toEqual([
     ["#/count", "invalid_type"],
     ["#/on", "invalid_type"],
     ["#/name", "required"],
@@ -32,22 +32,22 @@ test("a missing value is `required`, one of another type is `invalid_type`", () 
 
 test("a text is trimmed, counted in code points, and has only characters that can be stored", () => {
   const shape = text({ min: 1, max: 3, what: "It" });
-  expect(readShape(shape, " 😀😀😀 ")).toBe("😀😀😀");
-  expect(readShape(shape, "a\nb")).toBe("a\nb");
+  expect(parseShape(shape, " 😀😀😀 ")).toBe("😀😀😀");
+  expect(parseShape(shape, "a\nb")).toBe("a\nb");
   for (const bad of ["", "   ", "abcd", "\u0000", "\ud800", 1, null, {}])
-    expect(problemsOf(() => readShape(shape, bad))).toHaveLength(1);
+    expect(problemsOf(() => parseShape(shape, bad))).toHaveLength(1);
 });
 
 test("at most 100 problems are reported", () => {
   const problems = problemsOf(() =>
-    readShape(
+    parseShape(
       z.array(z.number()),
       Array.from({ length: 5_000 }, () => "x"),
     ),
   );
   expect(problems).toHaveLength(100);
   const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
-  expect(problemsOf(() => readShape(z.strictObject({}), fields))).toHaveLength(100);
+  expect(problemsOf(() => parseShape(z.strictObject({}), fields))).toHaveLength(100);
 });
 
 function problemsOf(run: () => unknown): readonly unknown[] {

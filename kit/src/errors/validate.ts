@@ -5,7 +5,7 @@ import { invalidInput, type Problem } from "./app-error.ts";
  * Validates an unknown value by a schema.
  * @throws AppError BAD_USER_INPUT with every problem ; pointers refer to the value as sent.
  */
-export function readShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+export function parseShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   // The input of an issue distinguishes a missing value from one of the wrong type.
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;

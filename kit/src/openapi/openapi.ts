@@ -16,7 +16,7 @@ export interface DocumentedLink {
 }
 
 /** The successful response of an operation. The 304 of a read is added automatically. */
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   readonly status: 200 | 201 | 204;
   readonly description: string;
   /** Of the body; undefined for a response without body. */
@@ -29,14 +29,14 @@ export interface DocumentedAnswer {
 export type Callers = "everyone" | readonly string[];
 
 /** The demo users of examples and tests. */
-export type CastMember = "ada" | "grace" | "linus";
+export type DemoUser = "ada" | "grace" | "linus";
 
 /** A request and its response, shown in the document and run as a test. */
-export interface Example {
+export interface OperationExample {
   /** In camel case; the name of the request example and of the response example. */
   readonly name: string;
   readonly summary: string;
-  readonly as?: CastMember;
+  readonly as?: DemoUser;
   /** Required scopes besides those that the demo user has. */
   readonly scopes?: readonly string[];
   /** Path and query without the version, such as `/users/1`. */
@@ -46,7 +46,7 @@ export interface Example {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly status: number;
-  readonly answer?: unknown;
+  readonly response?: unknown;
   /** Names of properties, at any depth of the response, whose values differ from run to run. */
   readonly varies?: readonly string[];
 }
@@ -61,10 +61,10 @@ export interface OperationDocument {
   readonly body?: z.ZodType;
   /** Whether a change requires `If-Match` (428 without it), or evaluates it if it is sent. */
   readonly ifMatch?: "required" | "optional";
-  readonly answer: DocumentedAnswer;
+  readonly response: DocumentedResponse;
   /** Error codes besides those of every operation. */
   readonly problems?: readonly ErrorCode[];
-  readonly examples: readonly Example[];
+  readonly examples: readonly OperationExample[];
 }
 
 /** The documentation of a service's routes. Composition fails if a version of a route has none. */

@@ -9,7 +9,7 @@ export interface Explanation {
 }
 
 /** By code of `statusOf`. A missing one is a type error. */
-export const explanations: Readonly<Record<ErrorCode, Explanation>> = {
+export const problemExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   MALFORMED_REQUEST: {
     means: "The request is malformed: its syntax, its path, its query, a header or its JSON is invalid.",
     remedy: "Read `detail`, and `errors` for query parameters. Correct the request before you send it again.",

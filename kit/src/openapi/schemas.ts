@@ -18,7 +18,7 @@ export function withTextLimits<S extends z.ZodType>(
 }
 
 /** Text in a response, of at most so many characters (code points). */
-export function shownText(max: number, example: string) {
+export function responseText(max: number, example: string) {
   return z.string().meta({ maxLength: max, pattern: `^[^${rejectedCharacters}]*$`, examples: [example] });
 }
 

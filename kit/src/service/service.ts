@@ -193,7 +193,10 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
   });
 }
 
-function openDatabase({ name, config }: ServiceProcessOptions, { log, watch, aroundStatement }: ServiceTelemetry) {
+function openDatabase(
+  { name, config }: ServiceProcessOptions,
+  { log, observePool, aroundStatement }: ServiceTelemetry,
+) {
   const database = createDatabase({
     url: config.databaseUrl,
     applicationName: name,
@@ -204,6 +207,6 @@ function openDatabase({ name, config }: ServiceProcessOptions, { log, watch, aro
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
     ...(aroundStatement ? { aroundStatement } : {}),
   });
-  watch(database, config.connectionsMax);
+  observePool(database, config.connectionsMax);
   return database;
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { ConfigError } from "../process/env.ts";
 import { type Log, silentLog } from "../process/log.ts";
-import { showMetrics, startAdminServer } from "./admin-server.ts";
+import { startMetricsListener, startAdminServer } from "./admin-server.ts";
 import { createPrometheus } from "./metrics/prometheus.ts";
 
 async function setUp(write: () => Promise<string>) {
@@ -53,7 +53,7 @@ test("a metric with label sets that have no zero is one warning at start, with t
   for (let number = 0; number < 1_428; number++) metrics.announce({ target: `target ${number}` });
   const warnings: object[] = [];
   const log: Log = { ...silentLog, info: () => {}, warn: (fields: object) => void warnings.push(fields) };
-  const admin = await showMetrics({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics }, () => true);
+  const admin = await startMetricsListener({ adminPort: 0, adminHost: "127.0.0.1" }, { log, metrics }, () => true);
   onTestFinished(() => admin?.drain());
   expect(warnings).toEqual([{ metric: "tries_total", count: 428 }]);
 });

@@ -33,7 +33,7 @@ export function startAdminServer({ host, port, write, isReady }: AdminServerOpti
  * Starts the admin listener if its port is configured. Call it after the process has announced its label values: it logs the metrics that
  * have too many of them for a zero each.
  */
-export async function showMetrics(
+export async function startMetricsListener(
   { adminPort, adminHost }: Pick<TelemetryConfig, "adminPort" | "adminHost">,
   { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics<never>, "write" | "listMissingZeros"> },
   isReady: AdminServerOptions["isReady"],

@@ -1,7 +1,7 @@
 import type { RunningServer } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import type { PooledDatabase } from "../postgres/postgres.ts";
-import { showMetrics } from "./admin-server.ts";
+import { startMetricsListener } from "./admin-server.ts";
 import { metricsOf } from "./metrics/metric-declarations.ts";
 import { createRequestRecords, recordFields } from "./request-record.ts";
 import { createServiceObserver, type ServiceObserver } from "./service-observer.ts";
@@ -17,7 +17,7 @@ export interface ServiceTelemetry {
   readonly observer: ServiceObserver;
   readonly aroundStatement: AroundStatement | undefined;
   /** Exports the connections of the pool. */
-  watch(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
+  observePool(database: Pick<PooledDatabase, "readPool">, connectionsMax: number): void;
   /** Counts a fetch of the issuer's keys. */
   countKeysFetch(isOk: boolean): void;
   /** Starts the listener for /metrics, if it is configured. */
@@ -41,7 +41,7 @@ export async function createServiceTelemetry(
     trace,
     observer: createServiceObserver({ log, metrics, trace, records, accessLog: config.accessLog }),
     aroundStatement: createStatementObserver(metrics, trace),
-    watch(database, connectionsMax) {
+    observePool(database, connectionsMax) {
       metrics.gauge("tributary_service_database_connections_max").set({}, connectionsMax);
       metrics.gauge("tributary_service_database_waiting").onScrape((gauge) => {
         gauge.set({}, database.readPool().waiting);
@@ -53,6 +53,6 @@ export async function createServiceTelemetry(
       });
     },
     countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "given" : "failed" }),
-    startAdmin: (isReady) => showMetrics(config, { log, metrics }, isReady),
+    startAdmin: (isReady) => startMetricsListener(config, { log, metrics }, isReady),
   };
 }

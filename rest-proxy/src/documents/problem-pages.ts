@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import { explanations, slugOf } from "@tributary/kit/openapi/problems";
+import { problemExplanations, slugOf } from "@tributary/kit/openapi/problems";
 import { toProblemDocument } from "@tributary/kit/http/problem";
 import { html, layout, markdown } from "./html.ts";
 import type { PageSource } from "./pages.ts";
@@ -17,7 +17,7 @@ function toList(): PageSource {
       html`<tr>
         <td>${statusOf[code]}</td>
         <td><a href="${typeOf(code)}">${titleOf(code)}</a></td>
-        <td>${markdown(explanations[code].means)}</td>
+        <td>${markdown(problemExplanations[code].means)}</td>
       </tr>`,
   );
   const content = html`<h1>Problems</h1>
@@ -37,7 +37,7 @@ function toList(): PageSource {
 }
 
 function toPage(code: ErrorCode): PageSource {
-  const { means, remedy } = explanations[code];
+  const { means, remedy } = problemExplanations[code];
   const content = html`<h1>${titleOf(code)}</h1>
     <p>Status ${statusOf[code]}, <code>${typeOf(code)}</code></p>
     ${markdown(means)}
@@ -58,7 +58,7 @@ const navigation = html`<ul>
 </ul>`;
 
 function toJson(code: ErrorCode): object {
-  return { type: typeOf(code), title: titleOf(code), status: statusOf[code], ...explanations[code] };
+  return { type: typeOf(code), title: titleOf(code), status: statusOf[code], ...problemExplanations[code] };
 }
 
 function typeOf(code: ErrorCode): string {

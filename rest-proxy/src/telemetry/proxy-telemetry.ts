@@ -1,6 +1,6 @@
 import type { RunningServer } from "@tributary/kit/process/lifecycle";
 import type { Log } from "@tributary/kit/process/log";
-import { showMetrics } from "@tributary/kit/telemetry/admin-server";
+import { startMetricsListener } from "@tributary/kit/telemetry/admin-server";
 import { createFailureLog, type FailureLog } from "@tributary/kit/telemetry/failure-log";
 import { listKnownValues } from "@tributary/kit/telemetry/metrics/known-values";
 import { metricsOf } from "@tributary/kit/telemetry/metrics/metric-declarations";
@@ -65,7 +65,7 @@ export async function createProxyTelemetry(
       services: createServiceObservers(metrics),
       cache: createCacheObserver(metrics),
     },
-    startAdmin: () => showMetrics(config, telemetry, () => true),
+    startAdmin: () => startMetricsListener(config, telemetry, () => true),
     stop() {
       failures.close();
       return trace.stop();

@@ -1,6 +1,6 @@
 import { isRowId } from "@tributary/kit/postgres/row-id";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
-import { readShape, text } from "@tributary/kit/errors/validate";
+import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 /** The fields that the ETag and Last-Modified depend on. */
@@ -76,11 +76,11 @@ export type NewComment = z.output<typeof newComment>;
 export type CommentChange = z.output<typeof commentChange>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewComment = (input: unknown): NewComment => readShape(newComment, input);
+export const readNewComment = (input: unknown): NewComment => parseShape(newComment, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readCommentChange = (input: unknown): CommentChange => readShape(commentChange, input);
+export const readCommentChange = (input: unknown): CommentChange => parseShape(commentChange, input);
 /** A malformed id is accepted: its list is empty. @throws AppError BAD_USER_INPUT for an unknown sort order. */
-export const readCommentFilters = (input: unknown): CommentFilters => readShape(filters, input);
+export const readCommentFilters = (input: unknown): CommentFilters => parseShape(filters, input);
 
 /** When the visible content of a comment last changed. */
 export function lastModifiedOf({ createdAt, editedAt }: CommentState): Date {

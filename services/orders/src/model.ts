@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
-import { readShape } from "@tributary/kit/errors/validate";
+import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 export const orderStatuses = ["PLACED", "PAID", "SHIPPED", "DELIVERED", "CANCELLED"] as const;
@@ -175,6 +175,6 @@ const filters = z.strictObject({
 });
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewOrder = (input: unknown): NewOrder => readShape(newOrder, input);
+export const readNewOrder = (input: unknown): NewOrder => parseShape(newOrder, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readOrderFilters = (input: unknown): OrderFilters => readShape(filters, input);
+export const readOrderFilters = (input: unknown): OrderFilters => parseShape(filters, input);

@@ -1,5 +1,5 @@
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
-import { readShape, text } from "@tributary/kit/errors/validate";
+import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 const postStatuses = ["DRAFT", "PUBLISHED", "ARCHIVED"] as const;
@@ -146,11 +146,11 @@ const filters = z.strictObject({
 });
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewPost = (input: unknown): NewPost => readShape(newPost, input);
+export const readNewPost = (input: unknown): NewPost => parseShape(newPost, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readPostChanges = (input: unknown): PostChanges => readShape(postChanges, input);
+export const readPostChanges = (input: unknown): PostChanges => parseShape(postChanges, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readPostFilters = (input: unknown): PostFilters => readShape(filters, input);
+export const readPostFilters = (input: unknown): PostFilters => parseShape(filters, input);
 
 export function contentOf(post: LoadedPost): Content | null {
   const text = textOf(post);

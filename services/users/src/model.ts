@@ -1,5 +1,5 @@
 import { listOrder, type ListOrder } from "@tributary/kit/lists/list-order";
-import { readShape, text } from "@tributary/kit/errors/validate";
+import { parseShape, text } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 
 const roles = ["READER", "AUTHOR", "EDITOR", "ADMIN"] as const;
@@ -103,11 +103,11 @@ export type NewUser = z.output<typeof newUser>;
 export type UserChanges = z.output<typeof userChanges>;
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readNewUser = (input: unknown): NewUser => readShape(newUser, input);
+export const readNewUser = (input: unknown): NewUser => parseShape(newUser, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readUserChanges = (input: unknown): UserChanges => readShape(userChanges, input);
+export const readUserChanges = (input: unknown): UserChanges => parseShape(userChanges, input);
 /** @throws AppError BAD_USER_INPUT with every problem. */
-export const readUserFilters = (input: unknown): UserFilters => readShape(filters, input);
+export const readUserFilters = (input: unknown): UserFilters => parseShape(filters, input);
 
 function isLocale(tag: string): boolean {
   try {

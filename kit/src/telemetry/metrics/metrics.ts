@@ -1,16 +1,16 @@
 import type { MetricDeclarations } from "./metric-declarations.ts";
 
-/** Each label of a metric with its value: from our code, schema or configuration, or out of a `KnownValues`; never as a caller sent it. */
+/** The values of a metric's labels: from code, schema or configuration, or mapped by `KnownValues`; never the text that a client sent. */
 export type Labels<L extends string> = Readonly<Record<L, string | number>>;
 
-/** One series of a counter, for hot code to keep: no label is looked at any more. */
+/** One series of a counter. Hot code keeps it, to skip the look-up of labels. */
 export interface CounterSeries {
-  /** @param by 1 unless given; never negative. */
+  /** @param by default 1; never negative. */
   add(by?: number): void;
 }
 
 export interface Counter<L extends string> {
-  /** @param by 1 unless given; never negative. */
+  /** @param by default 1; never negative. */
   add(labels: Labels<L>, by?: number): void;
   of(labels: Labels<L>): CounterSeries;
 }
@@ -18,11 +18,11 @@ export interface Counter<L extends string> {
 export interface Gauge<L extends string> {
   set(labels: Labels<L>, value: number): void;
   add(labels: Labels<L>, by: number): void;
-  /** `read` is called at each scrape and sets what the gauge shows. One per gauge: the last counts. */
+  /** Sets the gauge at each scrape. A gauge has one `read`: a later call replaces it. */
   onScrape(read: (gauge: Gauge<L>) => void): void;
 }
 
-/** One series of a histogram, for hot code to keep. */
+/** One series of a histogram, for hot code. */
 export interface HistogramSeries {
   /** @param value in the unit of the metric's name. */
   observe(value: number): void;
@@ -44,7 +44,7 @@ export interface MissingZeros {
   readonly count: number;
 }
 
-/** The metrics of one process, by the names of its declarations. Get them once and keep them. */
+/** The metrics of one process, by the names of its declarations. Look them up once, not per event. */
 export interface Metrics<D extends MetricDeclarations> {
   /** False: nothing is counted. Callers can skip the computation of values. */
   readonly isOn: boolean;

@@ -45,13 +45,13 @@ const earlySeriesMax = 1_000;
 /** Every set of labels that has the given values, and one of the expected values of each other label; empty if a label has neither. */
 export function completeLabels(
   { labels: names, expected = {} }: Pick<MetricDeclaration, "labels" | "expected">,
-  given: Labels<string>,
+  values: Labels<string>,
 ): readonly Labels<string>[] {
   return names.reduce<readonly Labels<string>[]>(
     (sets, name) => {
-      const value = given[name];
-      const values = value === undefined ? (expected[name] ?? []) : [value];
-      return sets.flatMap((set) => values.map((one) => ({ ...set, [name]: one })));
+      const value = values[name];
+      const possible = value === undefined ? (expected[name] ?? []) : [value];
+      return sets.flatMap((set) => possible.map((one) => ({ ...set, [name]: one })));
     },
     [{}],
   );
@@ -63,7 +63,7 @@ interface Branch<Series> {
   series: Series | undefined;
 }
 
-function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labels<string>) => Series) {
+function createTable<Series>(declaration: MetricDeclaration, createSeries: (labels: Labels<string>) => Series) {
   const { labels: names, expected = {} } = declaration;
   const list: Series[] = [];
   const root = createBranch<Series>();
@@ -90,16 +90,16 @@ function createTable<Series>(declaration: MetricDeclaration, make: (labels: Labe
   }
 
   function insert(labels: Labels<string>): Series {
-    const branch = names.reduce((below, name) => grow(below, labels[name]), root);
+    const branch = names.reduce((parent, name) => getOrAddBranch(parent, labels[name]), root);
     if (branch.series === undefined) {
-      branch.series = make({ ...labels });
+      branch.series = createSeries({ ...labels });
       list.push(branch.series);
     }
     return branch.series;
   }
 
-  function announce(given: Labels<string>): void {
-    for (const labels of completeLabels(declaration, given)) {
+  function announce(values: Labels<string>): void {
+    for (const labels of completeLabels(declaration, values)) {
       if (list.length < earlySeriesMax) insert(labels);
       else if (find(labels) === undefined) missingZeros.add(JSON.stringify(labels));
     }
@@ -113,8 +113,8 @@ function createBranch<Series>(): Branch<Series> {
   return { byValue: new Map(), series: undefined };
 }
 
-/** A number and its digits are the same label. */
-function grow<Series>({ byValue }: Branch<Series>, value: string | number | undefined): Branch<Series> {
+/** A number and its decimal text are the same label value. */
+function getOrAddBranch<Series>({ byValue }: Branch<Series>, value: string | number | undefined): Branch<Series> {
   const text = String(value);
   const branch = byValue.get(text) ?? createBranch<Series>();
   byValue.set(text, branch).set(value, branch);
@@ -137,7 +137,7 @@ class CountedSeries implements CounterSeries {
 class ObservedSeries implements HistogramSeries {
   readonly #labels: Labels<string>;
   readonly #bounds: readonly number[];
-  /** In each bucket alone; the last one is for what is above all bounds. */
+  /** Per bucket, not cumulative; the last bucket has no upper bound. */
   readonly #counts: number[];
   #sum = 0;
 

@@ -6,7 +6,7 @@ import {
   opaqueId,
   pageFields,
   pageOf,
-  shownText,
+  responseText,
   sortField,
   timestamp,
   withTextLimits,
@@ -27,7 +27,7 @@ interface VersionSchemas {
 }
 
 const textInput = withTextLimits(commentBody, { min: 1, max: 5_000 });
-const textOutput = shownText(5_000, "Well said.");
+const textOutput = responseText(5_000, "Well said.");
 const postIdInput = z
   .string()
   .min(1)
@@ -103,7 +103,7 @@ function list(
     description,
     callers: "everyone",
     ...of,
-    answer: {
+    response: {
       status: 200,
       description: "A page of comments.",
       schema: schemas.list(schemas.comment),
@@ -115,7 +115,7 @@ function list(
         summary: "The newest comment",
         path: url,
         status: 200,
-        answer: page(schemas, [example(schemas, "Well said.")]),
+        response: page(schemas, [example(schemas, "Well said.")]),
         varies: [...volatile, schemas.textField, "next"],
       },
     ],
@@ -143,7 +143,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
     description: "A comment.",
     callers: "everyone",
     path,
-    answer: {
+    response: {
       status: 200,
       description: "The comment.",
       schema: schemas.comment,
@@ -158,7 +158,7 @@ function getComment(schemas: VersionSchemas): OperationDocument {
         follows: "addComment",
         path: "/comments/1",
         status: 200,
-        answer: example(schemas, "Well said."),
+        response: example(schemas, "Well said."),
         varies: volatile,
       },
     ],
@@ -170,7 +170,7 @@ function addComment(schemas: VersionSchemas): OperationDocument {
     description: "Adds a comment to a post.",
     callers: ["comments:write"],
     body: schemas.newComment,
-    answer: {
+    response: {
       status: 201,
       description: "The new comment.",
       schema: schemas.comment,
@@ -186,7 +186,7 @@ function addComment(schemas: VersionSchemas): OperationDocument {
         path: "/comments",
         body: { postId: "1", [schemas.textField]: "Well said." },
         status: 201,
-        answer: example(schemas, "Well said."),
+        response: example(schemas, "Well said."),
         varies: ["id", "createdAt"],
       },
     ],
@@ -201,7 +201,7 @@ function editComment(schemas: VersionSchemas): OperationDocument {
     path,
     body: schemas.change,
     ifMatch: "required",
-    answer: {
+    response: {
       status: 200,
       description: "The changed comment.",
       schema: schemas.comment,
@@ -219,7 +219,7 @@ function editComment(schemas: VersionSchemas): OperationDocument {
         headers: { "If-Match": "*" },
         body: { [schemas.textField]: "Very well said." },
         status: 200,
-        answer: { ...example(schemas, "Very well said."), editedAt: "2026-11-21T09:31:00.000Z" },
+        response: { ...example(schemas, "Very well said."), editedAt: "2026-11-21T09:31:00.000Z" },
         varies: volatile,
       },
     ],
@@ -232,7 +232,7 @@ function deleteComment(schemas: VersionSchemas): OperationDocument {
     callers: ["comments:write", "comments:write:all"],
     path,
     ifMatch: "optional",
-    answer: { status: 204, description: "The comment is deleted." },
+    response: { status: 204, description: "The comment is deleted." },
     problems: ["NOT_FOUND", ...goneOf(schemas)],
     examples: [
       {

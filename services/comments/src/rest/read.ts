@@ -1,5 +1,5 @@
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
-import { readShape } from "@tributary/kit/errors/validate";
+import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {
   commentBody,
@@ -16,7 +16,7 @@ const commentChangeV1 = z.strictObject({ text: commentBody });
 
 /** @throws AppError BAD_USER_INPUT with every problem. */
 export function readNewCommentV1(body: unknown): NewComment {
-  const { postId, text } = readShape(newCommentV1, requireBody(body));
+  const { postId, text } = parseShape(newCommentV1, requireBody(body));
   return { postId, body: text };
 }
 
@@ -25,7 +25,7 @@ export function readNewCommentV1(body: unknown): NewComment {
  * @throws AppError BAD_USER_INPUT with every problem.
  */
 export function readCommentChangeV1(body: unknown): CommentChange {
-  return { body: readShape(commentChangeV1, requireBody(body)).text };
+  return { body: parseShape(commentChangeV1, requireBody(body)).text };
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   opaqueId,
   pageFields,
   pageOf,
-  shownText,
+  responseText,
   sortField,
   timestamp,
   wholeNumber,
@@ -71,7 +71,7 @@ const orderFields = {
 };
 const productFields = {
   sku,
-  title: shownText(200, "A print"),
+  title: responseText(200, "A print"),
   stock: wholeNumber(0, amountMax).meta({ description: "The number of pieces in stock." }),
   postId: opaqueId("The post that this product is a print edition of.", "1").nullable(),
 };
@@ -176,7 +176,7 @@ function placeOrder(schemas: VersionSchemas): OperationDocument {
     description: `Places an order for the caller and takes its products from stock. If a product is out of stock, nothing changes. ${schemas.keyNote}`,
     callers: ["orders:write"],
     body: schemas.newOrder,
-    answer: {
+    response: {
       status: 201,
       description: "The order.",
       schema: schemas.order,
@@ -193,16 +193,16 @@ function placeOrder(schemas: VersionSchemas): OperationDocument {
         headers: { "Idempotency-Key": schemas.exampleKey },
         body: { lines: schemas.exampleLines },
         status: 201,
-        answer: schemas.orderExample,
+        response: schemas.orderExample,
         varies: volatile,
       },
     ],
   };
 }
 
-function listOf(schemas: VersionSchemas, name: string, url: string): Pick<OperationDocument, "answer" | "examples"> {
+function listOf(schemas: VersionSchemas, name: string, url: string): Pick<OperationDocument, "response" | "examples"> {
   return {
-    answer: {
+    response: {
       status: 200,
       description: "A page of orders.",
       schema: schemas.list(schemas.order),
@@ -215,7 +215,7 @@ function listOf(schemas: VersionSchemas, name: string, url: string): Pick<Operat
         as: "ada",
         path: url,
         status: 200,
-        answer: page(schemas, schemas.orderExample),
+        response: page(schemas, schemas.orderExample),
         varies: volatileInOrders,
       },
     ],
@@ -248,7 +248,7 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
     description: "An order. Without the scope `orders:read:all`, the response for another customer's order is 404.",
     callers: ["orders:read", "orders:read:all"],
     path,
-    answer: {
+    response: {
       status: 200,
       description: "The order.",
       schema: schemas.order,
@@ -264,7 +264,7 @@ function getOrder(schemas: VersionSchemas): OperationDocument {
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b",
         status: 200,
-        answer: schemas.orderExample,
+        response: schemas.orderExample,
         varies: volatile,
       },
     ],
@@ -278,7 +278,7 @@ function cancelOrder(schemas: VersionSchemas): OperationDocument {
     callers: ["orders:write", "orders:write:all"],
     path,
     ifMatch: "optional",
-    answer: {
+    response: {
       status: 200,
       description: "The cancelled order.",
       schema: schemas.order,
@@ -294,7 +294,7 @@ function cancelOrder(schemas: VersionSchemas): OperationDocument {
         follows: "placeOrder",
         path: "/orders/019c4a5e-8c00-7c1d-9f3a-2b6d7e8f9a0b/cancellation",
         status: 200,
-        answer: { ...schemas.orderExample, status: "CANCELLED" },
+        response: { ...schemas.orderExample, status: "CANCELLED" },
         varies: volatile,
       },
     ],
@@ -306,7 +306,7 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
     description: "The catalogue, by sku.",
     callers: "everyone",
     query: pageFields,
-    answer: {
+    response: {
       status: 200,
       description: "A page of products.",
       schema: schemas.list(schemas.product),
@@ -318,7 +318,7 @@ function listProducts(schemas: VersionSchemas): OperationDocument {
         summary: "The first product",
         path: "/products?limit=1",
         status: 200,
-        answer: page(schemas, schemas.productExample),
+        response: page(schemas, schemas.productExample),
         varies: ["title", "stock", "postId", "next"],
       },
     ],
@@ -330,7 +330,7 @@ function getProduct(schemas: VersionSchemas): OperationDocument {
     description: "A product.",
     callers: "everyone",
     path: { sku },
-    answer: { status: 200, description: "The product.", schema: schemas.product, headers: ["ETag"] },
+    response: { status: 200, description: "The product.", schema: schemas.product, headers: ["ETag"] },
     problems: ["NOT_FOUND"],
     examples: [
       {
@@ -338,7 +338,7 @@ function getProduct(schemas: VersionSchemas): OperationDocument {
         summary: "A print",
         path: "/products/PRINT-0001",
         status: 200,
-        answer: schemas.productExample,
+        response: schemas.productExample,
         varies: ["title", "stock", "postId"],
       },
     ],

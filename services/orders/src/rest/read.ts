@@ -1,6 +1,6 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
-import { readShape } from "@tributary/kit/errors/validate";
+import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import { isIdempotencyKey, keyRule, linesOf, type NewOrder, quantity, sku } from "../model.ts";
 
@@ -13,7 +13,7 @@ const newOrderV2 = z.strictObject({ lines: linesOf(z.strictObject({ sku, quantit
  */
 export function readNewOrderV1(body: unknown, keyHeader: string | undefined): NewOrder {
   const idempotencyKey = keyHeader === undefined ? undefined : readKey(keyHeader);
-  const { lines } = readShape(newOrderV1, requireBody(body));
+  const { lines } = parseShape(newOrderV1, requireBody(body));
   return { lines: lines.map(({ sku, qty }) => ({ sku, quantity: qty })), idempotencyKey };
 }
 
@@ -29,7 +29,7 @@ export function readNewOrderV2(body: unknown, keyHeader: string | undefined): Ne
     throw new AppError("MALFORMED_REQUEST", message);
   }
   const idempotencyKey = readKey(keyHeader);
-  return { ...readShape(newOrderV2, requireBody(body)), idempotencyKey };
+  return { ...parseShape(newOrderV2, requireBody(body)), idempotencyKey };
 }
 
 /**
@@ -61,4 +61,4 @@ export async function withQuantityName<T>(quantityName: string, run: () => Promi
 const emptyBody = z.strictObject({}).optional();
 
 /** @throws AppError BAD_USER_INPUT for a body with any member. */
-export const requireEmptyBody = (body: unknown): void => void readShape(emptyBody, body);
+export const requireEmptyBody = (body: unknown): void => void parseShape(emptyBody, body);

@@ -6,7 +6,7 @@ import {
   opaqueId,
   pageFields,
   pageOf,
-  shownText,
+  responseText,
   sortField,
   timestamp,
   withTextLimits,
@@ -33,11 +33,11 @@ const textInput = withTextLimits(body, { min: 0, max: 60_000 }).meta({
   description: "The text: at most 60,000 characters, and 60,000 bytes as JSON (UTF-8, without the quotes).",
 });
 /** Posts from before the limit of 60,000 characters are longer. */
-const textOutput = shownText(100_000, "It begins with a loom.");
+const textOutput = responseText(100_000, "It begins with a loom.");
 
 const commonFields = {
   id: opaqueId("The post's id.", "1"),
-  title: shownText(200, "On the Analytical Engine"),
+  title: responseText(200, "On the Analytical Engine"),
   createdAt: timestamp("When the post was created."),
   updatedAt: timestamp("When title or text last changed."),
   publishedAt: timestamp("When it was first published.").nullable(),
@@ -205,7 +205,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
       }),
       ...sortField,
     },
-    answer: {
+    response: {
       status: 200,
       description: "A page of posts.",
       schema: schemas.list(schemas.post),
@@ -217,7 +217,7 @@ function listPosts(schemas: VersionSchemas): OperationDocument {
         summary: "The newest post",
         path: "/posts?limit=1",
         status: 200,
-        answer: page(schemas, [schemas.publishedExample]),
+        response: page(schemas, [schemas.publishedExample]),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -230,7 +230,7 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
     callers: "everyone",
     path: { id: anyIdInPath("The user's id.", "2") },
     query: { ...pageFields, status, ...sortField },
-    answer: {
+    response: {
       status: 200,
       description: "A page of posts.",
       schema: schemas.list(schemas.post),
@@ -242,7 +242,7 @@ function listUserPosts(schemas: VersionSchemas): OperationDocument {
         summary: "Grace's newest post",
         path: "/users/2/posts?limit=1",
         status: 200,
-        answer: page(schemas, [schemas.publishedExample]),
+        response: page(schemas, [schemas.publishedExample]),
         varies: [...volatileInPosts, "next"],
       },
     ],
@@ -256,7 +256,7 @@ function getPost(schemas: VersionSchemas): OperationDocument {
       "A post. A post that is not published is visible only to its author and with the scope `posts:read:all`; for others it is 404.",
     callers: "everyone",
     path,
-    answer: {
+    response: {
       status: 200,
       description: "The post.",
       schema: schemas.post,
@@ -270,7 +270,7 @@ function getPost(schemas: VersionSchemas): OperationDocument {
         summary: "A published post",
         path: "/posts/1",
         status: 200,
-        answer: schemas.publishedExample,
+        response: schemas.publishedExample,
         varies: volatileInPosts,
       },
     ],
@@ -282,7 +282,7 @@ function createPost(schemas: VersionSchemas): OperationDocument {
     description: "Creates a draft with the caller as its author. The request body has at most 65,536 bytes.",
     callers: ["posts:write"],
     body: schemas.newPost,
-    answer: {
+    response: {
       status: 201,
       description: "The draft.",
       schema: schemas.post,
@@ -298,7 +298,7 @@ function createPost(schemas: VersionSchemas): OperationDocument {
         path: "/posts",
         body: schemas.draftExample.body,
         status: 201,
-        answer: schemas.draftExample.response,
+        response: schemas.draftExample.response,
         varies: volatile,
       },
     ],
@@ -312,7 +312,7 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
     path,
     body: schemas.changes,
     ifMatch: "required",
-    answer: {
+    response: {
       status: 200,
       description: "The changed post.",
       schema: schemas.post,
@@ -331,7 +331,7 @@ function updatePost(schemas: VersionSchemas): OperationDocument {
         headers: { "If-Match": "*" },
         body: { title: "Notes on a loom" },
         status: 200,
-        answer: schemas.renamedExample,
+        response: schemas.renamedExample,
         varies: volatileInPosts.filter((name) => name !== "title"),
       },
     ],

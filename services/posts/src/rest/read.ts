@@ -1,5 +1,5 @@
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
-import { readShape } from "@tributary/kit/errors/validate";
+import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {
   body,
@@ -44,13 +44,13 @@ const postChangesV2 = z
 const noContent = { text: null, format: defaultFormat } as const;
 
 /** Version 1 has the text as `body`, without a format. */
-export const readNewPostV1 = (input: unknown): NewPost => readShape(newPostV1, requireBody(input));
+export const readNewPostV1 = (input: unknown): NewPost => parseShape(newPostV1, requireBody(input));
 
 /** A merge patch (RFC 7396) over the fields of version 1; `published` changes the status. */
-export const readPostChangesV1 = (input: unknown): PostChanges => readShape(postChangesV1, requireBody(input));
+export const readPostChangesV1 = (input: unknown): PostChanges => parseShape(postChangesV1, requireBody(input));
 
 /** Version 2 has the text with its format as `content`. */
-export const readNewPostV2 = (input: unknown): NewPost => readShape(newPostV2, requireBody(input));
+export const readNewPostV2 = (input: unknown): NewPost => parseShape(newPostV2, requireBody(input));
 
 /** A merge patch (RFC 7396) over the fields of version 2; `status` changes the status. */
-export const readPostChangesV2 = (input: unknown): PostChanges => readShape(postChangesV2, requireBody(input));
+export const readPostChangesV2 = (input: unknown): PostChanges => parseShape(postChangesV2, requireBody(input));

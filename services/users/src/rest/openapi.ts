@@ -1,10 +1,10 @@
-import type { Example, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
+import type { OperationExample, OperationDocument, ServiceDocuments } from "@tributary/kit/openapi/openapi";
 import {
   bareList,
   opaqueId,
   pageFields,
   pageOf,
-  shownText,
+  responseText,
   sortField,
   timestamp,
   withTextLimits,
@@ -77,8 +77,8 @@ const preferencesInput = z
   .meta({ id: "PreferencesInput" });
 const preferencesOutput = z
   .strictObject({
-    locale: shownText(35, "en-GB").nullish(),
-    timeZone: shownText(64, "Europe/London").nullish(),
+    locale: responseText(35, "en-GB").nullish(),
+    timeZone: responseText(64, "Europe/London").nullish(),
     theme: z.enum(["LIGHT", "DARK", "SYSTEM"]).nullish(),
     newsletter: z.boolean().nullish(),
   })
@@ -86,7 +86,7 @@ const preferencesOutput = z
 
 const commonFields = {
   id: opaqueId("The user's id.", "1"),
-  name: shownText(80, "Ada Lovelace"),
+  name: responseText(80, "Ada Lovelace"),
   createdAt: timestamp("When the account was created."),
   role: role.meta({ description: "Descriptive only: a role grants no permission." }),
 };
@@ -218,14 +218,14 @@ function listUsers({ list, user, hiddenFields, admin }: VersionSchemas): Operati
     description: `Active users, newest first. For callers who may not read a user's private fields, ${hiddenFields}.`,
     callers: "everyone",
     query: { ...pageFields, role: role.meta({ description: "Only users with this role." }), search, ...sortField },
-    answer: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
+    response: { status: 200, description: "A page of users.", schema: list(user), headers: ["ETag", "Link"] },
     examples: [
       {
         name: "administrators",
         summary: "One administrator",
         path: "/users?role=ADMIN&limit=1",
         status: 200,
-        answer: list === bareList ? [admin] : { data: [admin], page: { next: null, prev: null } },
+        response: list === bareList ? [admin] : { data: [admin], page: { next: null, prev: null } },
         varies: volatile,
       },
     ],
@@ -235,13 +235,13 @@ function listUsers({ list, user, hiddenFields, admin }: VersionSchemas): Operati
 const volatile = ["id", "createdAt", "avatarUrl", "avatar"];
 
 function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: VersionSchemas): OperationDocument {
-  const examples: readonly Example[] = [
+  const examples: readonly OperationExample[] = [
     {
       name: "publicPart",
       summary: "The public fields",
       path: "/users/1",
       status: 200,
-      answer: ada,
+      response: ada,
       varies: volatile,
     },
     {
@@ -250,7 +250,7 @@ function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: Version
       as: "ada",
       path: "/users/1",
       status: 200,
-      answer: adaAsOwner,
+      response: adaAsOwner,
       varies: [...volatile, "prefs"],
     },
   ];
@@ -258,7 +258,7 @@ function getUser({ user, hiddenFields, deactivatedAs, ada, adaAsOwner }: Version
     description: `A user. Only the user, and callers with the scope \`users:read:private\`, see the private fields; for others, ${hiddenFields}.`,
     callers: "everyone",
     path,
-    answer: {
+    response: {
       status: 200,
       description: "The user.",
       schema: user,
@@ -275,7 +275,7 @@ function createUser({ user, newUser, created }: VersionSchemas): OperationDocume
     description: "Creates a user. Each email address belongs to one user: a duplicate is rejected with 409.",
     callers: ["users:write:all"],
     body: newUser,
-    answer: {
+    response: {
       status: 201,
       description: "The new user.",
       schema: user,
@@ -292,7 +292,7 @@ function createUser({ user, newUser, created }: VersionSchemas): OperationDocume
         path: "/users",
         body: created.body,
         status: 201,
-        answer: created.response,
+        response: created.response,
         varies: ["id", "createdAt"],
       },
     ],
@@ -307,7 +307,7 @@ function updateUser({ user, changes, theme, deactivatedAs, adaAsOwner }: Version
     path,
     body: changes,
     ifMatch: "required",
-    answer: {
+    response: {
       status: 200,
       description: "The changed user.",
       schema: user,
@@ -324,7 +324,7 @@ function updateUser({ user, changes, theme, deactivatedAs, adaAsOwner }: Version
         headers: { "If-Match": "*" },
         body: theme,
         status: 200,
-        answer: adaAsOwner,
+        response: adaAsOwner,
         varies: [...volatile, "prefs"],
       },
     ],

@@ -1,5 +1,5 @@
 import { requireBody } from "@tributary/kit/rest/rest-endpoint";
-import { readShape } from "@tributary/kit/errors/validate";
+import { parseShape } from "@tributary/kit/errors/validate";
 import { z } from "zod";
 import {
   avatarUrl,
@@ -46,7 +46,7 @@ const userChangesV2 = z
   }));
 
 /** Version 2 has the private fields in the object `private`. */
-export const readNewUserV2 = (body: unknown): NewUser => readShape(newUserV2, requireBody(body));
+export const readNewUserV2 = (body: unknown): NewUser => parseShape(newUserV2, requireBody(body));
 
 /** A merge patch (RFC 7396) over the fields of version 2. */
-export const readUserChangesV2 = (body: unknown): UserChanges => readShape(userChangesV2, requireBody(body));
+export const readUserChangesV2 = (body: unknown): UserChanges => parseShape(userChangesV2, requireBody(body));
