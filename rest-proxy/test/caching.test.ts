@@ -14,40 +14,40 @@ const routes = [
 
 /** A proxy whose service sends cacheable responses with an ETag and counts its reads. */
 async function setUp(settings: ProxySettings = {}, body = '{"ok":true}') {
-  const stub = await startStub((seen, response) => {
+  const stub = await startStub((request, response) => {
     response.setHeader("Cache-Control", fresh).setHeader("ETag", '"7"');
     response.setHeader("Date", new Date(settings.nowMs?.() ?? Date.now()).toUTCString());
-    if (seen.headers["if-none-match"] === '"7"') return void response.writeHead(304).end();
+    if (request.headers["if-none-match"] === '"7"') return void response.writeHead(304).end();
     response.setHeader("Content-Length", Buffer.byteLength(body));
-    response.end(seen.method === "HEAD" ? undefined : body);
+    response.end(request.method === "HEAD" ? undefined : body);
   });
   const proxy = await startProxy(stub, { routes, corsOrigins: [], ...settings });
   // `fetch` adds `Cache-Control: no-cache` to a conditional request that has no `Cache-Control` (Fetch, HTTP-network-or-cache fetch).
   const defaults = { "accept-encoding": "identity", "cache-control": "max-age=60" };
-  const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
+  const send = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
     fetch(`${proxy.url}${path}`, { method, headers: { ...defaults, ...headers } });
   const cacheStatusOf = async (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") =>
-    (await ask(path, headers, method)).headers.get("cache-status")?.replace(/ttl=\d+/, "ttl=…");
-  return { stub, proxy, ask, cacheStatusOf };
+    (await send(path, headers, method)).headers.get("cache-status")?.replace(/ttl=\d+/, "ttl=…");
+  return { stub, proxy, send, cacheStatusOf };
 }
 
 const hit = "tributary; hit; ttl=…";
 
 test("all spellings of Accept, path and query share one cache entry", async () => {
-  const { ask, stub } = await setUp();
-  await ask("/v2/news/7?a=1&b=x+y");
+  const { send, stub } = await setUp();
+  await send("/v2/news/7?a=1&b=x+y");
   for (let i = 0; i < 1_000; i++) {
-    const answer = await ask("/news/7?b=x%20y&a=%31", { accept: `${v2};a=${i};q=0.${i + 1}, text/${i}` });
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, v2]);
-    await answer.arrayBuffer();
+    const response = await send("/news/7?b=x%20y&a=%31", { accept: `${v2};a=${i};q=0.${i + 1}, text/${i}` });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, v2]);
+    await response.arrayBuffer();
   }
   expect(stub.received.map(({ url }) => url)).toEqual(["/rest/v2/news/7?a=1&b=x%20y"]);
 });
 
 test("headers for one request are not in the cached response of another", async () => {
-  const { ask, stub } = await setUp({ corsOrigins: ["http://localhost:*"] });
-  const first = await ask("/news/7", { "x-request-id": "r-1", origin: "http://localhost:1", accept: v2 });
-  const second = await ask("/v2/news/7", { "x-request-id": "r-2", origin: "http://localhost:2" });
+  const { send, stub } = await setUp({ corsOrigins: ["http://localhost:*"] });
+  const first = await send("/news/7", { "x-request-id": "r-1", origin: "http://localhost:1", accept: v2 });
+  const second = await send("/v2/news/7", { "x-request-id": "r-2", origin: "http://localhost:2" });
   expect(Object.fromEntries(first.headers)).toMatchObject({
     "x-request-id": "r-1",
     "access-control-allow-origin": "http://localhost:1",
@@ -113,11 +113,11 @@ test("a request is rejected even if a fresh response is cached", async () => {
 test("from its sunset on no cached response of a version is sent", async () => {
   let nowMs = Date.now();
   const retirements = [{ version: 1, deprecatedAtMs: undefined, sunsetAtMs: nowMs + 1_000 }];
-  const { ask, cacheStatusOf } = await setUp({ retirements, nowMs: () => nowMs });
+  const { send, cacheStatusOf } = await setUp({ retirements, nowMs: () => nowMs });
   await cacheStatusOf("/v1/news/7");
   expect(await cacheStatusOf("/v1/news/7")).toBe(hit);
   nowMs += 1_000;
-  expect((await ask("/v1/news/7")).status).toBe(410);
+  expect((await send("/v1/news/7")).status).toBe(410);
 });
 
 test("a shared request does not tell the service the client, nor what the proxy has negotiated", async () => {
@@ -139,14 +139,14 @@ test("a cached response has Connection: close while the process drains", async (
 });
 
 test("a client that does not read its cached response is disconnected in the end", async () => {
-  const { proxy, ask } = await setUp(
+  const { proxy, send } = await setUp(
     {
       responseTimeoutMs: 100,
       cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
     },
     JSON.stringify("x".repeat(20_000_000)),
   );
-  await (await ask("/v1/news/7")).arrayBuffer();
+  await (await send("/v1/news/7")).arrayBuffer();
   const never = await openConnection(proxy.port, "GET /v1/news/7 HTTP/1.1\r\nHost: a\r\n\r\n");
   never.socket.pause();
   await expect
@@ -155,8 +155,8 @@ test("a client that does not read its cached response is disconnected in the end
 });
 
 test("a hit is counted like any other response: by route, version and client, with its duration", async () => {
-  const { proxy, ask, stub } = await setUp({ knownClients: ["shop"] });
-  for (let count = 0; count < 3; count++) await (await ask("/v1/news/7", { "x-client-name": "shop" })).arrayBuffer();
+  const { proxy, send, stub } = await setUp({ knownClients: ["shop"] });
+  for (let count = 0; count < 3; count++) await (await send("/v1/news/7", { "x-client-name": "shop" })).arrayBuffer();
   expect(stub.received).toHaveLength(1);
   expect(proxy.usage()).toEqual([{ version: 1, route: "getNew", client: "shop", requests: 3 }]);
   await expect.poll(() => proxy.settled).toHaveLength(3);
@@ -166,50 +166,43 @@ test("a hit is counted like any other response: by route, version and client, wi
   }
 });
 
-test.each(["br", "gzip"])(
-  "what is stored for %s is packed once, with a tag and a length of its own",
-  async (coding) => {
-    const { ask, stub } = await setUp({}, long);
-    const packed = { "accept-encoding": coding };
-    const answers = [await ask("/v1/news/7", packed), await ask("/v1/news/7", packed)];
-    for (const { headers, ...answer } of answers) {
-      expect(Object.fromEntries(headers)).toMatchObject({
-        "content-encoding": coding,
-        etag: `"7-${coding}"`,
-        vary: "Accept-Encoding",
-      });
-      expect(Number(headers.get("content-length"))).toBeLessThan(200);
-      expect(answer).toBeDefined();
-    }
-    for (const answer of answers) expect(await answer.text()).toBe(long);
-    const head = await ask("/v1/news/7", packed, "HEAD");
-    const unchanged = await ask("/v1/news/7", { ...packed, "if-none-match": `"7-${coding}"` });
-    expect([head.headers.get("etag"), head.headers.get("content-length"), unchanged.status]).toEqual([
-      `"7-${coding}"`,
-      answers[0]?.headers.get("content-length"),
-      304,
-    ]);
-    expect(stub.received).toHaveLength(1);
-    // Another coding is another variant with another ETag.
-    const plain = await ask("/v1/news/7", { "if-none-match": `"7-${coding}"` });
-    expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([
-      200,
-      '"7"',
-      "Accept-Encoding",
-    ]);
-  },
-);
+test.each(["br", "gzip"])("a response with %s is compressed once, with its own ETag and length", async (coding) => {
+  const { send, stub } = await setUp({}, long);
+  const accepted = { "accept-encoding": coding };
+  const responses = [await send("/v1/news/7", accepted), await send("/v1/news/7", accepted)];
+  for (const { headers, status } of responses) {
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "content-encoding": coding,
+      etag: `"7-${coding}"`,
+      vary: "Accept-Encoding",
+    });
+    expect(Number(headers.get("content-length"))).toBeLessThan(200);
+  }
+  for (const response of responses) expect(await response.text()).toBe(long);
+  const head = await send("/v1/news/7", accepted, "HEAD");
+  const unchanged = await send("/v1/news/7", { ...accepted, "if-none-match": `"7-${coding}"` });
+  expect([head.headers.get("etag"), head.headers.get("content-length"), unchanged.status]).toEqual([
+    `"7-${coding}"`,
+    responses[0]?.headers.get("content-length"),
+    304,
+  ]);
+  expect(stub.received).toHaveLength(1);
+  // Another coding is another variant with another ETag.
+  const plain = await send("/v1/news/7", { "if-none-match": `"7-${coding}"` });
+  expect([plain.status, plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([200, '"7"', "Accept-Encoding"]);
+});
 
 test("the service never gets the ETag of a coding: neither in a validation nor in If-Match", async () => {
   let nowMs = Date.now();
-  const { ask, stub, cacheStatusOf } = await setUp({ nowMs: () => nowMs }, long);
-  const packed = { "accept-encoding": "br" };
-  await ask("/v1/news/7", packed);
+  const { send, stub, cacheStatusOf } = await setUp({ nowMs: () => nowMs }, long);
+  const accepted = { "accept-encoding": "br" };
+  await send("/v1/news/7", accepted);
   nowMs += 61_000;
-  const renewed = await ask("/v1/news/7", packed);
+  const renewed = await send("/v1/news/7", accepted);
   expect([renewed.status, renewed.headers.get("etag"), await renewed.text()]).toEqual([200, '"7-br"', long]);
-  expect(await cacheStatusOf("/v1/news/7", packed)).toBe(hit);
-  await ask("/v1/news/7", { "if-match": '"7-br", "6-gzip"' }, "PATCH");
+  expect(await cacheStatusOf("/v1/news/7", accepted)).toBe(hit);
+  await send("/v1/news/7", { "if-match": '"7-br", "6-gzip"' }, "PATCH");
   expect(stub.received.map(({ headers }) => headers["if-none-match"] ?? headers["if-match"])).toEqual([
     undefined,
     '"7"',
@@ -218,9 +211,9 @@ test("the service never gets the ETag of a coding: neither in a validation nor i
 });
 
 test("a first HEAD has the ETag and the length of the GET response", async () => {
-  const { ask } = await setUp({}, long);
-  const packed = { "accept-encoding": "gzip" };
-  const [head, get] = [await ask("/v2/news/8", packed, "HEAD"), await ask("/v2/news/8", packed)];
+  const { send } = await setUp({}, long);
+  const accepted = { "accept-encoding": "gzip" };
+  const [head, get] = [await send("/v2/news/8", accepted, "HEAD"), await send("/v2/news/8", accepted)];
   for (const name of ["etag", "content-length", "content-encoding", "vary"]) {
     expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
   }
@@ -228,8 +221,8 @@ test("a first HEAD has the ETag and the length of the GET response", async () =>
 });
 
 test("a failed refresh is reported with its service and replica", async () => {
-  const stub = await startStub((seen, response) => {
-    if (stub.received.length > 1) return void seen.socket.destroy();
+  const stub = await startStub((request, response) => {
+    if (stub.received.length > 1) return void request.socket.destroy();
     response.setHeader("Cache-Control", "public, max-age=0, stale-while-revalidate=60").end("{}");
   });
   const proxy = await startProxy(stub, { routes });

@@ -42,13 +42,13 @@ const smuggling: readonly (readonly [string, string])[] = [
 test.each(smuggling)("%s is 400 in problem form, and the connection ends", async (_name, bytes) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await (
+  const response = await (
     await openConnection(proxy.port, `${bytes}GET /v1/things/hidden HTTP/1.1\r\nHost: a\r\n\r\n`)
   ).closed();
-  expect(statusOf(answer)).toBe(400);
-  expect(answer).toContain("Content-Type: application/problem+json");
-  expect(answer).toContain("Connection: close");
-  expect(bodyOf(answer)).toMatchObject({
+  expect(statusOf(response)).toBe(400);
+  expect(response).toContain("Content-Type: application/problem+json");
+  expect(response).toContain("Connection: close");
+  expect(bodyOf(response)).toMatchObject({
     type: "/problems/malformed-request",
     status: 400,
     requestId: expect.any(String),
@@ -83,12 +83,12 @@ test.each([
 ])("%s is refused here, before a service ends a connection over it", async (_name, head) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, head);
-  expect([statusOf(answer), bodyOf(answer)["type"]]).toEqual([431, "/problems/headers-too-large"]);
+  const response = await sendRaw(proxy.port, head);
+  expect([statusOf(response), bodyOf(response)["type"]]).toEqual([431, "/problems/headers-too-large"]);
   expect(stub.received).toEqual([]);
 });
 
-test("an Upgrade is ignored: the request is answered as HTTP/1.1", async () => {
+test("an Upgrade is ignored: the response is HTTP/1.1", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const head = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
@@ -96,12 +96,12 @@ test("an Upgrade is ignored: the request is answered as HTTP/1.1", async () => {
   expect(stub.received[0]?.headers["upgrade"]).toBeUndefined();
 });
 
-test("requests sent in one go are answered in their order", async () => {
-  const stub = await startStub((seen, response) => response.end(`"${seen.url}"`));
+test("pipelined requests get their responses in order", async () => {
+  const stub = await startStub((request, response) => response.end(`"${request.url}"`));
   const proxy = await startProxy(stub);
   const request = (id: number) => `GET /v1/things/${id} HTTP/1.1\r\nHost: a\r\n\r\n`;
-  const answers = await (await openConnection(proxy.port, request(1) + request(2) + request(3))).until(/things\/3/);
-  expect([...answers.matchAll(/things\/\d/g)].map(String)).toEqual(["things/1", "things/2", "things/3"]);
+  const responses = await (await openConnection(proxy.port, request(1) + request(2) + request(3))).until(/things\/3/);
+  expect([...responses.matchAll(/things\/\d/g)].map(String)).toEqual(["things/1", "things/2", "things/3"]);
 });
 
 const brokenRequests: readonly (readonly [string, string])[] = [
@@ -114,9 +114,9 @@ const brokenRequests: readonly (readonly [string, string])[] = [
 test.each(brokenRequests)(
   "pipelined requests before one with %s get their responses in order, then comes a 400 and the connection closes",
   async (_name, broken) => {
-    const stub = await startStub((seen, response) => {
-      response.setHeader("Cache-Control", seen.url.endsWith("/1") ? "public, max-age=60" : "no-store");
-      setTimeout(() => response.end(`"${seen.url}"`), 20);
+    const stub = await startStub((request, response) => {
+      response.setHeader("Cache-Control", request.url.endsWith("/1") ? "public, max-age=60" : "no-store");
+      setTimeout(() => response.end(`"${request.url}"`), 20);
     });
     const proxy = await startProxy(stub, {
       routes: [route("getThing", "GET", "/things/:id", { cache: "public" }), createThing],
@@ -138,7 +138,7 @@ test.each(brokenRequests)(
   },
 );
 
-test("a broken request is answered after the response that is pending before it, and what follows it is ignored", async () => {
+test("a malformed request is rejected after the pending response before it, and input after it is ignored", async () => {
   const waiting: ServerResponse[] = [];
   const stub = await startStub((_request, response) => void waiting.push(response));
   const proxy = await startProxy(stub);
@@ -157,7 +157,7 @@ test("a broken request is answered after the response that is pending before it,
   expect(statusesOf(await client.closed())).toEqual(["200", "400"]);
 });
 
-test("a client that is slow with its headers or its body is 408 and cut, while others are served", async () => {
+test("a client that is slow with its headers or its body is 408 and disconnected, while others are served", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   const slowHeaders = await openConnection(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost:");
@@ -167,9 +167,9 @@ test("a client that is slow with its headers or its body is 408 and cut, while o
   );
   expect((await fetch(`${proxy.url}/v1/things/1`)).status).toBe(200);
   for (const client of [slowHeaders, slowBody]) {
-    const answer = await client.closed();
-    expect(statusOf(answer)).toBe(408);
-    expect(bodyOf(answer)).toMatchObject({ type: "/problems/request-timeout" });
+    const response = await client.closed();
+    expect(statusOf(response)).toBe(408);
+    expect(bodyOf(response)).toMatchObject({ type: "/problems/request-timeout" });
   }
   expect(stub.received).toHaveLength(1);
 });
@@ -180,7 +180,7 @@ test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j
   expect(statusOf(await client.closed())).toBe(400);
 });
 
-test("a connection on which nothing was said is cut too", async () => {
+test("an idle connection without a request is closed too", async () => {
   const proxy = await startProxy(await startStub(), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
   expect(statusOf(await (await openConnection(proxy.port)).closed())).toBe(408);
 });
@@ -205,7 +205,7 @@ test("the body of a request that was rejected before its end is not read as a re
   expect(stub.received.map(({ url }) => url)).toEqual(["/rest/v1/things/1"]);
 });
 
-test("a client that sends requests and reads no response is not answered into memory", async () => {
+test("responses to a client that does not read are not buffered without bound", async () => {
   const stub = await startStub((_request, response) => {
     response.setHeader("Cache-Control", "public, max-age=60").end("y".repeat(90_000));
   });
@@ -216,7 +216,7 @@ test("a client that sends requests and reads no response is not answered into me
   const client = await openConnection(proxy.port, request);
   await client.until(/y$/);
   client.socket.pause();
-  // Some 25 MB of responses, which is more than the system buffers for one connection.
+  // Some 25 MB of responses: more than the operating system buffers for one connection.
   for (let sent = 0; sent < 300; sent++) {
     client.socket.write(request);
     await sleep(1);

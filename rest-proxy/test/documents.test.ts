@@ -12,17 +12,17 @@ const deprecatedAtMs = Date.UTC(2030, 0, 31);
 const sunsetAtMs = Date.UTC(2030, 6, 31);
 const version1Retires = createDocuments({ texts, retirements: [{ version: 1, deprecatedAtMs, sunsetAtMs }] });
 
-test("each version's document is served as it was composed", () => {
+test("each version's document is served as composition generated it", () => {
   expect(new Set(texts.keys())).toEqual(new Set([1, 2]));
   for (const [version, text] of texts) {
-    const answer = get(`/openapi/v${version}.json`);
-    expect(answer.status).toBe(200);
-    expect(headersOf(answer)).toMatchObject({ "Content-Type": "application/json" });
-    expect(answer.bytes.toString()).toBe(text);
+    const response = get(`/openapi/v${version}.json`);
+    expect(response.status).toBe(200);
+    expect(headersOf(response)).toMatchObject({ "Content-Type": "application/json" });
+    expect(response.bytes.toString()).toBe(text);
   }
 });
 
-test("the document of a deprecated version marks each operation and says when and what to use instead", () => {
+test("the document of a deprecated version marks each operation, and has the dates and the successor", () => {
   const { info, paths } = readOpenApi(get("/openapi/v1.json", {}, version1Retires));
   expect(info.description).toMatch(
     /^\*\*Deprecated\*\* as of 2030-01-31\. From 2030-07-31 every request to version 1 gets 410 Gone\. Use \[version 2\]\(\/docs\/v2\)/,
@@ -44,7 +44,7 @@ test("the ETag of a deprecated version's document changes with its dates", () =>
   expect(get("/openapi/v1.json", { "if-none-match": etag }, version1Retires).status).toBe(200);
 });
 
-test("a version that only has a sunset is deprecated too, and the newest one names no successor", () => {
+test("a version with only a sunset is deprecated too, and the newest version has no successor", () => {
   const both = createDocuments({
     texts,
     retirements: [
@@ -86,11 +86,11 @@ test("the catalog links a deprecated version to its successor and to the page ab
   });
 });
 
-test("the catalog leads from each version to its document and its reference", () => {
-  const answer = get("/.well-known/api-catalog");
+test("the catalog links each version to its document and its reference", () => {
+  const response = get("/.well-known/api-catalog");
   const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
-  expect(headersOf(answer)).toMatchObject({ "Content-Type": type });
-  const { linkset } = JSON.parse(answer.bytes.toString()) as { readonly linkset: readonly object[] };
+  expect(headersOf(response)).toMatchObject({ "Content-Type": type });
+  const { linkset } = JSON.parse(response.bytes.toString()) as { readonly linkset: readonly object[] };
   expect(linkset).toContainEqual({
     anchor: "/v2",
     "service-desc": [{ href: "/openapi/v2.json", type: "application/json" }],
@@ -101,7 +101,7 @@ test("the catalog leads from each version to its document and its reference", ()
   });
 });
 
-test("every code that a problem can have leads to a page, and to the same as JSON", () => {
+test("every error code has a page, as HTML and as JSON", () => {
   for (const [code, status] of Object.entries(statusOf)) {
     const path = `/problems/${code.toLowerCase().replaceAll("_", "-")}`;
     expect(get(path).bytes.toString()).toContain(`Status ${status}`);
@@ -111,7 +111,7 @@ test("every code that a problem can have leads to a page, and to the same as JSO
   }
 });
 
-test("every link on every page leads to a page, and to a place that is on it", () => {
+test("every link on every page leads to an existing page and fragment", () => {
   const pages = new Map<string, string>();
   const open = ["/docs"];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -129,19 +129,19 @@ test("every link on every page leads to a page, and to a place that is on it", (
   expect(pages.size).toBeGreaterThan(30);
 });
 
-test("pages load nothing from elsewhere, hold no script or style of their own, and say so", () => {
+test("pages load nothing from other origins, have no inline script or style, and a policy that forbids both", () => {
   for (const path of ["/docs", "/docs/v1", "/docs/v2", "/problems", "/problems/not-found"]) {
-    const answer = get(path);
-    const policy = headersOf(answer)["Content-Security-Policy"];
+    const response = get(path);
+    const policy = headersOf(response)["Content-Security-Policy"];
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain("unsafe");
-    const page = answer.bytes.toString();
+    const page = response.bytes.toString();
     expect(page).not.toMatch(/ style="|<style| on[a-z]+="|<script(?! src="\/docs\/docs\.js" defer><\/script>)/);
     expect(page.replaceAll(/<pre.*?<\/pre>/gs, "")).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   }
 });
 
-test("the reference shows every operation of its version, with a line for the shell", () => {
+test("the reference shows every operation of its version, with a curl command", () => {
   const page = get("/docs/v2").bytes.toString();
   const document = JSON.parse(texts.get(2) ?? "") as { paths: Record<string, Record<string, { operationId: string }>> };
   for (const { operationId } of Object.values(document.paths).flatMap((item) => Object.values(item))) {
@@ -160,7 +160,7 @@ test("the reference shows every operation of its version, with a line for the sh
   }
 });
 
-test("a copy is answered with 304, and HEAD with the head alone", () => {
+test("a matching If-None-Match gets 304, and HEAD no body", () => {
   const whole = get("/docs/v1");
   const { ETag = "", "Content-Length": length } = headersOf(whole);
   const known = get("/docs/v1", { "if-none-match": ETag });
@@ -172,17 +172,17 @@ test("a copy is answered with 304, and HEAD with the head alone", () => {
   expect(head.bytes).toHaveLength(0);
 });
 
-test("what is compressed says the same, under an ETag of its own", () => {
+test("a compressed page has the same content and its own ETag", () => {
   const plain = get("/openapi/v1.json");
   const zipped = get("/openapi/v1.json", { "accept-encoding": "gzip" });
   const smaller = get("/openapi/v1.json", { "accept-encoding": "gzip, br" });
   expect(gunzipSync(zipped.bytes)).toEqual(plain.bytes);
   expect(brotliDecompressSync(smaller.bytes)).toEqual(plain.bytes);
-  expect(new Set([plain, zipped, smaller].map((answer) => headersOf(answer)["ETag"])).size).toBe(3);
+  expect(new Set([plain, zipped, smaller].map((response) => headersOf(response)["ETag"])).size).toBe(3);
   expect(smaller.bytes.length).toBeLessThan(plain.bytes.length / 8);
 });
 
-test("other methods are refused with what is allowed, and other paths are left to others", () => {
+test("other methods are rejected with Allow, and other paths have no document", () => {
   const refused = find({ method: "POST", path: "/docs", headers: {} });
   expect(refused.status).toBe(405);
   expect(headersOf(refused)).toMatchObject({ Allow: "GET, HEAD, OPTIONS", "Content-Type": "application/problem+json" });
@@ -192,14 +192,14 @@ test("other methods are refused with what is allowed, and other paths are left t
   }
 });
 
-test("a proxy without documents still has its pages of problems", () => {
+test("a proxy without OpenAPI documents still has the problem pages", () => {
   const bare = createDocuments({ texts: loadDocuments("/nowhere"), retirements: [] });
   expect(bare.find({ method: "GET", path: "/openapi/v1.json", headers: {} })).toBeUndefined();
   expect(bare.find({ method: "GET", path: "/problems/not-found", headers: {} })?.status).toBe(200);
   expect(bare.find({ method: "GET", path: "/docs", headers: {} })?.status).toBe(200);
 });
 
-test("what is put into a page is text, not markup", () => {
+test("inserted values are escaped", () => {
   expect(html`<p title="${'"'}">${"<script>"} & ${undefined}${[html`<b>${1}</b>`]}</p>`.html).toBe(
     '<p title="&#34;">&#60;script&#62; & <b>1</b></p>',
   );
@@ -209,9 +209,9 @@ test("what is put into a page is text, not markup", () => {
 });
 
 function find(request: DocumentRequest, from = documents): DocumentResponse {
-  const answer = from.find(request);
-  if (!answer) throw new Error(`There is nothing at ${request.path}.`);
-  return answer;
+  const response = from.find(request);
+  if (!response) throw new Error(`There is nothing at ${request.path}.`);
+  return response;
 }
 
 function get(path: string, headers: DocumentRequest["headers"] = {}, from = documents): DocumentResponse {

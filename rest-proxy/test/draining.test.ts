@@ -41,9 +41,9 @@ test("draining waits for a client that is still reading a cached response", asyn
 /** A client that sends requests until a response closes its connection. Rejects without a response. */
 async function askUntilLetGo(url: string): Promise<number> {
   for (let answered = 1; ; answered++) {
-    const answer = await fetch(url);
-    const body = await answer.json();
-    expect([answer.status, body]).toEqual([200, { ok: true }]);
-    if (answer.headers.get("connection") === "close") return answered;
+    const response = await fetch(url);
+    const body = await response.json();
+    expect([response.status, body]).toEqual([200, { ok: true }]);
+    if (response.headers.get("connection") === "close") return answered;
   }
 }

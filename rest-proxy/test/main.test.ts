@@ -10,8 +10,8 @@ import { routes, startStub, openConnection, statusOf } from "./testing.ts";
 
 test("the process serves its table, completes requests in flight on SIGTERM, and exits with 0", async () => {
   const waiting: ServerResponse[] = [];
-  const stub = await startStub((seen, response) => {
-    if (seen.url.endsWith("/slow")) waiting.push(response);
+  const stub = await startStub((request, response) => {
+    if (request.url.endsWith("/slow")) waiting.push(response);
     else response.end("{}");
   });
   const { child, output } = run({

@@ -24,23 +24,23 @@ async function setUp(settings: ProxySettings = {}) {
   /** Sends a request and waits until the service has it. */
   async function arrive(method: string, path: string) {
     const count = held.length;
-    const answer = fetch(url + path, { method });
+    const response = fetch(url + path, { method });
     await expect.poll(() => held.length).toBe(count + 1);
-    return { answer, atService: held[count] as ServerResponse };
+    return { response, atService: held[count] as ServerResponse };
   }
 
   /** Sends a read and waits until the proxy has it. It joins another one, or gets what is stored. */
   async function join(path: string) {
     const count = receivedCount;
-    const answer = fetch(url + path);
+    const response = fetch(url + path);
     await expect.poll(() => receivedCount).toBe(count + 1);
-    return async () => [(await answer).headers.get("cache-status"), await (await answer).json()];
+    return async () => [(await response).headers.get("cache-status"), await (await response).json()];
   }
 
   async function write(path: string): Promise<void> {
-    const { answer, atService } = await arrive("PATCH", path);
+    const { response, atService } = await arrive("PATCH", path);
     atService.end("{}");
-    await answer;
+    await response;
   }
 
   return { url, arrive, join, write };
@@ -48,9 +48,9 @@ async function setUp(settings: ProxySettings = {}) {
 
 type Arrived = Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>["arrive"]>>;
 
-async function respond({ answer, atService }: Arrived, text: string): Promise<unknown> {
+async function respond({ response, atService }: Arrived, text: string): Promise<unknown> {
   atService.setHeader("Cache-Control", "public, max-age=60").end(JSON.stringify(text));
-  return (await answer).json();
+  return (await response).json();
 }
 
 test("a list joins none that was sent before the response to a write of a member", async () => {
@@ -76,7 +76,7 @@ test("a list sent before a write that timed out is neither joined nor stored", a
   // So that the read does not time out with the write.
   await wait(500);
   const before = await arrive("GET", "/v1/things");
-  expect((await writing.answer).status).toBe(504);
+  expect((await writing.response).status).toBe(504);
   const after = await arrive("GET", "/v1/things");
   await respond(before, "old");
   const joined = await join("/v1/things");

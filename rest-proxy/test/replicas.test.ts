@@ -12,9 +12,9 @@ test("no read fails when a replica of a service is killed under load, and its ej
   let sent = 0;
   const statuses = await load(1_000, 16, async () => {
     if (++sent === 300) kill(stubs[0]);
-    const answer = await fetch(`${proxy.url}/v1/things/1`);
-    await answer.arrayBuffer();
-    return answer.status;
+    const response = await fetch(`${proxy.url}/v1/things/1`);
+    await response.arrayBuffer();
+    return response.status;
   });
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "replica-ejected", service: "things" }));
@@ -23,7 +23,7 @@ test("no read fails when a replica of a service is killed under load, and its ej
 
 test.each([
   ["without a key is never sent twice", {}, 1],
-  ["with a key that its route takes goes to the other replica", { "idempotency-key": "k-1" }, 2],
+  ["with a key that its route accepts is sent to the other replica", { "idempotency-key": "k-1" }, 2],
 ])("a write %s, when a connection breaks", async (_, headers, calls) => {
   const { stubs, proxy } = await startTwoReplicas();
   let broken = 0;
@@ -31,8 +31,8 @@ test.each([
     server.prependListener("request", (request) => {
       if (broken++ === 0) request.socket.resetAndDestroy();
     });
-  const answer = await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}", headers });
-  expect(answer.status).toBe(calls === 1 ? 502 : 200);
+  const response = await fetch(`${proxy.url}/v1/things`, { method: "POST", body: "{}", headers });
+  expect(response.status).toBe(calls === 1 ? 502 : 200);
   expect(broken).toBe(calls);
 });
 
@@ -48,12 +48,12 @@ function kill({ server }: Stub): void {
   server.closeAllConnections();
 }
 
-async function load<T>(count: number, width: number, ask: () => Promise<T>): Promise<T[]> {
-  const answers: T[] = [];
-  let begun = 0;
+async function load<T>(count: number, width: number, send: () => Promise<T>): Promise<T[]> {
+  const responses: T[] = [];
+  let started = 0;
   const run = async () => {
-    while (begun++ < count) answers.push(await ask());
+    while (started++ < count) responses.push(await send());
   };
   await Promise.all(Array.from({ length: width }, run));
-  return answers;
+  return responses;
 }

@@ -64,8 +64,8 @@ describe("A client's no-cache", () => {
   ])("%j makes one conditional request to the origin for 50 clients at once", async (headers) => {
     const { send, stub } = await setUp();
     await send("/v1/posts/1");
-    const answers = await Promise.all(Array.from({ length: 50 }, () => send("/v1/posts/1", headers)));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => send("/v1/posts/1", headers)));
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
     expect(stub.received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
   });
 
@@ -226,10 +226,10 @@ test("a client's no-store, only-if-cached, max-stale, min-fresh and max-age abov
 /** A proxy before a service that evaluates every condition, and that a test can make wait. */
 async function setUp() {
   let gate = Promise.resolve();
-  const stub = await startStub((seen, response) => {
+  const stub = await startStub((request, response) => {
     const { version, isPublic, cacheControl } = posts;
     const etag = `"${version}"`;
-    const { authorization, ...conditions } = seen.headers;
+    const { authorization, ...conditions } = request.headers;
     const mayRead = isPublic || authorization === "Bearer author";
     const status = (() => {
       if (authorization === "Bearer bad") return 401;
@@ -246,7 +246,9 @@ async function setUp() {
     response.setHeader("Cache-Control", status < 400 ? cacheControl : "no-store");
     if (status < 400) response.setHeader("ETag", etag);
     if (status !== 304) response.setHeader("Content-Length", Buffer.byteLength(body));
-    void gate.then(() => response.writeHead(status).end(status === 304 || seen.method === "HEAD" ? undefined : body));
+    void gate.then(() =>
+      response.writeHead(status).end(status === 304 || request.method === "HEAD" ? undefined : body),
+    );
   });
   const proxy = await startProxy(stub, { routes, corsOrigins: [], nowMs: () => nowMs });
   const send = (path: string, headers: Readonly<Record<string, string>> = {}, method = "GET") => {

@@ -9,10 +9,10 @@ test("a route is available with and without a version in the path, with its para
   const stub = await startStub();
   const proxy = await startProxy(stub, { defaultVersion: 1 });
   for (const path of ["/v1/things/7", "/things/7", "/v1/things?search=a+b%26c&limit=2", "/things?", "/things?&&"]) {
-    const answer = await fetch(`${proxy.url}${path}`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("api-version")).toBe("1");
-    expect(await answer.json()).toEqual({ ok: true });
+    const response = await fetch(`${proxy.url}${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("api-version")).toBe("1");
+    expect(await response.json()).toEqual({ ok: true });
   }
   expect(stub.received.map(({ url }) => url)).toEqual([
     "/rest/v1/things/7",
@@ -24,15 +24,15 @@ test("a route is available with and without a version in the path, with its para
 });
 
 test("HEAD is available wherever GET is, without a body", async () => {
-  const stub = await startStub((seen, response) => {
+  const stub = await startStub((request, response) => {
     response.setHeader("Content-Length", 11);
-    response.end(seen.method === "HEAD" ? undefined : '{"ok":true}');
+    response.end(request.method === "HEAD" ? undefined : '{"ok":true}');
   });
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things/1`, { method: "HEAD" });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-length")).toBe("11");
-  expect(await answer.text()).toBe("");
+  const response = await fetch(`${proxy.url}/v1/things/1`, { method: "HEAD" });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-length")).toBe("11");
+  expect(await response.text()).toBe("");
   expect(stub.received[0]?.method).toBe("HEAD");
   const missing = await fetch(`${proxy.url}/v1/nothing`, { method: "HEAD" });
   expect([missing.status, missing.headers.get("content-type"), await missing.text()]).toEqual([
@@ -51,18 +51,18 @@ test.each([
 ])("%s %s is 405, and Allow lists the methods", async (method, path, allow) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}${path}`, { method });
-  expect(answer.status).toBe(405);
-  expect(answer.headers.get("allow")).toBe(allow);
-  expect(await answer.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
+  const response = await fetch(`${proxy.url}${path}`, { method });
+  expect(response.status).toBe(405);
+  expect(response.headers.get("allow")).toBe(allow);
+  expect(await response.json()).toMatchObject({ type: "/problems/method-not-allowed", status: 405 });
   expect(stub.received).toEqual([]);
 });
 
 test("OPTIONS lists the methods without a request to the service", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things`, { method: "OPTIONS", body: "ignored" });
-  expect([answer.status, answer.headers.get("allow"), await answer.text()]).toEqual([
+  const response = await fetch(`${proxy.url}/v1/things`, { method: "OPTIONS", body: "ignored" });
+  expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
     204,
     "GET, HEAD, POST, OPTIONS",
     "",
@@ -105,21 +105,21 @@ test.each([
 ])("%s is 400", async (path, type, detail) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}${path}`);
-  expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({ type, detail, instance: path.split("?")[0] });
+  const response = await fetch(`${proxy.url}${path}`);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ type, detail, instance: path.split("?")[0] });
   expect(stub.received).toEqual([]);
 });
 
 test("every problem of the proxy is a document with no-store and the request id of the log", async () => {
   const proxy = await startProxy(await startStub());
-  const answer = await fetch(`${proxy.url}/v1/nothing?secret=1`, { headers: { "x-request-id": "r-1" } });
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  const response = await fetch(`${proxy.url}/v1/nothing?secret=1`, { headers: { "x-request-id": "r-1" } });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "application/problem+json",
     "cache-control": "no-store",
     "x-request-id": "r-1",
   });
-  expect(await answer.json()).toEqual({
+  expect(await response.json()).toEqual({
     type: "/problems/not-found",
     title: "Not found",
     status: 404,
@@ -137,9 +137,9 @@ test("the proxy serves the documents itself: with a request id, for pages of all
   const stub = await startStub();
   const openApi = readFileSync(new URL("../../supergraph/openapi/v2.json", import.meta.url), "utf8");
   const proxy = await startProxy(stub, { documents: new Map([[2, openApi]]) });
-  const ask = (path: string, method = "GET") =>
+  const send = (path: string, method = "GET") =>
     fetch(`${proxy.url}${path}`, { method, headers: { origin: "http://localhost:1", "x-request-id": "r-1" } });
-  const document = await ask("/openapi/v2.json");
+  const document = await send("/openapi/v2.json");
   expect(Object.fromEntries(document.headers)).toMatchObject({
     "content-type": "application/json",
     "x-request-id": "r-1",
@@ -147,9 +147,9 @@ test("the proxy serves the documents itself: with a request id, for pages of all
     vary: "Origin, Accept-Encoding",
   });
   expect(await document.text()).toBe(openApi);
-  expect((await ask("/openapi/v1.json")).status).toBe(404);
-  expect((await ask("/problems/not-found")).status).toBe(200);
-  const [options, refused] = [await ask("/docs", "OPTIONS"), await ask("/docs", "DELETE")];
+  expect((await send("/openapi/v1.json")).status).toBe(404);
+  expect((await send("/problems/not-found")).status).toBe(200);
+  const [options, refused] = [await send("/docs", "OPTIONS"), await send("/docs", "DELETE")];
   expect([options.status, refused.status, options.headers.get("allow"), refused.headers.get("allow")]).toEqual([
     204,
     405,
@@ -165,12 +165,12 @@ test("a problem document of a service is forwarded unchanged", async () => {
     response.writeHead(415, { "Content-Type": "application/problem+json", "Cache-Control": "no-store" }).end(problem),
   );
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things`, {
+  const response = await fetch(`${proxy.url}/v1/things`, {
     method: "POST",
     body: "a=1",
     headers: { "content-type": "text/plain" },
   });
-  expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+  expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([
     415,
     "application/problem+json",
     problem,
@@ -183,9 +183,9 @@ const anyTag = "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *";
 test("control: express adds its own ETag and responds to it with 304", async () => {
   const app = express().use((_request, response) => void response.send("{}"));
   const server = await listen(createServer(app));
-  const answer = await sendRaw((server.address() as AddressInfo).port, anyTag);
-  expect(statusOf(answer)).toBe(304);
-  expect(answer).toMatch(/\r\nETag: /);
+  const response = await sendRaw((server.address() as AddressInfo).port, anyTag);
+  expect(statusOf(response)).toBe(304);
+  expect(response).toMatch(/\r\nETag: /);
 });
 
 test("the proxy adds no ETag to responses of the service or to its problems", async () => {
@@ -194,19 +194,19 @@ test("the proxy adds no ETag to responses of the service or to its problems", as
     [anyTag, 200],
     [anyTag.replace("things", "nothing"), 404],
   ] as const) {
-    const answer = await sendRaw(proxy.port, request);
-    expect(statusOf(answer)).toBe(status);
-    expect(answer).not.toMatch(/etag/i);
+    const response = await sendRaw(proxy.port, request);
+    expect(statusOf(response)).toBe(status);
+    expect(response).not.toMatch(/etag/i);
   }
 });
 
 test("without a cached response, the service evaluates If-None-Match, and its 304 is forwarded", async () => {
-  const stub = await startStub((seen, response) => {
-    response.writeHead(seen.headers["if-none-match"] === '"7"' ? 304 : 200, { ETag: '"7"' }).end();
+  const stub = await startStub((request, response) => {
+    response.writeHead(request.headers["if-none-match"] === '"7"' ? 304 : 200, { ETag: '"7"' }).end();
   });
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things/1`, { headers: { "if-none-match": '"7"' } });
-  expect([answer.status, answer.headers.get("etag")]).toEqual([304, '"7"']);
+  const response = await fetch(`${proxy.url}/v1/things/1`, { headers: { "if-none-match": '"7"' } });
+  expect([response.status, response.headers.get("etag")]).toEqual([304, '"7"']);
 });
 
 test("a redirect of a service is forwarded, not followed", async () => {
@@ -214,16 +214,16 @@ test("a redirect of a service is forwarded, not followed", async () => {
     response.writeHead(307, { Location: "http://evil.example/" }).end(),
   );
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things/1`, { redirect: "manual" });
-  expect([answer.status, answer.headers.get("location")]).toEqual([307, "http://evil.example/"]);
+  const response = await fetch(`${proxy.url}/v1/things/1`, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([307, "http://evil.example/"]);
   expect(stub.received).toHaveLength(1);
 });
 
 test("a bug is a masked 500, reported with its cause", async () => {
   const proxy = await startProxy(await startStub(), { addresses: {} });
-  const answer = await fetch(`${proxy.url}/v1/things/1`);
-  expect(answer.status).toBe(500);
-  expect(await answer.json()).toMatchObject({
+  const response = await fetch(`${proxy.url}/v1/things/1`);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({
     type: "/problems/internal-server-error",
     detail: "Something went wrong on our side.",
   });

@@ -6,7 +6,7 @@ const caller = { traceparent: `00-${traceId}-b7ad6b7169203331-00` };
 const serviceTraceParent = "00-ffffffffffffffffffffffffffffffff-ffffffffffffffff-01";
 const routes = [route("getThing", "GET", "/things/:id", { cache: "public" }), route("addThing", "POST", "/things", {})];
 
-/** A proxy before a service that names a trace of its own. */
+/** A proxy with a service that responds with another traceparent. */
 async function setUp() {
   const stub = await startStub(({ method }, response) => {
     response.setHeader("traceparent", serviceTraceParent);

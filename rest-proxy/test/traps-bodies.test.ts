@@ -45,10 +45,10 @@ test("a body that would be rejected gets no 100, and its connection is closed", 
     [expecting.replace("/v1/things", "/v1/things?nope=1"), 400],
     [expecting.replace("Length: 2", "Length: 70000"), 413],
   ] as const) {
-    const answer = await (await openConnection(proxy.port, `${head}\r\n\r\n`)).closed();
-    expect(answer).not.toContain("100 Continue");
-    expect(statusOf(answer)).toBe(status);
-    expect(answer).toContain("Connection: close");
+    const response = await (await openConnection(proxy.port, `${head}\r\n\r\n`)).closed();
+    expect(response).not.toContain("100 Continue");
+    expect(statusOf(response)).toBe(status);
+    expect(response).toContain("Connection: close");
   }
   expect(stub.received).toEqual([]);
 });
@@ -56,8 +56,8 @@ test("a body that would be rejected gets no 100, and its connection is closed", 
 test("an unknown expectation is ignored", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, expecting.replace("100-continue", "a-miracle"), "{}");
-  expect(statusOf(answer)).toBe(200);
+  const response = await sendRaw(proxy.port, expecting.replace("100-continue", "a-miracle"), "{}");
+  expect(statusOf(response)).toBe(200);
   expect(stub.received[0]?.headers["expect"]).toBeUndefined();
 });
 
@@ -67,12 +67,12 @@ test("control: a body parser before the middleware stalls a POST", async () => {
   app.use(express.json(), createProxyMiddleware({ target: stub.url, proxyTimeout: 100 }));
   const server = await listen(createServer(app));
   const { port } = server.address() as { port: number };
-  const answer = await sendRaw(
+  const response = await sendRaw(
     port,
     "POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2",
     "{}",
   );
-  expect(statusOf(answer)).toBe(504);
+  expect(statusOf(response)).toBe(504);
   expect(stub.received).toEqual([]);
 });
 
@@ -81,12 +81,12 @@ test("a POST that is read before the middleware arrives complete, with any bytes
   const proxy = await startProxy(stub);
   for (const size of [1, 1_000, 65_536]) {
     const body = Buffer.alloc(size, "\r\n--x\r\n\0ÿ");
-    const answer = await fetch(`${proxy.url}/v1/things`, {
+    const response = await fetch(`${proxy.url}/v1/things`, {
       method: "POST",
       body,
       headers: { "content-type": "application/octet-stream" },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(stub.received.at(-1)?.body).toBe(body.toString());
     expect(stub.received.at(-1)?.headers["content-length"]).toBe(String(size));
   }
@@ -115,8 +115,8 @@ test("a body is forwarded byte for byte: duplicate keys, multipart and line brea
     ["multipart/form-data; boundary=x", multipart],
     ["application/x-www-form-urlencoded", "a=1%0d%0a--x&a=2"],
   ] as const) {
-    const answer = await fetch(`${proxy.url}/v1/things`, { method: "POST", body, headers: { "content-type": type } });
-    expect(answer.status).toBe(200);
+    const response = await fetch(`${proxy.url}/v1/things`, { method: "POST", body, headers: { "content-type": type } });
+    expect(response.status).toBe(200);
     expect(stub.received.at(-1)).toMatchObject({ body, headers: { "content-type": type } });
   }
 });
@@ -144,8 +144,8 @@ test.each(["gzip, chunked", "chunked, chunked"])(
     const stub = await startStub();
     const proxy = await startProxy(stub);
     const client = await openConnection(proxy.port, chunked.replace("chunked", coding));
-    const answer = await client.until(/\r\n\r\n\{/);
-    expect([statusOf(answer), bodyOf(answer)["type"]]).toEqual([400, "/problems/malformed-request"]);
+    const response = await client.until(/\r\n\r\n\{/);
+    expect([statusOf(response), bodyOf(response)["type"]]).toEqual([400, "/problems/malformed-request"]);
     expect(stub.received).toEqual([]);
   },
 );
@@ -185,10 +185,10 @@ test("a body over the limit is 413, by its Content-Length or counted, and the co
   const inChunks = `POST /v1/things HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n${tooLong.toString()}\r\n0\r\n\r\n`;
   for (const request of [withLength, inChunks]) {
     const client = await openConnection(proxy.port, request, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    const answers = await client.until(/"ok":true/);
-    expect(statusOf(answers)).toBe(413);
-    expect(answers).toContain('"type":"/problems/payload-too-large"');
-    expect(answers).toContain("HTTP/1.1 200 OK");
+    const responses = await client.until(/"ok":true/);
+    expect(statusOf(responses)).toBe(413);
+    expect(responses).toContain('"type":"/problems/payload-too-large"');
+    expect(responses).toContain("HTTP/1.1 200 OK");
   }
   expect(stub.received.map(({ method }) => method)).toEqual(["GET", "GET"]);
 });
@@ -213,8 +213,8 @@ test("a sender that does not stop after its 413 is disconnected", async () => {
 test("a GET with a body is 400: it has no defined meaning", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2", "{}");
-  expect(statusOf(answer)).toBe(400);
+  const response = await sendRaw(proxy.port, "GET /v1/things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2", "{}");
+  expect(statusOf(response)).toBe(400);
   expect(stub.received).toEqual([]);
 });
 

@@ -18,28 +18,28 @@ const get = "GET /v1/things/1 HTTP/1.1\r\nHost: evil.example";
 
 test("control: the middleware's error page is plain text and repeats the host", async () => {
   const bare = await startBare({ target: `http://127.0.0.1:${await findClosedPort()}` });
-  const answer = await sendRaw(bare.port, get);
-  expect(statusOf(answer)).toBe(504);
-  expect(answer).toContain("Error occurred while trying to proxy: evil.example/v1/things/1");
-  expect(answer.toLowerCase()).not.toContain("content-type");
+  const response = await sendRaw(bare.port, get);
+  expect(statusOf(response)).toBe(504);
+  expect(response).toContain("Error occurred while trying to proxy: evil.example/v1/things/1");
+  expect(response.toLowerCase()).not.toContain("content-type");
 });
 
 test("a service that is down is 502 with Retry-After, without internals", async () => {
   const port = await findClosedPort();
   const proxy = await startProxy({ url: `http://127.0.0.1:${port}` });
-  const answer = await sendRaw(proxy.port, get);
-  expect(statusOf(answer)).toBe(502);
-  expect(answer).toMatch(/\r\nRetry-After: 5\r\n/);
-  expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/);
-  expect(answer).toMatch(/\r\nAPI-Version: 1\r\n/);
-  expect(answer).not.toMatch(/evil|127\.0\.0\.1|ECONN/);
-  expect(answer).not.toContain(String(port));
-  expect(bodyOf(answer)).toMatchObject({
+  const response = await sendRaw(proxy.port, get);
+  expect(statusOf(response)).toBe(502);
+  expect(response).toMatch(/\r\nRetry-After: 5\r\n/);
+  expect(response).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/);
+  expect(response).toMatch(/\r\nAPI-Version: 1\r\n/);
+  expect(response).not.toMatch(/evil|127\.0\.0\.1|ECONN/);
+  expect(response).not.toContain(String(port));
+  expect(bodyOf(response)).toMatchObject({
     type: "/problems/bad-gateway",
     title: "Bad gateway",
     status: 502,
     instance: "/v1/things/1",
-    requestId: /X-Request-Id: (\S+)/.exec(answer)?.[1],
+    requestId: /X-Request-Id: (\S+)/.exec(response)?.[1],
   });
   expect(proxy.observed).toContainEqual(
     expect.objectContaining({ kind: "service-failed", service: "things", code: "BAD_GATEWAY" }),
@@ -75,18 +75,18 @@ test.each([
   ["sends headers without end", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(20_000)}\r\n\r\n`],
 ])("a service that %s is 502", async (_name, bytes) => {
   const proxy = await startProxy(await startRawService(bytes));
-  const answer = await fetch(`${proxy.url}/v1/things/1`);
-  expect(answer.status).toBe(502);
-  expect(await answer.json()).toMatchObject({ type: "/problems/bad-gateway" });
+  const response = await fetch(`${proxy.url}/v1/things/1`);
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({ type: "/problems/bad-gateway" });
 });
 
 test("a truncated response is truncated for the client too, never ended as if it were complete", async () => {
   const proxy = await startProxy(
     await startRawService("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
   );
-  const answer = await sendRaw(proxy.port, get);
-  expect(answer).toContain("hello");
-  expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+  const response = await sendRaw(proxy.port, get);
+  expect(response).toContain("hello");
+  expect(response).not.toMatch(/\r\n0\r\n\r\n$/);
 });
 
 test("control: a silent service and a reset look the same through proxyTimeout", async () => {
@@ -113,9 +113,9 @@ test("a silent service is 504, other than a failing one", async () => {
     { upstreamTimeoutMs: 50 },
   );
   const asked = once(silent, "request") as Promise<[IncomingMessage]>;
-  const answer = await fetch(`${proxy.url}/v1/things/1`);
-  expect(answer.status).toBe(504);
-  expect(await answer.json()).toMatchObject({
+  const response = await fetch(`${proxy.url}/v1/things/1`);
+  expect(response.status).toBe(504);
+  expect(await response.json()).toMatchObject({
     type: "/problems/gateway-timeout",
     status: 504,
     instance: "/v1/things/1",
@@ -141,9 +141,9 @@ test("control: proxyTimeout counts only silence, so a slow response never times 
 test("a slow response is truncated at the deadline", async () => {
   const stub = await startStub((_request, response) => writeSlowly(response));
   const proxy = await startProxy(stub, { upstreamTimeoutMs: 400 });
-  const answer = await sendRaw(proxy.port, get);
-  expect(answer).toContain("200 OK");
-  expect(answer).not.toMatch(/\r\n0\r\n\r\n$/);
+  const response = await sendRaw(proxy.port, get);
+  expect(response).toContain("200 OK");
+  expect(response).not.toMatch(/\r\n0\r\n\r\n$/);
   expect(proxy.observed).toContainEqual(expect.objectContaining({ kind: "response-cut", reason: "GATEWAY_TIMEOUT" }));
 });
 
@@ -222,7 +222,7 @@ test("when inFlightMax is reached at a service, further requests are 503 with Re
   expect(await refused.json()).toMatchObject({ type: "/problems/service-unavailable" });
   expect((await fetch(`${proxy.url}/v1/things/1/parts`)).status).toBe(200);
   for (const response of waiting.splice(0)) response.end("{}");
-  for (const answer of await Promise.all(first)) expect(answer.status).toBe(200);
+  for (const response of await Promise.all(first)) expect(response.status).toBe(200);
   const later = fetch(`${proxy.url}/v1/things/3`);
   await expect.poll(() => waiting.length).toBe(1);
   waiting[0]?.end("{}");
@@ -268,11 +268,11 @@ test("Connection: close that was set before the response is kept", async () => {
 async function growth(port: number, count: () => number): Promise<number> {
   const stage = async () => {
     client.socket.write(`${get}\r\n\r\n`);
-    answers += 1;
-    await client.until(new RegExp(`(?:"ok":true[^]*){${answers}}`));
+    responses += 1;
+    await client.until(new RegExp(`(?:"ok":true[^]*){${responses}}`));
     return count();
   };
-  let answers = 0;
+  let responses = 0;
   const client = await openConnection(port);
   const first = await stage();
   await stage();

@@ -184,8 +184,8 @@ test("control: the middleware sends keep-alive on a connection that is being clo
 test("a request with Connection: close closes the connection", async () => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, get);
-  expect(answer).toMatch(/\r\nConnection: close\r\n/);
+  const response = await sendRaw(proxy.port, get);
+  expect(response).toMatch(/\r\nConnection: close\r\n/);
   expect(stub.received[0]?.headers.connection).toBe("keep-alive");
 });
 
@@ -205,13 +205,13 @@ test("a service's response is forwarded: status, caching headers, links, each co
   };
   const stub = await startStub((_request, response) => response.writeHead(201, told).end("{}"));
   const proxy = await startProxy(stub);
-  const answer = await fetch(`${proxy.url}/v1/things`, {
+  const response = await fetch(`${proxy.url}/v1/things`, {
     method: "POST",
     body: "{}",
     headers: { "x-request-id": "ours" },
   });
-  expect(answer.status).toBe(201);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(response.status).toBe(201);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     etag: '"7"',
     link: '</v1/things?cursor=x>; rel="next"',
     location: "/v1/things/7",
@@ -220,9 +220,9 @@ test("a service's response is forwarded: status, caching headers, links, each co
     "x-request-id": "ours",
     "api-version": "1",
   });
-  expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
   for (const name of ["x-powered-by", "server", "access-control-allow-origin"])
-    expect(answer.headers.get(name)).toBeNull();
+    expect(response.headers.get(name)).toBeNull();
 });
 
 test("a header named __proto__ has no effect (CVE-2026-21710)", async () => {

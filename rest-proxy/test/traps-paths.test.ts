@@ -63,9 +63,9 @@ const notFound = [
 test.each(notFound)("%.60s is 404 and reaches no service", async (path) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, `GET ${path} HTTP/1.1\r\nHost: a`);
-  expect(statusOf(answer)).toBe(404);
-  const problem = bodyOf(answer);
+  const response = await sendRaw(proxy.port, `GET ${path} HTTP/1.1\r\nHost: a`);
+  expect(statusOf(response)).toBe(404);
+  const problem = bodyOf(response);
   expect(problem).toMatchObject({ type: "/problems/not-found", status: 404 });
   // As a reference, what begins with two slashes would name a host.
   expect(problem["instance"]).toBe(path.startsWith("//") ? undefined : path);
@@ -91,10 +91,10 @@ const malformed = [
 test.each(malformed)("%s as target is 400 and reaches no service", async (target) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, `GET ${target} HTTP/1.1\r\nHost: a`);
-  expect(statusOf(answer)).toBe(400);
-  expect(bodyOf(answer)).toMatchObject({ type: "/problems/malformed-request", status: 400 });
-  expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
+  const response = await sendRaw(proxy.port, `GET ${target} HTTP/1.1\r\nHost: a`);
+  expect(statusOf(response)).toBe(400);
+  expect(bodyOf(response)).toMatchObject({ type: "/problems/malformed-request", status: 400 });
+  expect(response.toLowerCase()).toContain("content-type: application/problem+json");
   expect(stub.received).toEqual([]);
 });
 
@@ -142,9 +142,9 @@ test.each([
 ])("a request with %s is 400, as a problem document", async (_name, headers) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
-  const answer = await sendRaw(proxy.port, `GET /v1/things/1 HTTP/1.1\r\n${headers}`);
-  expect(statusOf(answer)).toBe(400);
-  expect(bodyOf(answer)).toMatchObject({ type: "/problems/malformed-request" });
+  const response = await sendRaw(proxy.port, `GET /v1/things/1 HTTP/1.1\r\n${headers}`);
+  expect(statusOf(response)).toBe(400);
+  expect(bodyOf(response)).toMatchObject({ type: "/problems/malformed-request" });
   expect(stub.received).toEqual([]);
 });
 
@@ -187,8 +187,8 @@ test("the path selects the version, without one the default; the response names 
   ];
   const proxy = await startProxy(stub, { routes: both });
   const versionOf = async (path: string) => {
-    const answer = await fetch(`${proxy.url}${path}`);
-    return `${answer.status} ${answer.headers.get("api-version")}`;
+    const response = await fetch(`${proxy.url}${path}`);
+    return `${response.status} ${response.headers.get("api-version")}`;
   };
   expect(await versionOf("/v1/news/1")).toBe("200 1");
   expect(await versionOf("/v2/news/1")).toBe("200 2");
