@@ -58,13 +58,13 @@ function placeFor(
 
 function placeIn(state: ParsedGraphState, owner: string, coordinate: string) {
   const subgraph = state.subgraphs.get(owner);
-  const found = subgraph && findCoordinate(subgraph.document, coordinate);
-  const place = found && placeOfNode(found.node, [subgraph.source]);
-  return place && { place, exact: found.exact };
+  const match = subgraph && findCoordinate(subgraph.document, coordinate);
+  const place = match && placeOfNode(match.node, [subgraph.source]);
+  return place && { place, exact: match.exact };
 }
 
 function textOf(state: ParsedGraphState, owner: string, coordinate: string): string {
   const subgraph = state.subgraphs.get(owner);
-  const found = subgraph && findCoordinate(subgraph.document, coordinate);
-  return found ? print(found.node) : "";
+  const match = subgraph && findCoordinate(subgraph.document, coordinate);
+  return match ? print(match.node) : "";
 }

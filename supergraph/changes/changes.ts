@@ -5,7 +5,7 @@ import { printPlace } from "../composition/composition-errors.ts";
 export interface Change {
   /** `breaking`: a request that worked fails now. `dangerous`: it still works, but its result may surprise the client. */
   readonly level: "breaking" | "dangerous";
-  /** graphql-inspector's change type, or one of ours: ROUTE_REMOVED, … */
+  /** graphql-inspector's change type, or ROUTE_REMOVED, ROUTE_VERSION_REMOVED, ROUTE_PARAMETER_REMOVED, DOCUMENT_CHANGED. */
   readonly code: string;
   /** The schema coordinate, route or OpenAPI detail that changed. Code and subject together identify the change. */
   readonly subject: string;

@@ -79,8 +79,8 @@ function subjectOf({ type, meta }: Difference, coordinate: string): string {
 
 /** The deprecation reason of a coordinate; undefined if it is not deprecated. */
 function findDeprecation(api: DocumentNode, coordinate: string): string | undefined {
-  const found = findCoordinate(api, coordinate);
-  if (!found?.exact || !("directives" in found.node)) return undefined;
-  const directive = found.node.directives?.find(({ name }) => name.value === "deprecated");
+  const match = findCoordinate(api, coordinate);
+  if (!match?.exact || !("directives" in match.node)) return undefined;
+  const directive = match.node.directives?.find(({ name }) => name.value === "deprecated");
   return directive && String(getArgumentValues(GraphQLDeprecatedDirective, directive)["reason"]);
 }

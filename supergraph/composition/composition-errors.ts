@@ -85,6 +85,6 @@ function guessPlaces(message: string, parsed: readonly ParsedSubgraph[]): readon
 }
 
 function placeOfCoordinate({ document, source }: ParsedSubgraph, coordinate: string): Place | undefined {
-  const found = findCoordinate(document, coordinate);
-  return found?.exact ? placeOfNode(found.node, [source]) : undefined;
+  const match = findCoordinate(document, coordinate);
+  return match?.exact ? placeOfNode(match.node, [source]) : undefined;
 }

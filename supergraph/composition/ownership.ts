@@ -37,8 +37,8 @@ function findGraphs(document: DocumentNode, coordinate: string): readonly string
   const parts = coordinate.split(".");
   // An argument has no join directive: its field's owners own it. A field without one belongs to every subgraph of its type.
   for (let length = parts.length; length > 0; length -= 1) {
-    const found = findCoordinate(document, parts.slice(0, length).join("."));
-    const graphs = found?.exact && "directives" in found.node ? graphsOf(found.node.directives ?? []) : [];
+    const match = findCoordinate(document, parts.slice(0, length).join("."));
+    const graphs = match?.exact && "directives" in match.node ? graphsOf(match.node.directives ?? []) : [];
     if (graphs.length > 0) return graphs;
   }
   return [];

@@ -33,9 +33,9 @@ test.each([
   ["NewUser.name", 13, 17],
   ["User.posts.@deprecated", 3, 3],
 ])("the place of %s is its name, after the description", (coordinate, line, column) => {
-  const found = findCoordinate(document, coordinate);
-  expect(found?.exact).toBe(true);
-  expect(found && placeOfNode(found.node, [source])).toMatchObject({ owner: source.owner, line, column });
+  const match = findCoordinate(document, coordinate);
+  expect(match?.exact).toBe(true);
+  expect(match && placeOfNode(match.node, [source])).toMatchObject({ owner: source.owner, line, column });
 });
 
 test("an unknown argument is found at its field, and an unknown type is not found", () => {
@@ -47,6 +47,6 @@ test("an unknown argument is found at its field, and an unknown type is not foun
 });
 
 test("a node from an unlisted file has no place", () => {
-  const found = findCoordinate(document, "User.id");
-  expect(found && placeOfNode(found.node, [])).toBeUndefined();
+  const match = findCoordinate(document, "User.id");
+  expect(match && placeOfNode(match.node, [])).toBeUndefined();
 });

@@ -48,8 +48,9 @@ export function findCoordinate(
 ): { readonly node: ASTNode; readonly exact: boolean } | undefined {
   const [typeName, ...rest] = coordinate.split(".").filter((part) => !part.startsWith("@"));
   const definitions = document.definitions.filter(isNamedDefinition).filter(({ name }) => name.value === typeName);
-  const found = definitions.map((definition) => descend(definition, rest)).toSorted((a, b) => b.depth - a.depth)[0];
-  return found && { node: found.node, exact: found.depth === rest.length };
+  const matches = definitions.map((definition) => descend(definition, rest));
+  const deepest = matches.toSorted((a, b) => b.depth - a.depth)[0];
+  return deepest && { node: deepest.node, exact: deepest.depth === rest.length };
 }
 
 function descend(start: ASTNode, names: readonly string[]): { node: ASTNode; depth: number } {

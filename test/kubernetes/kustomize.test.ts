@@ -32,8 +32,8 @@ function listUsed(path: string): readonly string[] {
   return named.map((name: string) => join(dirname(path), name));
 }
 
-let copy = "";
-afterEach(() => rmSync(copy, { recursive: true, force: true }));
+let editedFolder = "";
+afterEach(() => rmSync(editedFolder, { recursive: true, force: true }));
 
 test.each([
   ["a missing resource", "base/kustomization.yaml", "  - users.yaml", "  - user.yaml", "user.yaml"],
@@ -47,11 +47,11 @@ test.each([
   ["a duplicate name", "base/posts.yaml", "name: posts", "name: users", "is defined twice"],
   ["an unsupported field", "base/kustomization.yaml", "namespace:", "nameSpace:", "nameSpace"],
 ])("%s is an error", (_, path, from, to, message) => {
-  copy = mkdtempSync(join(tmpdir(), "kubernetes-"));
-  cpSync(kubernetes, copy, { recursive: true });
-  const file = join(copy, path);
+  editedFolder = mkdtempSync(join(tmpdir(), "kubernetes-"));
+  cpSync(kubernetes, editedFolder, { recursive: true });
+  const file = join(editedFolder, path);
   writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
-  expect(() => renderFolder(join(copy, "base"))).toThrow(message);
+  expect(() => renderFolder(join(editedFolder, "base"))).toThrow(message);
 });
 
 /** The manifests by name. The order of named list entries is insignificant, so they are sorted. */

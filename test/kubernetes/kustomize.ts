@@ -45,9 +45,10 @@ const knownFields = new Set<string>([
   ...["configMapGenerator", "generatorOptions"],
 ]);
 
-/** An object, whose name refers to it until a hash is appended. */
+/** An object before hashes are appended to names; references use the name without the hash. */
 interface RenderedObject {
   readonly manifest: Manifest;
+  /** The name gets a hash. */
   readonly hashed?: boolean;
 }
 

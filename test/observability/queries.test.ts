@@ -122,7 +122,7 @@ function samplesOf(expositions: readonly Exposition[], selector: Selector): read
 
 const has = (metric: string, label: string) => known.get(metric)?.labels.has(label) ?? false;
 
-/** Sends requests that succeed, are rejected, and fail in every way in which a service can fail. */
+/** Sends requests that succeed, are rejected, and fail with every kind of service failure. */
 async function makeTraffic(): Promise<void> {
   const token = await issuer.token("1", ["users:write:all"]);
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}`, "x-client-name": "web" };
