@@ -101,7 +101,7 @@ export async function runOutage(platform: AlertPlatform, monitoring: Monitoring)
   const read = async (unit: string, level: string, observed: ObservedRequests): Promise<RecordedRatio> => {
     const nowSeconds = Date.now() / 1_000;
     const [series] = await monitoring.query(
-      `${recordedSeries}{door="${unit}", level="${level}"}`,
+      `${recordedSeries}{endpoint="${unit}", level="${level}"}`,
       nowSeconds,
       nowSeconds,
     );

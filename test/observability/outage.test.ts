@@ -82,7 +82,7 @@ interface Scrapes {
 function evaluateRatio(unit: string, level: string, scrapes: Scrapes): number {
   const rule = recordings.find(
     ({ record, labels }) =>
-      record.endsWith("error:ratio_rate5m") && labels?.["door"] === unit && labels["level"] === level,
+      record.endsWith("error:ratio_rate5m") && labels?.["endpoint"] === unit && labels["level"] === level,
   );
   const [failed, all] = readQuery(rule?.expr ?? "").selectors;
   if (!failed || !all) throw new Error(`${unit} ${level} is not a ratio of two sums`);

@@ -16,7 +16,7 @@ test("no two recording rules record the same series", () => {
 test.each(alerts.map((rule) => [rule.alert, rule] as const))("%s has a severity, a unit and a runbook", (_, rule) => {
   expect(["page", "ticket"]).toContain(rule.labels?.["severity"]);
   expect(rule.labels?.["unit"]).toMatch(
-    /^\{\{.*(job|door|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy)$/,
+    /^\{\{.*(job|endpoint|subgraph|service|persistentvolumeclaim)|^(gateway|rest-proxy)$/,
   );
   expect(rule.for).toMatch(/^\d+[mh]$/);
   expect(rule.annotations?.["summary"]).toMatch(/^[A-Z{]/);
@@ -87,7 +87,7 @@ const errorRatio = "tributary:service_level_error:ratio_rate";
 const windows = ["5m", "30m", "1h", "2h", "6h", "1d", "3d"];
 const levels = recordings
   .filter(({ record }) => record === "tributary:service_level_budget:ratio")
-  .map(({ labels }) => `${labels?.["door"]} ${labels?.["level"]}`);
+  .map(({ labels }) => `${labels?.["endpoint"]} ${labels?.["level"]}`);
 
 test("the gateway and the REST proxy each have a service level for availability and one for latency", () => {
   expect(levels).toEqual(
@@ -102,7 +102,7 @@ test("the gateway and the REST proxy each have a service level for availability 
 
 test.each(levels)("%s is recorded for every window with the same expression", (level) => {
   const rules = recordings.filter(
-    ({ record, labels }) => record.startsWith(errorRatio) && `${labels?.["door"]} ${labels?.["level"]}` === level,
+    ({ record, labels }) => record.startsWith(errorRatio) && `${labels?.["endpoint"]} ${labels?.["level"]}` === level,
   );
   expect(rules.map(({ record }) => record.slice(errorRatio.length))).toEqual(windows);
   const inWindow = ({ record, expr }: (typeof rules)[number]) =>
@@ -120,8 +120,8 @@ test.each([
 ])("%s fires if the error ratios of %s and %s exceed %s times the budget", (name, long, short, burnRate) => {
   const expr = alerts.find(({ alert }) => alert === name)?.expr.replaceAll(/\s+/g, " ");
   const above = (window: string) =>
-    `(${errorRatio}${window} > on (door, level) ${burnRate} * tributary:service_level_budget:ratio)`;
-  expect(expr).toContain(`(${above(long)} and on (door, level) ${above(short)})`);
+    `(${errorRatio}${window} > on (endpoint, level) ${burnRate} * tributary:service_level_budget:ratio)`;
+  expect(expr).toContain(`(${above(long)} and on (endpoint, level) ${above(short)})`);
 });
 
 test.each(["prometheus.yml", "prometheus-kubernetes.yml"])(
