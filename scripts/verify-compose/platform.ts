@@ -46,7 +46,7 @@ export async function openProject(): Promise<Project> {
     REST_PROXY_PORT: await pickPortRange(replicasOf["rest-proxy"]),
     ISSUER_PORT: String(await pickFreePort()),
     LOG_LEVEL: "warn",
-    DOOR_DRAIN_DELAY_MS: "2000",
+    ENDPOINT_DRAIN_DELAY_MS: "2000",
   };
   const command = [...program, "--env-file", "infra/compose/development.env", "--project-name", name];
   return { name, version, compose: (...args) => runCommand([...command, ...args], environment) };
