@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from "../http/abort-source.ts";
 // How requests of the gateway and the REST proxy reach a service: choice of a replica, attempts, retries. A transport sends each attempt.
+import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader } from "../http/deadline.ts";
 import type { Span } from "../telemetry/tracing/trace.ts";
