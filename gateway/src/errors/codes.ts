@@ -1,11 +1,15 @@
 // The error codes of the gateway.
+import { statusOf } from "@tributary/kit/errors/app-error";
 
 /** The stages of a request, in order; see pipeline.ts. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
 
 export interface CodeDescription {
   readonly stage: Stage;
-  /** The HTTP status if the whole request is rejected. Codes of `run` and `shape` are in `errors[]` beside data, in a 200. */
+  /**
+   * The HTTP status if the whole request is rejected. Codes that REST has too take theirs from the kit. Codes of `run` and `shape` are in
+   * `errors[]` beside data, in a 200, whatever their REST status.
+   */
   readonly status: number;
   /** The default message for the client. */
   readonly message: string;
@@ -16,22 +20,38 @@ export interface CodeDescription {
  * `application/graphql-response+json`; with `application/json` a well-formed request is 200.
  */
 export const codes = {
-  MALFORMED_REQUEST: { stage: "admit", status: 400, message: "The request is not a GraphQL request." },
+  MALFORMED_REQUEST: {
+    stage: "admit",
+    status: statusOf.MALFORMED_REQUEST,
+    message: "The request is not a GraphQL request.",
+  },
   CSRF_PREVENTED: {
     stage: "admit",
     status: 400,
     message: "The request could have been sent by a page of another origin.",
   },
-  NOT_FOUND: { stage: "admit", status: 404, message: "There is no resource at this URL." },
-  METHOD_NOT_ALLOWED: { stage: "admit", status: 405, message: "This URL does not support this method." },
-  NOT_ACCEPTABLE: { stage: "admit", status: 406, message: "Responses are JSON." },
-  REQUEST_TIMEOUT: { stage: "admit", status: 408, message: "The request took too long to arrive." },
-  PAYLOAD_TOO_LARGE: { stage: "admit", status: 413, message: "The body is too large." },
-  UNSUPPORTED_MEDIA_TYPE: { stage: "admit", status: 415, message: "The body must be application/json in UTF-8." },
-  HEADERS_TOO_LARGE: { stage: "admit", status: 431, message: "The headers are too large." },
+  NOT_FOUND: { stage: "admit", status: statusOf.NOT_FOUND, message: "There is no resource at this URL." },
+  METHOD_NOT_ALLOWED: {
+    stage: "admit",
+    status: statusOf.METHOD_NOT_ALLOWED,
+    message: "This URL does not support this method.",
+  },
+  NOT_ACCEPTABLE: { stage: "admit", status: statusOf.NOT_ACCEPTABLE, message: "Responses are JSON." },
+  REQUEST_TIMEOUT: {
+    stage: "admit",
+    status: statusOf.REQUEST_TIMEOUT,
+    message: "The request took too long to arrive.",
+  },
+  PAYLOAD_TOO_LARGE: { stage: "admit", status: statusOf.PAYLOAD_TOO_LARGE, message: "The body is too large." },
+  UNSUPPORTED_MEDIA_TYPE: {
+    stage: "admit",
+    status: statusOf.UNSUPPORTED_MEDIA_TYPE,
+    message: "The body must be application/json in UTF-8.",
+  },
+  HEADERS_TOO_LARGE: { stage: "admit", status: statusOf.HEADERS_TOO_LARGE, message: "The headers are too large." },
   SERVICE_UNAVAILABLE: {
     stage: "admit",
-    status: 503,
+    status: statusOf.SERVICE_UNAVAILABLE,
     message: "The gateway has not loaded a supergraph yet. Retry soon.",
   },
 
@@ -87,7 +107,11 @@ export const codes = {
   IDEMPOTENCY_KEY_REUSED: { stage: "run", status: 200, message: "This key was used for another request." },
 
   INVALID_FIELD_VALUE: { stage: "shape", status: 200, message: "The value of this field does not fit the schema." },
-  INTERNAL_SERVER_ERROR: { stage: "shape", status: 500, message: "Something went wrong on our side." },
+  INTERNAL_SERVER_ERROR: {
+    stage: "shape",
+    status: statusOf.INTERNAL_SERVER_ERROR,
+    message: "Something went wrong on our side.",
+  },
 } as const satisfies Record<string, CodeDescription>;
 
 export type ClientCode = keyof typeof codes;
