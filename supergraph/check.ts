@@ -18,14 +18,15 @@ import { findRouteChanges, findRoutePlaces } from "./changes/route-changes.ts";
 import { findSchemaBaseline } from "./composition/schema-baseline.ts";
 import { findSchemaChanges } from "./changes/schema-changes.ts";
 import type { Subgraph } from "./subgraphs.ts";
-import { readSubgraphs, subgraphs } from "./subgraphs.ts";
+import { readSubgraphs, subgraphs as allSubgraphs } from "./subgraphs.ts";
 
 export interface CheckCommand {
   readonly root: string;
   readonly args: readonly string[];
   /** The date, in UTC, as in the file of accepted changes: `2026-12-31`. */
   readonly today: string;
-  readonly teams?: readonly Subgraph[];
+  /** Default: every subgraph of the platform. */
+  readonly subgraphs?: readonly Subgraph[];
   write(text: string): void;
 }
 
@@ -38,7 +39,8 @@ const howToAccept = `To accept a change that no client depends on, add it to ${a
  * `npm run check`: composes the schemas, routes and OpenAPI documents on disk and reports each change that breaks clients,
  * compared with a base commit.
  */
-export async function runCheck({ root, args, today, teams = subgraphs, write }: CheckCommand): Promise<CheckResult> {
+export async function runCheck(command: CheckCommand): Promise<CheckResult> {
+  const { root, args, today, subgraphs = allSubgraphs, write } = command;
   const finish = (code: CheckResult, ...lines: readonly string[]) => {
     write(lines.map((line) => `${line}\n`).join(""));
     return code;
@@ -48,12 +50,12 @@ export async function runCheck({ root, args, today, teams = subgraphs, write }: 
     if (!options) return finish(2, "usage: npm run check [-- --against REF --all]");
     const base = findBase(root, options.against);
     if (!base && options.against !== undefined) return finish(2, `Unknown commit ${options.against}.`);
-    const current = await readCurrentState(root, teams);
+    const current = await readCurrentState(root, subgraphs);
     if (!current.ok) {
-      const context = { sources: readSubgraphs(root, teams), baseline: findSchemaBaseline(root, options.against) };
+      const context = { sources: readSubgraphs(root, subgraphs), baseline: findSchemaBaseline(root, options.against) };
       return finish(1, ...reportCompositionErrors(current.errors, { ...context, all: options.all }));
     }
-    const before = base && readBaseState(base, teams);
+    const before = base && readBaseState(base, subgraphs);
     const entries = readAcceptedChanges(root);
     if (!entries.ok) return finish(1, ...entries.errors);
     if (!base || !before) return finish(0, `The supergraph composes. ${explainMissingBase(base)}`);
@@ -70,8 +72,8 @@ export async function runCheck({ root, args, today, teams = subgraphs, write }: 
 
 async function findChanges(before: PlatformState, now: PlatformState): Promise<Change[]> {
   const schemaChanges = await findSchemaChanges(before.graph, now.graph);
-  const routeChanges = findRouteChanges(before.routes, now.routes, before.teams);
-  const placesOf = (id: string) => findRoutePlaces(id, before.routes, now.routes, before.teams);
+  const routeChanges = findRouteChanges(before.routes, now.routes, before.subgraphs);
+  const placesOf = (id: string) => findRoutePlaces(id, before.routes, now.routes, before.subgraphs);
   return [...schemaChanges, ...routeChanges, ...findDocumentChanges(before.documents, now.documents, placesOf)];
 }
 

@@ -358,11 +358,11 @@ async function checkEdit(edit: (files: Files) => Files) {
 async function check(
   root: string,
   args: readonly string[] = [],
-  teams = subgraphs as readonly (typeof subgraphs)[number][],
+  list = subgraphs as readonly (typeof subgraphs)[number][],
 ) {
   let text = "";
   const write = (more: string) => void (text += more);
-  return { code: await runCheck({ root, args, teams, today, write }), text };
+  return { code: await runCheck({ root, args, subgraphs: list, today, write }), text };
 }
 
 async function commitSample(files: Files): Promise<string> {

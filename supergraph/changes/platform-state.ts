@@ -20,52 +20,53 @@ export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
   readonly documents: DocumentsByVersion;
-  readonly teams: readonly Subgraph[];
+  /** The subgraphs, with their owners and folders. */
+  readonly subgraphs: readonly Subgraph[];
 }
 
 /** Composes the files on disk, or returns every composition error. */
 export async function readCurrentState(
   root: string,
-  teams: readonly Subgraph[],
+  subgraphs: readonly Subgraph[],
 ): Promise<
   | { readonly ok: true; readonly state: PlatformState }
   | { readonly ok: false; readonly errors: readonly CompositionError[] }
 > {
-  const sources = readSubgraphs(root, teams);
+  const sources = readSubgraphs(root, subgraphs);
   const composition = composeSubgraphs(sources);
-  const merged = mergeRoutes(await readRoutes(root, teams));
+  const merged = mergeRoutes(await readRoutes(root, subgraphs));
   if (!composition.ok || !merged.ok) {
     return { ok: false, errors: [...(composition.ok ? [] : composition.errors), ...(merged.ok ? [] : merged.errors)] };
   }
-  const described = await composeDocuments(root, { partial: false }, teams);
+  const described = await composeDocuments(root, { partial: false }, subgraphs);
   if (!described.ok) return described;
   const texts = new Map(described.files.map(({ path, content }) => [path, content]));
   const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
   const documents = parseDocuments(merged.routes, (path) => texts.get(path));
   const graph = { ...composition, sources };
-  return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, teams } };
+  return { ok: true, state: { graph, routes: { routes: merged.routes, read }, documents, subgraphs } };
 }
 
 /** Reads the generated files of a base commit; undefined if it has no supergraph. Throws if only some of the files exist. */
-export function readBaseState(base: GitBase, teams: readonly Subgraph[]): PlatformState | undefined {
+export function readBaseState(base: GitBase, subgraphs: readonly Subgraph[]): PlatformState | undefined {
   const apiSdl = base.read("supergraph/api.graphql");
   if (apiSdl === undefined) return undefined;
   const supergraphSdl = readCommitted(base, "supergraph/supergraph.graphql");
   const { routes } = JSON.parse(readCommitted(base, "supergraph/routes.json")) as { readonly routes: readonly Route[] };
-  const currentNames = new Set(teams.map(({ name }) => name));
+  const currentNames = new Set(subgraphs.map(({ name }) => name));
   const former = readOwnership(supergraphSdl)
     .subgraphs.filter((name) => !currentNames.has(name))
     .map(formerSubgraph);
-  const baseTeams = [...teams, ...former];
-  const sources = baseTeams.map((team) => {
-    const file = `${team.folder}/schema.graphql`;
-    return { ...team, file, sdl: base.read(file) };
+  const baseSubgraphs = [...subgraphs, ...former];
+  const sources = baseSubgraphs.map((subgraph) => {
+    const file = `${subgraph.folder}/schema.graphql`;
+    return { ...subgraph, file, sdl: base.read(file) };
   });
   return {
     graph: { apiSdl, supergraphSdl, sources },
     routes: { routes, read: (path) => base.read(path) },
     documents: parseDocuments(routes, (path) => base.read(path)),
-    teams: baseTeams,
+    subgraphs: baseSubgraphs,
   };
 }
 

@@ -11,12 +11,12 @@ export interface RouteState {
 }
 
 /** Finds removed routes, versions and query parameters. The names of path parameters are not part of the contract. */
-export function findRouteChanges(base: RouteState, now: RouteState, teams: readonly Subgraph[]): Change[] {
+export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: readonly Subgraph[]): Change[] {
   const current = new Map(now.routes.map((route) => [shapeOf(route), route]));
   return base.routes.flatMap((route) => {
     const successor = current.get(shapeOf(route));
     const changes = successor ? findRemovedParts(route, successor) : [describeRemoval(route)];
-    const places = placesOf(successor ?? route, { base, now, teams });
+    const places = placesOf(successor ?? route, { base, now, subgraphs });
     return changes.map((change) => Object.assign({ level: "breaking" as const, places }, change));
   });
 }
@@ -26,10 +26,10 @@ export function findRoutePlaces(
   id: string,
   base: RouteState,
   now: RouteState,
-  teams: readonly Subgraph[],
+  subgraphs: readonly Subgraph[],
 ): readonly ChangePlace[] {
   const route = [...now.routes, ...base.routes].find((one) => one.id === id);
-  return route === undefined ? [] : placesOf(route, { base, now, teams });
+  return route === undefined ? [] : placesOf(route, { base, now, subgraphs });
 }
 
 type RouteChange = Pick<Change, "code" | "subject" | "message" | "advice">;
@@ -62,12 +62,16 @@ function findRemovedParts(before: Route, after: Route): RouteChange[] {
 
 function placesOf(
   { service, id }: Route,
-  { base, now, teams }: { readonly base: RouteState; readonly now: RouteState; readonly teams: readonly Subgraph[] },
+  {
+    base,
+    now,
+    subgraphs,
+  }: { readonly base: RouteState; readonly now: RouteState; readonly subgraphs: readonly Subgraph[] },
 ): ChangePlace[] {
-  const team = teams.find(({ name }) => name === service);
-  if (!team) return [];
-  const file = `${team.folder}/src/rest/routes.ts`;
-  const place = { subgraph: service, owner: team.owner, file };
+  const subgraph = subgraphs.find(({ name }) => name === service);
+  if (!subgraph) return [];
+  const file = `${subgraph.folder}/src/rest/routes.ts`;
+  const place = { subgraph: service, owner: subgraph.owner, file };
   const current = findRouteLine(now.read(file) ?? "", id);
   if (current) return [{ ...place, ...current, onlyInBase: false }];
   return [{ ...place, ...(findRouteLine(base.read(file) ?? "", id) ?? { line: 1, column: 1 }), onlyInBase: true }];

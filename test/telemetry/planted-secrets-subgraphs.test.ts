@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeCollector, startCollector } from "./collector.ts";
-import { type LoudSubgraph, startLoudSubgraph } from "./loud-subgraph.ts";
 import { startObservedEntryPoint } from "./observed-process.ts";
 
 let collector: FakeCollector;
-let subgraphs: readonly LoudSubgraph[];
+let subgraphs: readonly SubgraphServer[];
 beforeAll(async () => {
-  [collector, subgraphs] = await Promise.all([startCollector(), Promise.all(responders.map(startLoudSubgraph))]);
+  [collector, subgraphs] = await Promise.all([startCollector(), Promise.all(responders.map(startSubgraph))]);
 });
 afterAll(() => Promise.all([collector, ...subgraphs].map((one) => one.stop())));
 
@@ -77,4 +77,24 @@ test("the gateway's logs, metrics and traces contain no data of subgraph respons
 
 interface LoggedObservation {
   readonly observation: string;
+}
+
+/** A subgraph whose responses contain data that must not be logged. */
+interface SubgraphServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function startSubgraph(respond: (response: ServerResponse) => void): Promise<SubgraphServer> {
+  const server = createServer((request, response) => {
+    request.resume().once("end", () => respond(response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
