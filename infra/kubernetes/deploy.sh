@@ -106,7 +106,7 @@ if [[ -d $folder/seed ]]; then
 fi
 
 step "Services"
-kubectl apply -k "$folder" --selector 'app.kubernetes.io/component notin (supergraph,door)'
+kubectl apply -k "$folder" --selector 'app.kubernetes.io/component notin (supergraph,endpoint)'
 for service in "${services[@]}"; do in_namespace rollout status "deployment/$service" --timeout=15m; done
 
 step "Supergraph, gateway and REST proxy"

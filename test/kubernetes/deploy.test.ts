@@ -23,7 +23,7 @@ test("deploy.sh applies the databases, the migrations, the services, and last th
     "delete job --selector app.kubernetes.io/component=migration --ignore-not-found",
     "apply -k overlays/production/migrations",
     "get job --selector app.kubernetes.io/component=migration",
-    "apply -k overlays/production --selector app.kubernetes.io/component notin (supergraph,door)",
+    "apply -k overlays/production --selector app.kubernetes.io/component notin (supergraph,endpoint)",
     "rollout status deployment/users",
     "rollout status deployment/orders",
     "apply -k overlays/production",
@@ -41,7 +41,7 @@ test("the objects applied last are the supergraph and the Deployments of gateway
   const manifests = renderFolder(join(kubernetes, "overlays/production"));
   const last = manifests.filter(({ metadata }) => {
     const { "app.kubernetes.io/component": component = "" } = (metadata["labels"] ?? {}) as Record<string, string>;
-    return ["supergraph", "door"].includes(component);
+    return ["supergraph", "endpoint"].includes(component);
   });
   expect(last.map(nameOf).sort()).toEqual(["ConfigMap supergraph", "Deployment gateway", "Deployment rest-proxy"]);
 });

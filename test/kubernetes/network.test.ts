@@ -78,6 +78,20 @@ describe.each(["local", "production"])("in %s", (overlay) => {
     expect(connections.sort()).toEqual([...toServices, ...toIssuer].sort());
   });
 
+  test("pods of the gateway and the REST proxy keep their connections when their component label changes", () => {
+    for (const name of ["gateway", "rest-proxy"]) {
+      const { labels } = getPod(cluster, name);
+      const previous = { labels: { ...labels, "app.kubernetes.io/component": "previous-release" } };
+      for (const service of serviceNames) {
+        const pod = getPod(cluster, service);
+        expect(portsOf(pod).some((port) => mayReach(cluster, previous, pod, port))).toBe(true);
+      }
+      // Only production has this policy.
+      const published = cluster.all("NetworkPolicy").filter(({ metadata }) => metadata?.name === "public");
+      for (const { spec } of published) expect(matches(spec?.podSelector, previous.labels)).toBe(true);
+    }
+  });
+
   test("only the monitoring namespace reaches the metrics, and no Service names their port", () => {
     const admitting = cluster.all("NetworkPolicy").filter(({ spec }) => {
       return (spec?.ingress ?? []).some(({ ports }) => !ports || ports.some(({ port }) => port === adminPort));
@@ -132,16 +146,26 @@ interface Labelled {
 
 interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>> | null;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string }[] | null;
+  readonly matchExpressions?: readonly Expression[] | null;
+}
+
+interface Expression {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | null;
 }
 
 function matches(selector: Selector | null | undefined, labels: Labelled["labels"]): boolean {
   if (!selector) return false;
   const hasAll = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  // The policies use only the operator `Exists`; any other one matches nothing here.
-  return (
-    hasAll && (selector.matchExpressions ?? []).every(({ key, operator }) => operator === "Exists" && key in labels)
-  );
+  return hasAll && (selector.matchExpressions ?? []).every((expression) => holds(expression, labels));
+}
+
+/** The policies use only the operators `Exists` and `In`; any other one matches nothing here. */
+function holds({ key, operator, values }: Expression, labels: Labelled["labels"]): boolean {
+  const value = labels[key];
+  if (value === undefined) return false;
+  return operator === "Exists" || (operator === "In" && (values ?? []).includes(value));
 }
 
 /** True if the egress rules of `from` and the ingress rules of `to` both admit the connection. */
