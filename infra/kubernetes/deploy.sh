@@ -17,7 +17,7 @@ cnpg=https://raw.githubusercontent.com/cloudnative-pg/cloudnative-pg/release-${c
 
 in_namespace() { kubectl --namespace "$namespace" "$@"; }
 step() { printf '\n=== %s\n' "$*"; }
-has_databases() { kubectl kustomize "$folder/ground" | grep '^kind: Cluster$' >/dev/null; }
+has_databases() { kubectl kustomize "$folder/prerequisites" | grep '^kind: Cluster$' >/dev/null; }
 has_routes() { kubectl kustomize "$folder" | grep '^kind: HTTPRoute$' >/dev/null; }
 
 install_operator() {
@@ -32,10 +32,10 @@ install_operator() {
 }
 
 # The operator's webhook validates each database. It does not respond for a moment after its start, or while its pod is rescheduled.
-apply_ground() {
+apply_prerequisites() {
   local output
   for _ in {1..60}; do
-    if output=$(kubectl apply -k "$folder/ground" 2>&1); then
+    if output=$(kubectl apply -k "$folder/prerequisites" 2>&1); then
       printf '%s\n' "$output"
       return
     fi
@@ -90,7 +90,7 @@ if has_routes; then require_gateway; fi
 if has_databases; then install_operator; fi
 
 step "Namespace, network, databases"
-apply_ground
+apply_prerequisites
 require_keys
 if has_databases; then in_namespace wait clusters.postgresql.cnpg.io --all --for=condition=Ready --timeout=15m; fi
 

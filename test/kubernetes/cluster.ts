@@ -37,8 +37,8 @@ export interface Cluster {
 }
 
 export function renderOverlay(overlay: string): Cluster {
-  // The main folder contains the objects of `ground`.
-  const folders = (overlayFolders[overlay] ?? []).filter((part) => part !== "ground");
+  // The main folder contains the objects of `prerequisites`.
+  const folders = (overlayFolders[overlay] ?? []).filter((part) => part !== "prerequisites");
   const manifests = folders.flatMap((folder) => renderFolder(join(kubernetes, "overlays", overlay, folder)));
   const all = <K extends keyof Kinds>(kind: K) =>
     manifests.filter((manifest) => manifest.kind === kind) as unknown as readonly Kinds[K][];

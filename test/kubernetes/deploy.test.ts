@@ -18,7 +18,7 @@ test("deploy.sh applies the databases, the migrations, the services, and last th
   const { status, calls } = deploy("production", complete);
   expect(status).toBe(0);
   const order = [
-    "apply -k overlays/production/ground",
+    "apply -k overlays/production/prerequisites",
     "wait clusters.postgresql.cnpg.io --all --for=condition=Ready",
     "delete job --selector app.kubernetes.io/component=migration --ignore-not-found",
     "apply -k overlays/production/migrations",
@@ -64,11 +64,11 @@ test("if a database is not ready in time, nothing else is applied", () => {
 
 test("the databases are applied again while the operator's webhook starts; any other error ends the deployment", () => {
   const appliesOf = (calls: readonly string[]) =>
-    calls.filter((call) => call.endsWith("apply -k overlays/local/ground"));
+    calls.filter((call) => call.endsWith("apply -k overlays/local/prerequisites"));
   const late = deploy("local", { ...complete, webhookIsLateBy: 1 });
   expect(late.status).toBe(0);
   expect(appliesOf(late.calls)).toHaveLength(2);
-  const failed = deploy("local", { ...complete, fails: `-k ${kubernetes}/overlays/local/ground` });
+  const failed = deploy("local", { ...complete, fails: `-k ${kubernetes}/overlays/local/prerequisites` });
   expect(failed.status).toBe(1);
   expect(appliesOf(failed.calls)).toHaveLength(1);
 });
@@ -145,8 +145,8 @@ function deploy(overlay: string, { crd, secrets, jobs, ...o }: Situation) {
 echo "$*" >> '${log}'
 case "$*" in
   *"${fails}"*) exit 1 ;;
-  *kustomize*/ground) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
-  "apply -k "*/ground)
+  *kustomize*/prerequisites) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
+  "apply -k "*/prerequisites)
     if (($(grep -c "^$*$" '${log}') <= ${webhookIsLateBy})); then
       echo 'Internal error occurred: failed calling webhook "mcluster.cnpg.io"' >&2
       exit 1

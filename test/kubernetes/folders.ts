@@ -7,8 +7,8 @@ export const kubernetes = join(root, "infra/kubernetes");
 
 /** The folders that an operator applies for each overlay, in the order of a first deployment. */
 export const overlayFolders: Readonly<Record<string, readonly string[]>> = {
-  local: ["ground", "migrations", "seed", "."],
-  production: ["ground", "migrations", "."],
+  local: ["prerequisites", "migrations", "seed", "."],
+  production: ["prerequisites", "migrations", "."],
 };
 
 export const appliedFolders = Object.entries(overlayFolders).flatMap(([overlay, folders]) =>
