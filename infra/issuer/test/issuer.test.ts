@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => server.drain());
 
 test("a token verifies with the published keys, and has the user, the scopes and the lifetime", async () => {
-  const { access_token: token, ...rest } = await readJson(await ask(form("user=ada")));
+  const { access_token: token, ...rest } = await readJson(await requestToken(form("user=ada")));
   expect(rest).toEqual({ token_type: "Bearer", expires_in: 3_600, scope: usual });
   const { payload } = await jwtVerify(token, publishedKeys(), { issuer, audience, algorithms: ["ES256"] });
   expect(payload).toMatchObject({ iss: issuer, aud: audience, sub: "1", scope: usual });
@@ -41,19 +41,22 @@ test("a token verifies with the published keys, and has the user, the scopes and
 
 test("the services' authenticator accepts a token and identifies its user", async () => {
   const authenticate = createAuthenticator({ issuer, audience, jwksUrl: jwksUrl(), userIdClaim: "sub" });
-  const { access_token: token } = await readJson(await ask(json({ user: "grace", scope: "orders:read" })));
+  const { access_token: token } = await readJson(await requestToken(json({ user: "grace", scope: "orders:read" })));
   const identity = await authenticate(`Bearer ${token}`);
   expect(identity).toEqual({ kind: "user", userId: "2", scopes: new Set(["orders:read"]) });
 });
 
 test("expires_in sets the lifetime of the token", async () => {
-  const { access_token: token } = await readJson(await ask(json({ user: "9", expires_in: 5 })));
+  const { access_token: token } = await readJson(await requestToken(json({ user: "9", expires_in: 5 })));
   const { iat = 0, exp = 0, sub } = decodeJwt(token);
   expect([sub, exp - iat]).toEqual(["9", 5]);
 });
 
 test("no two tokens are the same", async () => {
-  const [one, two] = await Promise.all([readJson(await ask(form("user=1"))), readJson(await ask(form("user=1")))]);
+  const [one, two] = await Promise.all([
+    readJson(await requestToken(form("user=1"))),
+    readJson(await requestToken(form("user=1"))),
+  ]);
   expect(one.access_token).not.toBe(two.access_token);
 });
 
@@ -107,26 +110,26 @@ test.each([
     { ...form("user=ada"), headers: { "content-type": "application/x-www-form-urlencoded; charset=x" } },
     "invalid_request",
   ],
-])("%s is answered with 400 and JSON", async (_name, request, code) => {
-  const response = await ask(request);
+])("%s gets 400 and a JSON error", async (_name, request, code) => {
+  const response = await requestToken(request);
   expect(response.status).toBe(400);
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(await response.json()).toEqual({ error: code, error_description: expect.stringMatching(/^[A-Z][^"\\]*\.$/) });
 });
 
 test.each([`user=ada&scope=${"a".repeat(5_000)}`, "a=1&".repeat(20)])(
-  "a body of more than 4 KiB or 10 fields is 413",
+  "a body of more than 4 KiB or 10 fields gets 413",
   async (body) => {
-    const response = await ask(form(body));
+    const response = await requestToken(form(body));
     expect([response.status, (await readJson(response)).error]).toEqual([413, "invalid_request"]);
   },
 );
 
 test("token responses have Cache-Control: no-store", async () => {
-  expect((await ask(form("user=ada"))).headers.get("cache-control")).toBe("no-store");
+  expect((await requestToken(form("user=ada"))).headers.get("cache-control")).toBe("no-store");
 });
 
-test("another method is 405, another path 404", async () => {
+test("another method gets 405, another path 404", async () => {
   const get = await fetch(`${server.url}/token`);
   expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
   const post = await fetch(`${server.url}/cast`, { method: "POST" });
@@ -135,9 +138,9 @@ test("another method is 405, another path 404", async () => {
 });
 
 test.each(["http://localhost:4000", "http://127.0.0.1:5173", "http://[::1]:4000", "http://localhost"])(
-  "a page at %s may read the answer",
+  "CORS allows a page at %s to read the response",
   async (origin) => {
-    const response = await ask({ ...form("user=ada"), headers: { ...form("").headers, origin } });
+    const response = await requestToken({ ...form("user=ada"), headers: { ...form("").headers, origin } });
     expect(response.headers.get("access-control-allow-origin")).toBe(origin);
     const preflight = await fetch(`${server.url}/token`, { method: "OPTIONS", headers: { origin } });
     expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "content-type"]);
@@ -145,9 +148,9 @@ test.each(["http://localhost:4000", "http://127.0.0.1:5173", "http://[::1]:4000"
 );
 
 test.each(["https://evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example:80", "null"])(
-  "a page at %s may not",
+  "CORS does not allow a page at %s to read the response",
   async (origin) => {
-    const response = await ask({ ...form("user=ada"), headers: { ...form("").headers, origin } });
+    const response = await requestToken({ ...form("user=ada"), headers: { ...form("").headers, origin } });
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
     expect(response.headers.get("vary")).toBe("Origin");
   },
@@ -168,7 +171,7 @@ async function runMain(environment: Record<string, string>): Promise<{ code: num
   return { code, stderr };
 }
 
-function ask(request: RequestInit): Promise<Response> {
+function requestToken(request: RequestInit): Promise<Response> {
   return fetch(`${server.url}/token`, request);
 }
 

@@ -71,12 +71,12 @@ async function behind<T>(change: string, request: () => Promise<T>): Promise<T> 
   await database.transaction(async (transaction) => {
     await transaction.rows(`change-${++changes}`, change);
     waiting = request();
-    while (!(await somebodyWaits(transaction))) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!(await blocksAnotherTransaction(transaction))) await new Promise((resolve) => setTimeout(resolve, 5));
   });
   return waiting as Promise<T>;
 }
 
-async function somebodyWaits(transaction: Queryable): Promise<boolean> {
+async function blocksAnotherTransaction(transaction: Queryable): Promise<boolean> {
   const blocked = `select 1 from pg_locks where not granted and transactionid = pg_current_xact_id_if_assigned()::xid`;
   return (await transaction.rows("blocked", blocked)).length > 0;
 }

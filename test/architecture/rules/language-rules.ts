@@ -18,8 +18,12 @@ const bannedWords: readonly (readonly [banned: RegExp, instead: string])[] = [
   [/\bchores?\b/, "setup task"],
 ];
 
-/** They name the banned words. */
-const definitions = new Set(["test/architecture/rules/language-rules.ts", "test/architecture/planted.ts"]);
+/** They name the banned words; the changelog lists public names that were replaced. */
+const definitions = new Set([
+  "CHANGELOG.md",
+  "test/architecture/rules/language-rules.ts",
+  "test/architecture/planted.ts",
+]);
 
 export const languageRules: readonly Rule[] = [
   {
