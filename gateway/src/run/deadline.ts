@@ -6,7 +6,7 @@ import { AbortSource } from "@tributary/kit/http/abort-source";
 /** Why a request's signal was aborted. */
 export type AbortReason = "timeout" | "disconnected";
 
-export interface RequestDeadline {
+export interface OperationDeadline {
   /** Created on first use: a request without fetches needs no signal, timer or listener. */
   signal(): AbortSignalLike;
   /** Frees the timer and the listener. Must be called when the response is complete. */
@@ -18,7 +18,7 @@ export function createDeadline(
   response: ServerResponse,
   timeoutMs: number,
   onDisconnected: () => void,
-): RequestDeadline {
+): OperationDeadline {
   const endsMs = performance.now() + timeoutMs;
   let source: AbortSource | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ import {
   type UpstreamRequest,
 } from "@tributary/kit/upstream/upstream";
 import { ClientDisconnected, serviceDown, serviceLate } from "../errors/errors.ts";
-import type { ServiceObserver } from "../telemetry/service-observer.ts";
+import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { isHopByHop, namesInConnection, toClientHeaders } from "./headers.ts";
 import { watchBody } from "./body-watch.ts";
 import { createMiddlewareTransport } from "./middleware-transport.ts";
@@ -87,7 +87,7 @@ export interface ServiceClientOptions extends Pick<
   readonly connectTimeoutMs?: number;
   readonly observe?: (observation: ServiceClientObservation) => void;
   /** Undefined if telemetry is off. */
-  readonly watch?: ServiceObserver | undefined;
+  readonly watch?: ServiceClientObserver | undefined;
 }
 
 export function createServiceClient(o: ServiceClientOptions): ServiceClient {
@@ -174,7 +174,7 @@ function toEndToEnd(headers: readonly string[], isTraced: boolean): readonly str
   return list;
 }
 
-function rejectOverload(watch: ServiceObserver | undefined): AppError {
+function rejectOverload(watch: ServiceClientObserver | undefined): AppError {
   const error = new AppError("SERVICE_UNAVAILABLE", "Too many requests are in flight. Retry after 1 s.", {
     retryAfterSeconds: 1,
   });

@@ -1,5 +1,5 @@
 import type { Observe } from "../telemetry/observations.ts";
-import type { ServiceObserver } from "../telemetry/service-observer.ts";
+import type { ServiceClientObserver } from "../telemetry/service-observer.ts";
 import { createServiceClient, type ServiceClient } from "./client.ts";
 
 export interface ServicesOptions {
@@ -13,7 +13,7 @@ export interface ServicesOptions {
   readonly responseTimeoutMs: number;
   readonly observe: Observe;
   /** Undefined if telemetry is off. */
-  readonly observers?: ((service: string) => ServiceObserver) | undefined;
+  readonly observers?: ((service: string) => ServiceClientObserver) | undefined;
 }
 
 /** The clients of the services, each created at its first request. */

@@ -13,12 +13,12 @@ import { createObservationCounts } from "./observation-counts.ts";
 import type { RequestObserver } from "@tributary/kit/telemetry/request-observer";
 import { createProxyRequestObserver, methods } from "./request-observer.ts";
 import type { RequestRecord } from "./request-record.ts";
-import { createServiceObservers, type ServiceObserver } from "./service-observer.ts";
+import { createServiceObservers, type ServiceClientObserver } from "./service-observer.ts";
 
 /** Each is undefined if its telemetry is off. */
 export interface ProxyObservers {
   readonly requests?: RequestObserver<RequestRecord> | undefined;
-  readonly services?: ((service: string) => ServiceObserver) | undefined;
+  readonly services?: ((service: string) => ServiceClientObserver) | undefined;
   readonly cache?: CacheObserver | undefined;
 }
 

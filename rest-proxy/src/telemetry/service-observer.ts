@@ -4,7 +4,7 @@ import type { CounterSeries, HistogramSeries, Metrics } from "@tributary/kit/tel
 import { ClientDisconnected } from "../errors/errors.ts";
 
 /** The metrics of the requests to one service. */
-export interface ServiceObserver {
+export interface ServiceClientObserver {
   begin(): ObservedServiceRequest;
   /** The request was not sent. */
   refuse(error: AppError): void;
@@ -22,7 +22,7 @@ interface ObservedServiceRequest {
 /** @returns the observer of each service, by its name in the route table; undefined where nothing is counted. */
 export function createServiceObservers(
   metrics: Metrics<typeof restMetrics>,
-): ((service: string) => ServiceObserver) | undefined {
+): ((service: string) => ServiceClientObserver) | undefined {
   if (!metrics.isOn) return undefined;
   const requests = metrics.counter("tributary_rest_service_requests_total");
   const seconds = metrics.histogram("tributary_rest_service_request_duration_seconds");
