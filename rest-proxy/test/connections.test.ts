@@ -80,7 +80,7 @@ test.each([
     "a head to which ours would be too much",
     `POST /v1/things HTTP/1.1\r\nHost: a\r\nUser-Agent: ${"y".repeat(16_000)}`,
   ],
-])("%s is refused here, before a service ends a connection over it", async (_name, head) => {
+])("%s is rejected by the proxy, before a service would close a connection because of it", async (_name, head) => {
   const stub = await startStub();
   const proxy = await startProxy(stub);
   const response = await sendRaw(proxy.port, head);

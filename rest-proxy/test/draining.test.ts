@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { route, openConnection, startProxy, startStub } from "./testing.ts";
 
-const kept = "/v1/things/1";
-const asked = "/v1/things/1/parts";
+const cachedPath = "/v1/things/1";
+const uncachedPath = "/v1/things/1/parts";
 
 test("a proxy that is drained under load fails no request, and closes each connection with a response", async () => {
   const stub = await startStub(({ url }, response) => {
@@ -10,12 +10,14 @@ test("a proxy that is drained under load fails no request, and closes each conne
     setTimeout(() => response.end('{"ok":true}'), 5);
   });
   const proxy = await startProxy(stub, { drainDelayMs: 300 });
-  const clients = Array.from({ length: 12 }, (_, index) => askUntilLetGo(`${proxy.url}${index % 2 ? kept : asked}`));
+  const clients = Array.from({ length: 12 }, (_, index) =>
+    sendUntilClosed(`${proxy.url}${index % 2 ? cachedPath : uncachedPath}`),
+  );
   await expect.poll(() => stub.received.length).toBeGreaterThan(50);
   await proxy.drain();
   // Each request got a response.
-  const answered = await Promise.all(clients);
-  expect(Math.min(...answered)).toBeGreaterThan(0);
+  const responseCounts = await Promise.all(clients);
+  expect(Math.min(...responseCounts)).toBeGreaterThan(0);
 });
 
 test("draining waits for a client that is still reading a cached response", async () => {
@@ -26,8 +28,8 @@ test("draining waits for a client that is still reading a cached response", asyn
     routes: [route("getThing", "GET", "/things/:id", { cache: "public" })],
     cacheLimits: { bytesMax: 5e7, entryBytesMax: 5e7, entriesMax: 9, variantsMax: 9, backgroundMax: 9 },
   });
-  expect((await (await fetch(`${proxy.url}${kept}`)).text()).length).toBe(20_000_000);
-  const client = await openConnection(proxy.port, `GET ${kept} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  expect((await (await fetch(`${proxy.url}${cachedPath}`)).text()).length).toBe(20_000_000);
+  const client = await openConnection(proxy.port, `GET ${cachedPath} HTTP/1.1\r\nHost: a\r\n\r\n`);
   await client.until(/y$/);
   client.socket.pause();
   const drained = proxy.drain();
@@ -39,11 +41,11 @@ test("draining waits for a client that is still reading a cached response", asyn
 });
 
 /** A client that sends requests until a response closes its connection. Rejects without a response. */
-async function askUntilLetGo(url: string): Promise<number> {
-  for (let answered = 1; ; answered++) {
+async function sendUntilClosed(url: string): Promise<number> {
+  for (let responses = 1; ; responses++) {
     const response = await fetch(url);
     const body = await response.json();
     expect([response.status, body]).toEqual([200, { ok: true }]);
-    if (response.headers.get("connection") === "close") return answered;
+    if (response.headers.get("connection") === "close") return responses;
   }
 }

@@ -72,12 +72,14 @@ describe("A client's no-cache", () => {
   test.each(["GET", "HEAD"])("makes one request to the origin for 50 of %s within a second", async (method) => {
     const { send, stub } = await setUp();
     await send("/v1/posts/1");
-    const said = new Set<string | null>();
+    const cacheStatuses = new Set<string | null>();
     for (let count = 0; count < 50; count++) {
-      said.add((await send("/v1/posts/1", { "cache-control": "no-cache" }, method)).headers.get("cache-status"));
+      cacheStatuses.add(
+        (await send("/v1/posts/1", { "cache-control": "no-cache" }, method)).headers.get("cache-status"),
+      );
     }
     expect(stub.received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"1"']);
-    expect([...said]).toEqual(["tributary; fwd=request; fwd-status=304; stored", "tributary; hit; ttl=60"]);
+    expect([...cacheStatuses]).toEqual(["tributary; fwd=request; fwd-status=304; stored", "tributary; hit; ttl=60"]);
     nowMs += 1_000;
     posts.version = 2;
     const later = await send("/v1/posts/1", { "cache-control": "no-cache" }, method);
@@ -128,8 +130,8 @@ describe("A client's no-cache", () => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     posts = { version: 2, isPublic: false, cacheControl: "private, no-cache" };
-    const own = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer author" });
-    expect([own.status, own.headers.get("etag")]).toEqual([200, '"2"']);
+    const response = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: "Bearer author" });
+    expect([response.status, response.headers.get("etag")]).toEqual([200, '"2"']);
     expect((await send("/v1/posts/1")).status).toBe(404);
   });
 
@@ -199,8 +201,8 @@ describe("A client's no-cache", () => {
     const { send } = await setUp();
     await send("/v1/posts/1");
     posts.isPublic = false;
-    const own = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: `Bearer ${token}` });
-    expect([429, 404]).toContain(own.status);
+    const response = await send("/v1/posts/1", { "cache-control": "no-cache", authorization: `Bearer ${token}` });
+    expect([429, 404]).toContain(response.status);
     expect((await send("/v1/posts/1")).headers.get("cache-status")).toBe("tributary; hit; ttl=60");
   });
 

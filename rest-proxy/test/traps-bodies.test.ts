@@ -139,7 +139,7 @@ test("chunked requests are forwarded with a length, on one connection", async ()
 });
 
 test.each(["gzip, chunked", "chunked, chunked"])(
-  "a body in %s is refused, for nobody would unpack it",
+  "a body in %s is rejected, since the service could not decode it",
   async (coding) => {
     const stub = await startStub();
     const proxy = await startProxy(stub);

@@ -112,7 +112,7 @@ test("a silent service is 504, other than a failing one", async () => {
     { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` },
     { upstreamTimeoutMs: 50 },
   );
-  const asked = once(silent, "request") as Promise<[IncomingMessage]>;
+  const received = once(silent, "request") as Promise<[IncomingMessage]>;
   const response = await fetch(`${proxy.url}/v1/things/1`);
   expect(response.status).toBe(504);
   expect(await response.json()).toMatchObject({
@@ -120,7 +120,7 @@ test("a silent service is 504, other than a failing one", async () => {
     status: 504,
     instance: "/v1/things/1",
   });
-  const [request] = await asked;
+  const [request] = await received;
   if (!request.socket.destroyed) await once(request.socket, "close");
 });
 
@@ -230,15 +230,15 @@ test("when inFlightMax is reached at a service, further requests are 503 with Re
 });
 
 test("when the client disconnects, the request to the service is aborted and no longer in flight", async () => {
-  const gone: Promise<unknown>[] = [];
-  const stub = await startStub((_request, response) => void gone.push(once(response, "close")));
+  const closed: Promise<unknown>[] = [];
+  const stub = await startStub((_request, response) => void closed.push(once(response, "close")));
   const proxy = await startProxy(stub, { inFlightMax: 1 });
   for (const _ of [1, 2]) {
-    const before = gone.length;
+    const before = closed.length;
     const client = await openConnection(proxy.port, `${get}\r\n\r\n`);
-    await expect.poll(() => gone.length).toBe(before + 1);
+    await expect.poll(() => closed.length).toBe(before + 1);
     client.socket.destroy();
-    await gone.at(-1);
+    await closed.at(-1);
   }
   await expect.poll(() => proxy.settled.map(({ status }) => status)).toEqual([499, 499]);
   expect(proxy.observed).not.toContainEqual(expect.objectContaining({ kind: "service-failed" }));

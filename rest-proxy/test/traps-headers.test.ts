@@ -190,7 +190,7 @@ test("a request with Connection: close closes the connection", async () => {
 });
 
 test("a service's response is forwarded: status, caching headers, links, each cookie; not Server or CORS headers", async () => {
-  const told = {
+  const serviceHeaders = {
     ETag: '"7"',
     Link: '</v1/things?cursor=x>; rel="next"',
     Location: "/v1/things/7",
@@ -203,7 +203,7 @@ test("a service's response is forwarded: status, caching headers, links, each co
     "X-Request-Id": "theirs",
     "API-Version": "9",
   };
-  const stub = await startStub((_request, response) => response.writeHead(201, told).end("{}"));
+  const stub = await startStub((_request, response) => response.writeHead(201, serviceHeaders).end("{}"));
   const proxy = await startProxy(stub);
   const response = await fetch(`${proxy.url}/v1/things`, {
     method: "POST",

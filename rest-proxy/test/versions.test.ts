@@ -147,13 +147,13 @@ test("from its sunset on a version is 410 and not forwarded; the next version is
     ["/v1/news/7", "*/*"],
     ["/news/7", "application/json;version=1"],
   ] as const) {
-    const gone = await send(path, { accept });
-    expect([gone.status, gone.headers.get("sunset"), gone.headers.get("link")]).toEqual([
+    const response = await send(path, { accept });
+    expect([response.status, response.headers.get("sunset"), response.headers.get("link")]).toEqual([
       410,
       "Wed, 02 Jan 2030 00:00:00 GMT",
       '</v2/news/7>; rel="successor-version"',
     ]);
-    expect(await gone.json()).toMatchObject({ type: "/problems/gone", status: 410 });
+    expect(await response.json()).toMatchObject({ type: "/problems/gone", status: 410 });
   }
   expect((await send("/v1/nothing")).status).toBe(404);
   expect((await send("/v1/news/7", {}, "OPTIONS")).status).toBe(204);
@@ -165,7 +165,7 @@ test("the usage of the old version is counted by client and route, and reported 
   const { send, proxy } = await setUp({ knownClients: ["shop"] });
   await send("/v1/news/7", { "x-client-name": "shop" });
   await send("/news/8", { "x-client-name": "shop", accept: "application/json;version=1" });
-  await send("/v1/things/1", { "apollographql-client-name": "nobody" });
+  await send("/v1/things/1", { "apollographql-client-name": "unknown" });
   await send("/v2/news/7", { "x-client-name": "shop" });
   await send("/v1/nothing", { "x-client-name": "shop" });
   const usage = [

@@ -60,11 +60,11 @@ test.each([
   ["a=?2"],
   ["a= 1"],
   ["a =1"],
-])("%j is none, as a whole", (text) => {
+])("%j is not a dictionary", (text) => {
   expect(parseDictionary(text)).toBeUndefined();
 });
 
-test("a list has its items in order, and is none when one is broken (RFC 9651, 4.2.1)", () => {
+test("a list has its items in order, and is invalid if one of them is (RFC 9651, 4.2.1)", () => {
   expect(parseList('"a", "b";x=1, ("c")')).toMatchObject([{ value: "a" }, { value: "b" }, { value: [{ value: "c" }] }]);
   expect(parseList('"a", b c')).toBeUndefined();
 });

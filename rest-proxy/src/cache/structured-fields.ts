@@ -1,11 +1,11 @@
-/** Structured fields (RFC 9651), as far as caching speaks in them: dictionaries and lists. Parameters are checked and dropped. */
+/** Structured fields (RFC 9651) that caching headers use: dictionaries and lists. Parameters are validated and dropped. */
 export type StructuredItem =
   | { readonly kind: "integer" | "decimal" | "date"; readonly value: number }
   | { readonly kind: "string" | "token" | "bytes" | "display-string"; readonly value: string }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "inner-list"; readonly value: readonly StructuredItem[] };
 
-/** RFC 9651, 4.2.2. Undefined when the field is broken anywhere; of a repeated key the last counts. */
+/** RFC 9651, 4.2.2. Undefined if any part of the field is invalid; the last value of a repeated key counts. */
 export function parseDictionary(text: string): ReadonlyMap<string, StructuredItem> | undefined {
   const reader = new Reader(text);
   const members = new Map<string, StructuredItem>();
@@ -18,7 +18,7 @@ export function parseDictionary(text: string): ReadonlyMap<string, StructuredIte
   });
 }
 
-/** RFC 9651, 4.2.1. Undefined when the field is broken anywhere. */
+/** RFC 9651, 4.2.1. Undefined if any part of the field is invalid. */
 export function parseList(text: string): readonly StructuredItem[] | undefined {
   const reader = new Reader(text);
   const members: StructuredItem[] = [];
@@ -28,7 +28,7 @@ export function parseList(text: string): readonly StructuredItem[] | undefined {
   });
 }
 
-class Broken extends Error {}
+class InvalidField extends Error {}
 
 const truth: StructuredItem = { kind: "boolean", value: true };
 const keyPattern = /[a-z*][a-z0-9_\-.*]*/y;
@@ -68,14 +68,14 @@ class Reader {
 
   take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const [found] = pattern.exec(this.#text) ?? [];
-    if (found === undefined) throw new Broken();
-    this.#at += found.length;
-    return found;
+    const [match] = pattern.exec(this.#text) ?? [];
+    if (match === undefined) throw new InvalidField();
+    this.#at += match.length;
+    return match;
   }
 }
 
-/** Members between commas, to the end; none is an empty field, and that is whole too. */
+/** Members separated by commas, to the end; an empty field is valid. */
 function parseWhole<T>(reader: Reader, members: T, readOne: () => void): T | undefined {
   try {
     reader.skipSpaces();
@@ -89,7 +89,7 @@ function parseWhole<T>(reader: Reader, members: T, readOne: () => void): T | und
     }
     return members;
   } catch (error) {
-    if (error instanceof Broken) return undefined;
+    if (error instanceof InvalidField) return undefined;
     throw error;
   }
 }
@@ -106,7 +106,7 @@ function readInnerList(reader: Reader): StructuredItem {
     if (reader.skip(")")) return { kind: "inner-list", value: items };
     items.push(readItem(reader));
     readParameters(reader);
-    if (reader.peek() !== " " && reader.peek() !== ")") throw new Broken();
+    if (reader.peek() !== " " && reader.peek() !== ")") throw new InvalidField();
   }
 }
 
@@ -118,7 +118,7 @@ function readParameters(reader: Reader): void {
   }
 }
 
-/** RFC 9651, 4.2.3.1: the first character says what it is. */
+/** RFC 9651, 4.2.3.1: the first character determines the type. */
 function readItem(reader: Reader): StructuredItem {
   const first = reader.peek();
   if (first === '"') return { kind: "string", value: unquote(reader.take(stringPattern)) };
@@ -134,7 +134,7 @@ function readItem(reader: Reader): StructuredItem {
 function readNumber(text: string): StructuredItem {
   const [whole = "", fraction] = text.replace("-", "").split(".");
   const isTooLong = fraction === undefined ? whole.length > 15 : whole.length > 12 || fraction.length > 3;
-  if (isTooLong) throw new Broken();
+  if (isTooLong) throw new InvalidField();
   return { kind: fraction === undefined ? "integer" : "decimal", value: Number(text) };
 }
 

@@ -83,21 +83,21 @@ test("every upstream path matches the routes of the table", () => {
   );
   const path = fc.array(segment, { maxLength: 7 }).map((segments) => `/${segments.join("/")}`);
   const nearly = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => `/things/${segments.join("/")}`);
-  let found = 0;
+  let matches = 0;
   fc.assert(
     fc.property(fc.oneof(path, nearly, fc.string({ maxLength: 40 })), (text) => {
-      const place = table.find(1, text);
-      if (place) {
-        found += 1;
-        const upstream = upstreamPath(place.path);
+      const entry = table.find(1, text);
+      if (entry) {
+        matches += 1;
+        const upstream = upstreamPath(entry.path);
         expect(upstream).toMatch(language);
-        // What every URL parser makes of it is itself: nothing in it is read as dots, a host, a query or a fragment.
+        // A URL parser leaves it unchanged: no part of it is a dot segment, a host, a query or a fragment.
         expect(new URL(upstream, "http://service.example").pathname).toBe(upstream);
       }
     }),
     { numRuns: 5_000 },
   );
-  expect(found).toBeGreaterThan(100);
+  expect(matches).toBeGreaterThan(100);
 });
 
 test("a valid parameter keeps its value, and is decoded once", () => {
@@ -108,10 +108,10 @@ test("a valid parameter keeps its value, and is decoded once", () => {
   fc.assert(
     fc.property(value, value, (id, name) => {
       const path = `/things/${encodeURIComponent(id)}/parts/${encodeURIComponent(name)}/removal`;
-      const place = table.find(1, path);
-      expect(place?.params).toEqual([id, name]);
-      expect(place?.routes.has("POST")).toBe(true);
-      expect(upstreamPath(place?.path ?? "")).toBe(`/rest/v1${path}`);
+      const entry = table.find(1, path);
+      expect(entry?.params).toEqual([id, name]);
+      expect(entry?.routes.has("POST")).toBe(true);
+      expect(upstreamPath(entry?.path ?? "")).toBe(`/rest/v1${path}`);
     }),
     { numRuns: 2_000 },
   );

@@ -19,7 +19,7 @@ interface ObservedServiceRequest {
   closed(): void;
 }
 
-/** @returns the observer of each service, by its name in the route table; undefined where nothing is counted. */
+/** @returns the observer of each service, by its name in the route table; undefined if metrics are off. */
 export function createServiceObservers(
   metrics: Metrics<typeof restMetrics>,
 ): ((service: string) => ServiceClientObserver) | undefined {
