@@ -138,12 +138,13 @@ export function createStages(o: RestProxyOptions): Stages {
 
 /** Handles one request. Every error becomes a problem document. */
 export function handleRequest(exchange: Exchange, stages: Stages): void {
-  const fail = (error: unknown) => respondWithProblem(error, exchange, stages.observe);
+  const { observe } = stages;
   try {
     const admitted = receive(exchange, stages);
-    if (admitted) fetchResponse(admitted, stages).catch(fail);
+    if (!admitted) return;
+    fetchResponse(admitted, stages).catch((error: unknown) => respondWithProblem(error, exchange, observe));
   } catch (error) {
-    fail(error);
+    respondWithProblem(error, exchange, observe);
   }
 }
 
