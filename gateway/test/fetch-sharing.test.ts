@@ -4,7 +4,7 @@ import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import type { Fault } from "./helpers/subgraphs.ts";
 
-/* Equal reads under way are one read, and what follows from their answers is worked out once: nobody may be able to tell. */
+/* Equal reads in flight are sent once, and values computed from their responses are computed once. No response may depend on it. */
 
 let library: Library;
 let gateway: RunningGateway;
@@ -24,7 +24,7 @@ const right = {
   books: [
     { title: "Engines", stars: 1, author: { id: "1", name: "Ada" } },
     { title: "Compilers", stars: 2, author: { id: "2", name: "Grace" } },
-    { title: "Nobody's", stars: 3, author: null },
+    { title: "Anonymous", stars: 3, author: null },
     { title: "Engines II", stars: 4, author: { id: "1", name: "Ada" } },
   ],
 };

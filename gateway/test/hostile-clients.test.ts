@@ -47,7 +47,9 @@ test.each(["", "Host: a\r\nHost: b\r\n"])("a health check with the Host lines %j
 });
 
 test("HTTP/1.0 needs no Host", async () => {
-  expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain('{"whoAmI":"nobody"}');
+  expect(await sendRaw(gateway.url, `POST /graphql HTTP/1.0\r\n${head}\r\n${body}`)).toContain(
+    '{"whoAmI":"anonymous"}',
+  );
 });
 
 test("a client that disconnects while its body is decompressed causes no fetch", async () => {

@@ -208,7 +208,7 @@ describe("a body that is too large", () => {
     ["br", brotliCompressSync],
   ])("one packed with %s within the bound is read", async (encoding, pack) => {
     const packed = new Uint8Array(pack('{"query":"{ whoAmI }"}'));
-    expect((await post(packed, { ...json, "content-encoding": encoding })).body.data).toEqual({ whoAmI: "nobody" });
+    expect((await post(packed, { ...json, "content-encoding": encoding })).body.data).toEqual({ whoAmI: "anonymous" });
   });
 
   test("an incomplete compressed body is 400, an unknown Content-Encoding 415", async () => {
@@ -222,7 +222,7 @@ describe("GET", () => {
   test("responds to a query with a CSRF header", async () => {
     for (const header of ["apollo-require-preflight", "x-apollo-operation-name"]) {
       const response = await fetch(`${url}?query=${encodeURIComponent("{ whoAmI }")}`, { headers: { [header]: "x" } });
-      expect(await response.json()).toEqual({ data: { whoAmI: "nobody" } });
+      expect(await response.json()).toEqual({ data: { whoAmI: "anonymous" } });
     }
   });
 
@@ -288,9 +288,9 @@ describe("automatic persisted queries", () => {
       message: "PersistedQueryNotFound",
       extensions: { code: "PERSISTED_QUERY_NOT_FOUND" },
     });
-    expect((await post(JSON.stringify({ query, extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
-    expect((await post(JSON.stringify({ extensions: { persistedQuery } }))).body.data.whoAmI).toBe("nobody");
-    expect((await get({ extensions: JSON.stringify({ persistedQuery }) })).body.data.whoAmI).toBe("nobody");
+    expect((await post(JSON.stringify({ query, extensions: { persistedQuery } }))).body.data.whoAmI).toBe("anonymous");
+    expect((await post(JSON.stringify({ extensions: { persistedQuery } }))).body.data.whoAmI).toBe("anonymous");
+    expect((await get({ extensions: JSON.stringify({ persistedQuery }) })).body.data.whoAmI).toBe("anonymous");
   });
 
   test.each([

@@ -142,7 +142,7 @@ test("the fields of a subgraph that is down are null, and are served again after
   await back.close();
 });
 
-const titles = ["Engines", "Compilers", "Nobody's", "Engines II"].map((title) => ({ title }));
+const titles = ["Engines", "Compilers", "Anonymous", "Engines II"].map((title) => ({ title }));
 
 function places(body: GraphqlResponse["body"]): unknown[] {
   return body.errors.map((error: { path: unknown }) => error.path);

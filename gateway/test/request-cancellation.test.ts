@@ -65,7 +65,7 @@ test("at the deadline the client gets the fetched data, and later fetches are no
         extensions: { code: "SUBGRAPH_TIMEOUT", service: "books" },
       },
     ],
-    data: { books: null, whoAmI: "nobody" },
+    data: { books: null, whoAmI: "anonymous" },
   });
   expect(library.ratings.requests).toHaveLength(0);
 });
@@ -78,6 +78,6 @@ test("a response of a subgraph that arrives while the client disconnects causes 
     setImmediate(() => client.abort());
     await asked;
   }
-  expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+  expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
   expect(gateway.observations.map(({ kind }) => kind)).not.toContain("internal-error");
 });

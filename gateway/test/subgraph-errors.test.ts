@@ -209,7 +209,7 @@ test("a string instead of a list is null with an error", async () => {
   library.books.fault = answer({ data: { books: "Engines" } });
   const { status, body } = await gateway.send("{ books { title } whoAmI }");
   expect(status).toBe(200);
-  expect(body.data).toEqual({ books: null, whoAmI: "nobody" });
+  expect(body.data).toEqual({ books: null, whoAmI: "anonymous" });
   expect(body.errors).toMatchObject([
     { path: ["books"], extensions: { code: "SUBGRAPH_BAD_ANSWER", service: "books" } },
   ]);

@@ -101,7 +101,7 @@ describe("a supergraph in a file", () => {
     ["is cut off", (sdl: string) => sdl.slice(0, sdl.length / 2)],
     ["is no supergraph", () => "type Query { a: Int }"],
     [
-      "needs a directive that nobody enforces",
+      "needs a directive that the gateway does not enforce",
       (sdl: string) =>
         sdl.replace("schema\n", 'schema\n  @link(url: "https://example.com/guard/v1.0", for: SECURITY)\n'),
     ],
@@ -109,7 +109,7 @@ describe("a supergraph in a file", () => {
     gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
     writeFileSync(gateway.file, spoil(withExtra));
     await gateway.seen("supergraph-refused");
-    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
     writeFileSync(gateway.file, withExtra);
     await loads(2);
@@ -164,7 +164,7 @@ describe("without a supergraph", () => {
     writeFileSync(gateway.file, library.supergraphSdl);
     await loads(1);
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
-    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "nobody" } });
+    expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
   });
 });
 
@@ -207,7 +207,7 @@ describe("a supergraph at a URL", () => {
   });
 
   test.each([500, 302, 404])(
-    "that answers %s at first is asked again until it is there, and its key is not told",
+    "that responds %s at first is polled until it is loaded, and the query string of its URL is not logged",
     async (status) => {
       published.status = status;
       gateway = await startAtAddress();

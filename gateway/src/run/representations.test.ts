@@ -39,11 +39,11 @@ test("an object without a key value is not sent, and one with a null key is", ()
 
 test("several key values are compared separately", () => {
   const users = [
-    { hall: "a", seat: "bc" },
-    { hall: "ab", seat: "c" },
-    { hall: "a", seat: "bc" },
+    { hall: "a", row: "bc" },
+    { hall: "ab", row: "c" },
+    { hall: "a", row: "bc" },
   ];
-  expect(write(users, [leaf("hall"), leaf("seat")]).indexes).toEqual([0, 1, 0]);
+  expect(write(users, [leaf("hall"), leaf("row")]).indexes).toEqual([0, 1, 0]);
 });
 
 test("nested keys are compared by the fields that are sent, in any order", () => {

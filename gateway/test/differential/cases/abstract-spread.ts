@@ -41,7 +41,7 @@ export const abstractSpread: SupergraphCase = {
   monolith: { Query: { rooms: () => rooms, actors: () => [...nodes, null] } },
   cases: [
     {
-      name: "a field of the interface that one subgraph does not know is fetched for each type",
+      name: "a field of the interface that one subgraph does not have is fetched for each type",
       query: "{ rooms { members { name } } }",
       expected: { data: { rooms: [{ members: [{ name: "Ada" }, { name: "Eliza" }] }] } },
     },

@@ -28,7 +28,7 @@ const mailOf = ({ id }: { id: string }) => (id === "1" ? refuse() : `${id}@examp
 const sealOf = ({ code }: { code: string }) => (code === "t1" ? refuse() : `seal of ${code}`);
 const scoreOf = ({ id }: { id: string }, { of }: { of: number }) => Number(id.slice(1)) * of;
 
-/** Entities of two types at several places that one subgraph has: they are asked for together, and each has its own errors. */
+/** Entities of two types at several paths, from one subgraph: they are fetched in one request, with separate errors. */
 export const batchedEntities: SupergraphCase = {
   name: "batched-entities",
   subgraphs: [
@@ -111,7 +111,7 @@ export const batchedEntities: SupergraphCase = {
   argumentValues: { id: ["p1", "p2", "p3", "p9"], of: [1, 2, 3] },
   cases: [
     {
-      name: "every entity's error stands at its own places",
+      name: "every entity's error is at the paths of that entity",
       query: '{ post(id: "p1") { author { mail } editor { mail } topic { title(upper: true) seal } } }',
       expected: {
         data: { post: null },
@@ -122,7 +122,7 @@ export const batchedEntities: SupergraphCase = {
       },
     },
     {
-      name: "an entity that is missing at one place is there at another",
+      name: "an entity is missing at one path and present at another",
       query: "{ posts { author { name } editor { name } topic { title owner { name } } } }",
       expected: {
         data: {

@@ -14,7 +14,7 @@ function forbid({ id }: { id: string }): string {
   return `${id}@example.org`;
 }
 
-/** One representation for several places: what is wrong with it is wrong, and told, at each of them. */
+/** One representation for several paths: its error is reported at each of them. */
 export const deduplicatedErrors: SupergraphCase = {
   name: "deduplicated-errors",
   subgraphs: [
@@ -44,7 +44,7 @@ export const deduplicatedErrors: SupergraphCase = {
   stockDiffers: { colliding: "an alias with the name of a key or required field is taken for that field" },
   cases: [
     {
-      name: "an error stands at every place of its entity",
+      name: "an error is at every path of its entity",
       query: "{ posts { author { name mail } } }",
       expected: {
         data: {
@@ -72,7 +72,7 @@ export const deduplicatedErrors: SupergraphCase = {
       },
     },
     {
-      name: "and so does the null that rises from it, told once at each place",
+      name: "and so is the null that it propagates to, with one error for each path",
       query: "{ posts { author { sure } } }",
       expected: {
         data: { posts: [{ author: null }, { author: { sure: "2@example.org" } }, { author: null }] },
@@ -83,12 +83,12 @@ export const deduplicatedErrors: SupergraphCase = {
       },
     },
     {
-      name: "a field that is skipped below a conditional field is not asked, and cannot fail",
+      name: "a field that is skipped below a conditional field is not fetched, and cannot fail",
       query: "query ($yes: Boolean! = true) { posts { author @include(if: $yes) { name sure @skip(if: true) } } }",
       expected: {
         data: { posts: [{ author: { name: "Ada" } }, { author: { name: "Grace" } }, { author: { name: "Ada" } }] },
       },
-      stockIsWrong: "drops the @skip and asks the field: name is null with FORBIDDEN at sure",
+      stockIsWrong: "drops the @skip and fetches the field: name is null with FORBIDDEN at sure",
     },
   ],
 };

@@ -59,12 +59,12 @@ export const hiddenAndTagged: SupergraphCase = {
       },
     },
     {
-      name: "an inaccessible enum value is null, and no error tells that it is there",
+      name: "an inaccessible enum value is null, and its error does not disclose it",
       query: "{ users { state } }",
       expected: { data: { users: [{ state: "OPEN" }, { state: null }] } },
     },
     {
-      name: "an inaccessible member of a union is null, and its name is not told",
+      name: "an inaccessible member of a union is null, and its name is not disclosed",
       query: "{ users { pet { __typename ... on Cat { lives } } } }",
       expected: { data: { users: [{ pet: { __typename: "Cat", lives: 9 } }, { pet: null }] } },
     },
@@ -72,7 +72,7 @@ export const hiddenAndTagged: SupergraphCase = {
       name: "an alias with the name of the hidden key changes nothing",
       query: '{ user(id: "1") { secret: name score } }',
       expected: { data: { user: { secret: "Ada", score: 0 } } },
-      stockIsWrong: "tells the hidden key under the alias",
+      stockIsWrong: "returns the hidden key under the alias",
     },
   ],
 };

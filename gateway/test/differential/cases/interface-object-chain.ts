@@ -12,7 +12,7 @@ const badge = ({ rank }: { rank: string }) => `badge ${rank}`;
 const rankOf = (row: Row) => rank({ score: score(row, { per: 10 }) });
 const ofRow = { score, rank: rankOf, badge: (row: Row) => badge({ rank: rankOf(row) }) };
 
-/** A chain of requirements over subgraphs that know an interface as an object only. */
+/** A chain of `@requires` over subgraphs in which an interface is an `@interfaceObject`. */
 export const interfaceObjectChain: SupergraphCase = {
   name: "interface-object-chain",
   subgraphs: [
@@ -76,7 +76,7 @@ export const interfaceObjectChain: SupergraphCase = {
       stockIsWrong: "cannot plan it",
     },
     {
-      name: "and from a subgraph that does not know the types",
+      name: "and from a subgraph without the types",
       query: "{ best { __typename rank badge score(per: 2) ... on Film { minutes } } }",
       expected: { data: { best: { __typename: "Film", rank: "A", badge: "badge A", score: 80, minutes: 170 } } },
       stockIsWrong: "cannot plan it",

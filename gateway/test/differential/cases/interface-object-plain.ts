@@ -5,7 +5,7 @@ const accounts = [
   { __typename: "Guest", id: "2", name: "Grace", until: "noon" },
 ];
 
-/** An `@interfaceObject` without fields of its own: it only leads to entities whose types it does not know. */
+/** An `@interfaceObject` without further fields: it only refers to entities, whose types it does not have. */
 export const interfaceObjectPlain: SupergraphCase = {
   name: "interface-object-plain",
   subgraphs: [
@@ -54,7 +54,7 @@ export const interfaceObjectPlain: SupergraphCase = {
   },
   cases: [
     {
-      name: "the type is asked where it is known",
+      name: "the type is fetched from a subgraph that has it",
       query: "{ logins { at account { __typename } } }",
       expected: {
         data: {

@@ -1,16 +1,16 @@
 import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const vehicles = [
-  { __typename: "Tram", id: "1", name: "Red", seats: 60, isInsured: true },
+  { __typename: "Tram", id: "1", name: "Red", spaces: 60, isInsured: true },
   { __typename: "Bike", id: "2", name: "Blue", gears: 7 },
 ];
 const ids = vehicles.map(({ id }) => ({ id }));
 const whole = (id: string) => vehicles.find((vehicle) => vehicle.id === id);
 const badgeOf = ({ id, name }: { id: string; name: string }) => `${name}-${id}`;
-/** A subgraph that does not know an interface's types has nothing true to say of them. */
+/** A subgraph without an interface's types returns wrong type names. */
 const lie = ({ id }: { id: string }) => ({ __typename: "Submarine", id });
 
-/** Interface objects in two subgraphs: one requires a field, both claim a type that there is not, a third knows one of the types only. */
+/** Interface objects in two subgraphs: one requires a field, both return a type name that does not exist, and a third subgraph has only one of the types. */
 export const interfaceObjectRequires: SupergraphCase = {
   name: "interface-object-requires",
   subgraphs: [
@@ -19,7 +19,7 @@ export const interfaceObjectRequires: SupergraphCase = {
       typeDefs: `
         type Query { vehicles: [Vehicle!] }
         interface Vehicle @key(fields: "id") { id: ID! name: String }
-        type Tram implements Vehicle @key(fields: "id") { id: ID! name: String seats: Int }
+        type Tram implements Vehicle @key(fields: "id") { id: ID! name: String spaces: Int }
         type Bike implements Vehicle @key(fields: "id") { id: ID! name: String gears: Int }
       `,
       resolvers: {
@@ -90,23 +90,23 @@ export const interfaceObjectRequires: SupergraphCase = {
     },
     {
       name: "the type that an interface object claims is not believed",
-      query: "{ washed { at vehicle { __typename id ... on Tram { seats isClean } } } }",
+      query: "{ washed { at vehicle { __typename id ... on Tram { spaces isClean } } } }",
       expected: {
         data: {
           washed: [
-            { at: 0, vehicle: { __typename: "Tram", id: "1", seats: 60, isClean: false } },
+            { at: 0, vehicle: { __typename: "Tram", id: "1", spaces: 60, isClean: false } },
             { at: 1, vehicle: { __typename: "Bike", id: "2" } },
           ],
         },
       },
     },
     {
-      name: "from an interface object the way leads on to a subgraph that knows one type only",
+      name: "after an interface object a subgraph with only one of the types is fetched",
       query: "{ parked { ... on Tram { isInsured badge } ... on Bike { gears } } }",
       expected: { data: { parked: [{ isInsured: true, badge: "Red-1" }, { gears: 7 }] } },
     },
     {
-      name: "what one type requires is fetched after the type is known, and not in the fetch that tells it",
+      name: "the fields that one type requires are fetched after its name, and not in the same fetch",
       query: "{ washed { vehicle { ... on Tram { badge } } } }",
       stockIsSkipped: "its planner fills the memory of the process",
       expected: { data: { washed: [{ vehicle: { badge: "Red-1" } }, { vehicle: {} }] } },

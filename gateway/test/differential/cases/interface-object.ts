@@ -78,14 +78,14 @@ export const interfaceObject: SupergraphCase = {
       },
     },
     {
-      name: "what comes from the interface object tells its real type",
+      name: "objects from the interface object have their real type",
       query: "{ best { __typename score } worst { __typename id } }",
       expected: {
         data: { best: { __typename: "Book", score: 9 }, worst: [{ __typename: "Film", id: "2" }, null] },
       },
     },
     {
-      name: "fragments on real types hold for what comes from the interface object",
+      name: "fragments on real types apply to objects from the interface object",
       query: "{ best { ... on Film { minutes } ... on Book { kind: __typename pages } } }",
       expected: { data: { best: { kind: "Book", pages: 474 } } },
     },

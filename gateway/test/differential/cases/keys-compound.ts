@@ -1,6 +1,6 @@
 import { type SupergraphCase, findByArguments, findIn } from "../supergraph-case.ts";
 
-const seats = [
+const spots = [
   { hall: "A", number: 1, view: "good" },
   { hall: "A", number: 2, view: "bad" },
   { hall: "B", number: 1, view: "none" },
@@ -20,39 +20,39 @@ export const keysCompound: SupergraphCase = {
     {
       name: "halls",
       typeDefs: `
-        type Query { seats: [Seat!] seat(hall: String!, number: Int!): Seat }
-        type Seat @key(fields: "hall number") { hall: String! number: Int! view: String }
+        type Query { spots: [Spot!] spot(hall: String!, number: Int!): Spot }
+        type Spot @key(fields: "hall number") { hall: String! number: Int! view: String }
       `,
       resolvers: {
-        Query: { seats: () => seats, seat: findByArguments(seats, "hall", "number") },
-        Seat: { __resolveReference: findIn(seats, "hall", "number") },
+        Query: { spots: () => spots, spot: findByArguments(spots, "hall", "number") },
+        Spot: { __resolveReference: findIn(spots, "hall", "number") },
       },
     },
     {
       name: "tickets",
       typeDefs: `
-        type Query { dearest: Seat }
-        type Seat @key(fields: "number hall") { number: Int! hall: String! price: Int }
+        type Query { dearest: Spot }
+        type Spot @key(fields: "number hall") { number: Int! hall: String! price: Int }
       `,
       resolvers: {
         Query: { dearest: () => prices[0] },
-        Seat: { __resolveReference: findIn(prices, "hall", "number") },
+        Spot: { __resolveReference: findIn(prices, "hall", "number") },
       },
     },
   ],
   monolith: {
-    Query: { seats: () => seats, seat: findByArguments(seats, "hall", "number"), dearest: () => seats[0] },
-    Seat: { price: (seat: (typeof seats)[number]) => prices.find(samePlace(seat))?.price },
+    Query: { spots: () => spots, spot: findByArguments(spots, "hall", "number"), dearest: () => spots[0] },
+    Spot: { price: (spot: (typeof spots)[number]) => prices.find(samePlace(spot))?.price },
   },
   argumentValues: { hall: ["A", "B"], number: [1, 2] },
   stockDiffers: { colliding: "an alias with the name of a key or required field is taken for that field" },
   cases: [
     {
-      name: "every seat gets its own price",
-      query: "{ seats { price view } }",
+      name: "every spot gets its own price",
+      query: "{ spots { price view } }",
       expected: {
         data: {
-          seats: [
+          spots: [
             { price: 10, view: "good" },
             { price: 5, view: "bad" },
             { price: 1, view: "none" },
@@ -67,9 +67,9 @@ export const keysCompound: SupergraphCase = {
     },
     {
       name: "aliases with the names of both key fields change nothing",
-      query: '{ seat(hall: "B", number: 1) { hall: view number: price } }',
-      expected: { data: { seat: { hall: "none", number: 1 } } },
-      stockIsWrong: "answers the key fields under the aliases",
+      query: '{ spot(hall: "B", number: 1) { hall: view number: price } }',
+      expected: { data: { spot: { hall: "none", number: 1 } } },
+      stockIsWrong: "returns the key fields under the aliases",
     },
   ],
 };

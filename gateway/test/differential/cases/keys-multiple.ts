@@ -13,7 +13,7 @@ const stocks = [
   { id: "p2", amount: 7 },
 ];
 
-/** An entity with two keys; the subgraph of amounts knows only the one, the subgraph of prices only the other. */
+/** An entity with two keys: the subgraph `amounts` has only one of them, the subgraph `prices` only the other. */
 export const keysMultiple: SupergraphCase = {
   name: "keys-multiple",
   subgraphs: [
@@ -65,7 +65,7 @@ export const keysMultiple: SupergraphCase = {
   argumentValues: { id: ["p1", "p2", "p3"] },
   cases: [
     {
-      name: "the way from one key to the other goes through the subgraph that knows both",
+      name: "the second key is fetched from the subgraph that has both",
       query: "{ stocked { amount price } }",
       expected: {
         data: {
@@ -92,7 +92,7 @@ export const keysMultiple: SupergraphCase = {
           ],
         },
       },
-      stockIsWrong: "answers the key upc under its alias and under the alias upc",
+      stockIsWrong: "returns the key upc under its alias and under the alias upc",
     },
   ],
 };

@@ -46,10 +46,10 @@ export const keysNested: SupergraphCase = {
     Query: { users: () => users, user: findByArguments(users, "name") },
     User: { logins: (user: UserKey) => logins.find(isSame(user))?.logins },
   },
-  argumentValues: { name: ["Ada", "Linus", "Nobody"] },
+  argumentValues: { name: ["Ada", "Linus", "Anonymous"] },
   cases: [
     {
-      name: "the nested part of the key tells two users with one number apart; without it there is nothing",
+      name: "the nested part of the key distinguishes two users with the same number; without it no user is found",
       query: "{ users { name logins } }",
       expected: {
         data: {
@@ -70,7 +70,7 @@ export const keysNested: SupergraphCase = {
       name: "an alias within the nested object that has the key's name changes nothing",
       query: '{ user(name: "Ada") { organization { id: title } logins } }',
       expected: { data: { user: { organization: { id: "Analytical" }, logins: [3, 1] } } },
-      stockIsWrong: "answers the key id under the alias id",
+      stockIsWrong: "returns the key id under the alias id",
     },
   ],
 };

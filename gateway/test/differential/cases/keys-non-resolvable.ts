@@ -9,7 +9,7 @@ const stocks = [
   { upc: "u2", id: "p2", amount: 0 },
 ];
 
-/** Keys that a subgraph tells but cannot be entered by. The stocks tell two, and are entered by the second only. */
+/** Keys with `resolvable: false`. The subgraph `stocks` returns two keys, and resolves only the second. */
 export const keysNonResolvable: SupergraphCase = {
   name: "keys-non-resolvable",
   subgraphs: [

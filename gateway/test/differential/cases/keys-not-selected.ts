@@ -9,7 +9,7 @@ const tonsOf = (hull: string) => ({ tons: hull === "h1" ? 900 : 40 });
 
 /** Subgraphs that are entered by a key of another's, and find the entity without giving the key back. */
 export const keysNotSelected: SupergraphCase = {
-  name: "keys-not-told",
+  name: "keys-not-selected",
   subgraphs: [
     {
       name: "crew",
@@ -56,7 +56,7 @@ export const keysNotSelected: SupergraphCase = {
   stockDiffers: { colliding: "an alias with the name of a key is taken for the key" },
   cases: [
     {
-      name: "a key that is external in the subgraph is not asked of it",
+      name: "a key that is external in the subgraph is not fetched from it",
       query: "{ sailors { ship { hull } id } first: sailors { mail } }",
       expected: {
         data: {
@@ -69,7 +69,7 @@ export const keysNotSelected: SupergraphCase = {
       },
     },
     {
-      name: "an entity that does not tell its key is the one that was asked for",
+      name: "an entity without its key is accepted as the requested one",
       query: "{ sailors { id ship { tons } } }",
       expected: {
         data: {

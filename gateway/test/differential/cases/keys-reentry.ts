@@ -7,7 +7,7 @@ const products = [
 const stubs = products.map(({ id, upc }) => ({ id, upc }));
 const shipping = ({ price, weight }: { price: number; weight: number }) => (price > 50 ? 0 : weight * 2);
 
-/** A subgraph tells two keys, the first of which it cannot be entered by, and has to be entered again after a `@requires`. */
+/** A subgraph with two keys, which resolves only the second one, and is fetched again after a `@requires`. */
 export const keysReentry: SupergraphCase = {
   name: "keys-reentry",
   subgraphs: [
@@ -43,7 +43,7 @@ export const keysReentry: SupergraphCase = {
   },
   argumentValues: { upc: ["u1", "u2", "u3"] },
   stockDiffers: {
-    plain: "comes back to the subgraph by the key that it does not resolve",
+    plain: "fetches the subgraph again by the key that it does not resolve",
     colliding: "the same, and an alias with the name of a key or required field is taken for that field",
   },
   cases: [
@@ -54,7 +54,7 @@ export const keysReentry: SupergraphCase = {
       stockIsWrong: "enters it by id: shipping is null everywhere, without an error",
     },
     {
-      name: "the key that it does not resolve can be asked for",
+      name: "the key that it does not resolve can be selected",
       query: '{ product(upc: "u2") { id shipping } }',
       expected: { data: { product: { id: "p2", shipping: 16 } } },
     },

@@ -62,7 +62,7 @@ export const missingEntities: SupergraphCase = {
       },
     },
     {
-      name: "where the missing field may not be null, the nearest nullable is, and the place is told",
+      name: "if the missing field is non-null, the nearest nullable field is null, with an error at its path",
       query: '{ missing: product(id: "3") { name currency } there: product(id: "1") { currency } }',
       expected: {
         data: { missing: null, there: { currency: "EUR" } },

@@ -12,7 +12,7 @@ const codes = [
 const makers = [{ serial: 0, maker: { name: "Ada" } }];
 const serialOf = (code: string) => codes.find((row) => row.code === code)?.serial;
 
-/** The way to a field leads over two keys; in between, and at its end, entities are missing. */
+/** A field is fetched over two keys; entities are missing after the first, and after the second. */
 export const missingInBetween: SupergraphCase = {
   name: "missing-in-between",
   subgraphs: [
@@ -49,7 +49,7 @@ export const missingInBetween: SupergraphCase = {
   stockDiffers: { colliding: "an alias with the name of a key is taken for the key" },
   cases: [
     {
-      name: "an entity that is missing on the way is null at its end, without an error, and the others are there",
+      name: "a field after a missing entity is null without an error, and the other fields are complete",
       query: "{ boxes { label lid { code maker { name } } } }",
       expected: {
         data: {
@@ -62,7 +62,7 @@ export const missingInBetween: SupergraphCase = {
       },
     },
     {
-      name: "a key on the way that may not be null has an error where the client asks for it",
+      name: "a missing non-null key has an error if the client selects it",
       query: "{ boxes { lid { serial } } }",
       expected: {
         data: { boxes: [{ lid: { serial: 0 } }, { lid: { serial: 2 } }, { lid: null }] },

@@ -10,7 +10,7 @@ const multiply = (_: unknown, { by }: { by: number }) => ({ id: "c", value: (cou
 const label = ({ value }: { value: number }) => `has ${value}`;
 const owner = { id: "c", owner: "Ada" };
 
-/** Mutations of two subgraphs over one number, so that any other order than the document's gives another answer. */
+/** Mutations of two subgraphs over one number, so that any other order than the document's gives another result. */
 export const mutations: SupergraphCase = {
   name: "mutations",
   reset: () => void (counter = 0),

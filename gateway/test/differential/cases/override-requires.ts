@@ -8,7 +8,7 @@ const ids = parks.map(({ id }) => ({ __typename: "Park", id }));
 const stale = parks.map((park) => ({ ...park, label: "stale" }));
 const signOf = ({ label }: { label: string }) => `* ${label} *`;
 
-/** A field that moved, required by its former subgraph and by another; one that moved from a subgraph that is gone; one of an interface. */
+/** Overridden fields: one that its former subgraph and another one require; one from a removed subgraph; one of an interface. */
 export const overrideRequires: SupergraphCase = {
   name: "override-requires",
   subgraphs: [
@@ -42,7 +42,7 @@ export const overrideRequires: SupergraphCase = {
   stockDiffers: { colliding: "an alias with the name of a key or required field is taken for that field" },
   cases: [
     {
-      name: "what is required comes from where it moved to",
+      name: "a required field is fetched from its new subgraph",
       query: "{ greens { sign acres } signed { sign label } }",
       expected: {
         data: {

@@ -6,7 +6,7 @@ const posts = [
 ];
 const old = posts.map(({ id, title }) => ({ id, title, createdAt: "old" }));
 
-/** A field and a root field that have moved: the subgraph they moved from still has them, and is not asked. */
+/** A field and a root field with `@override`: their former subgraph still has them, and is not fetched. */
 export const override: SupergraphCase = {
   name: "override",
   subgraphs: [
@@ -39,7 +39,7 @@ export const override: SupergraphCase = {
   argumentValues: { id: ["1", "2", "9"] },
   cases: [
     {
-      name: "the moved field comes from where it moved to",
+      name: "the overridden field is fetched from its new subgraph",
       query: "{ posts { title createdAt } }",
       expected: {
         data: {

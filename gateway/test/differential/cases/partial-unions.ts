@@ -4,7 +4,7 @@ const book = { __typename: "Book", title: "Emma" };
 const film = { __typename: "Film", title: "Heat" };
 const game = { __typename: "Game", title: "Go" };
 
-/** A union that has other members in each subgraph, under fields that one or both can answer. */
+/** A union with different members in each subgraph, under fields that one or both subgraphs resolve. */
 export const partialUnions: SupergraphCase = {
   name: "partial-unions",
   subgraphs: [
@@ -32,7 +32,7 @@ export const partialUnions: SupergraphCase = {
   monolith: { Query: { media: () => book, shelf: () => [film, book], table: () => [game, book] } },
   cases: [
     {
-      name: "members that a subgraph does not know are not asked of it",
+      name: "members that a subgraph does not have are not fetched from it",
       query: `{ shelf { ...Title } table { ...Title } }
         fragment Title on Media { ... on Book { title } ... on Film { title } ... on Game { title } }`,
       expected: {

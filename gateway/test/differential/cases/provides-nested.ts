@@ -16,7 +16,7 @@ const wines = [
 ];
 const regions = wines.flatMap((wine) => wine.regions);
 
-/** `@provides` of objects within objects, none of which the subgraph can tell anywhere else. */
+/** `@provides` of nested objects, which the subgraph resolves only there. */
 export const providesNested: SupergraphCase = {
   name: "provides-nested",
   subgraphs: [
@@ -72,7 +72,7 @@ export const providesNested: SupergraphCase = {
       },
     },
     {
-      name: "a field that is not provided joins those that are, and where nothing is provided all comes from its owner",
+      name: "a field that is not provided is joined to the provided ones, and without @provides all fields are fetched from their owner",
       query: "{ wines { regions { acres name } } bottles { regions { id name } } }",
       expected: {
         data: {

@@ -3,7 +3,7 @@ import type { SupergraphCase } from "../supergraph-case.ts";
 let count = 0;
 const add = (_: unknown, { by }: { by: number }) => ({ count: (count += by) });
 
-/** Fields that give the query type: everything can be asked again below them, the schema too. */
+/** Fields of the query type: all root fields can be selected below them, introspection too. */
 export const queryAgain: SupergraphCase = {
   name: "query-again",
   reset: () => void (count = 0),
@@ -52,7 +52,7 @@ export const queryAgain: SupergraphCase = {
   argumentValues: { by: [1, 2] },
   cases: [
     {
-      name: "below a mutation fields of every subgraph can be asked",
+      name: "below a mutation root fields of every subgraph can be selected",
       query: "mutation { a: add(by: 2) { count query { count name } } b: add(by: 1) { query { count } } }",
       expected: { data: { a: { count: 2, query: { count: 2, name: "Ada" } }, b: { query: { count: 3 } } } },
     },
@@ -69,14 +69,14 @@ export const queryAgain: SupergraphCase = {
       },
     },
     {
-      name: "the schema can be asked there, and the type",
+      name: "introspection and __typename can be selected there",
       query: '{ here { query { __typename __schema { queryType { name } } t: __type(name: "Place") { name } } } }',
       expected: {
         data: {
           here: { query: { __typename: "Query", __schema: { queryType: { name: "Query" } }, t: { name: "Place" } } },
         },
       },
-      stockIsWrong: "answers null for both questions, without an error",
+      stockIsWrong: "returns null for both, without an error",
     },
   ],
 };

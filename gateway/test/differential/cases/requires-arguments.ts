@@ -9,7 +9,7 @@ const upcs = products.map(({ upc }) => ({ upc }));
 const price = ({ usd, eur }: { usd: number; eur: number }, { currency }: { currency: Currency }) =>
   currency === "EUR" ? eur : usd;
 
-/** `@requires` of a field with arguments, which clients ask with arguments of their own. */
+/** `@requires` of a field with arguments, which clients select with other arguments. */
 export const requiresArguments: SupergraphCase = {
   name: "requires-arguments",
   subgraphs: [
@@ -50,7 +50,7 @@ export const requiresArguments: SupergraphCase = {
   },
   cases: [
     {
-      name: "the required field is asked with the argument it is required with",
+      name: "the required field is fetched with the argument of @requires",
       query: "{ products { name tax } }",
       expected: {
         data: {
@@ -62,7 +62,7 @@ export const requiresArguments: SupergraphCase = {
       },
     },
     {
-      name: "a client that asks the required field with another argument gets both right",
+      name: "a client that selects the required field with another argument gets correct values for both",
       query: '{ product(upc: "1") { price(currency: USD) tax } }',
       expected: { data: { product: { price: 800, tax: 50 } } },
       stockIsWrong: "requires the price with the client's argument: tax 80",
@@ -79,7 +79,7 @@ export const requiresArguments: SupergraphCase = {
           ],
         },
       },
-      stockIsWrong: "answers the required euros as the price in dollars",
+      stockIsWrong: "returns the required euros as the price in dollars",
     },
   ],
 };

@@ -58,7 +58,7 @@ export const requiresChained: SupergraphCase = {
   },
   argumentValues: { id: ["1", "2", "9"] },
   stockDiffers: {
-    plain: "asks isExpensive before the price that it requires",
+    plain: "fetches isExpensive before the price that it requires",
     colliding: "the same, and an alias with the name of a key or required field is taken for that field",
   },
   cases: [
@@ -66,7 +66,7 @@ export const requiresChained: SupergraphCase = {
       name: "the chain is walked to its end",
       query: "{ products { advice } }",
       expected: { data: { products: [{ advice: "buy" }, { advice: "leave" }, { advice: "leave" }] } },
-      stockIsWrong: "asks isExpensive before the price that it requires: buy for all",
+      stockIsWrong: "fetches isExpensive before the price that it requires: buy for all",
     },
     {
       name: "a required null is given as null",

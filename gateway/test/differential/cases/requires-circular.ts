@@ -12,7 +12,7 @@ const ids = pupils.map(({ id }) => ({ id }));
 const isNew = ({ teacher }: { teacher: { years: number } }) => teacher.years < 5;
 const needsHelp = (pupil: { hasNewTeacher: boolean }) => pupil.hasNewTeacher;
 
-/** One subgraph requires a field of the other, which for it requires a field of the one, by way of another entity. */
+/** One subgraph requires a field of the other, which in turn requires a field of the first, of another entity. */
 export const requiresCircular: SupergraphCase = {
   name: "requires-circular",
   subgraphs: [
@@ -55,12 +55,12 @@ export const requiresCircular: SupergraphCase = {
   stockDiffers: { colliding: "an alias with the name of a key or required field is taken for that field" },
   cases: [
     {
-      name: "what the one requires is there before the other is asked",
+      name: "a required field is fetched before the field that requires it",
       query: "{ pupils { hasNewTeacher } }",
       expected: { data: { pupils: [{ hasNewTeacher: true }, { hasNewTeacher: false }] } },
     },
     {
-      name: "and the way back, with what lies on it",
+      name: "and in the other direction, with the fields in between",
       query: "{ pupils { needsHelp teacher { id } } }",
       expected: {
         data: {

@@ -62,7 +62,7 @@ export const requiresFragments: SupergraphCase = {
       name: "an alias within the required object that has a required field's name changes nothing",
       query: '{ item(id: "2") { hours media { ... on Book { pages: title } } } }',
       expected: { data: { item: { hours: 15.8, media: { pages: "Emma" } } } },
-      stockIsWrong: "answers the required pages under the alias: null with INVALID_FIELD_VALUE",
+      stockIsWrong: "returns the required pages under the alias: null with INVALID_FIELD_VALUE",
     },
   ],
 };

@@ -51,7 +51,7 @@ export const requiresSimple: SupergraphCase = {
   stockDiffers: { colliding: "an alias with a required field's name is taken for the required field" },
   cases: [
     {
-      name: "required fields come by another subgraph and are not told",
+      name: "required fields are fetched from another subgraph, and are not in the response",
       query: "{ products { name inStock shippingEstimate } }",
       expected: {
         data: {
@@ -72,7 +72,7 @@ export const requiresSimple: SupergraphCase = {
       name: "a field that is not included costs its neighbours nothing, whatever it requires",
       query: "query ($no: Boolean = false) { products { inStock shippingEstimate @include(if: $no) } }",
       expected: { data: { products: [{ inStock: true }, { inStock: false }, { inStock: false }] } },
-      stockIsWrong: "does not ask inventory at all: inStock is null everywhere, without an error",
+      stockIsWrong: "sends no fetch to inventory: inStock is null everywhere, without an error",
     },
     {
       name: "an alias with the key's name changes nothing",
@@ -86,7 +86,7 @@ export const requiresSimple: SupergraphCase = {
           ],
         },
       },
-      stockIsWrong: "answers the key under the alias: upc is 1, 2, 3",
+      stockIsWrong: "returns the key under the alias: upc is 1, 2, 3",
     },
   ],
 };

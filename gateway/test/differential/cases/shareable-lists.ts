@@ -17,7 +17,7 @@ const offers = names.map((row, i) => ({ ...row, ...prices[i], ...kinds[i] }));
 let booked = 0;
 const book = (_: unknown, { by }: { by: number }) => ({ number: (booked += by), note: "paid" });
 
-/** Lists and objects without keys that three subgraphs answer in parts, entry by entry; and a mutation that two could run. */
+/** Lists and objects without keys, whose parts three subgraphs resolve; and a mutation that two subgraphs have. */
 export const shareableLists: SupergraphCase = {
   name: "shareable-lists",
   reset: () => void (booked = 0),
@@ -58,7 +58,7 @@ export const shareableLists: SupergraphCase = {
   argumentValues: { by: [1, 2] },
   cases: [
     {
-      name: "the entries of a list that three subgraphs answer are put together one by one",
+      name: "the entries of a list from three subgraphs are merged one by one",
       query: "{ offers { id name { brand } price { amount } kind { wheels name } } }",
       expected: {
         data: {

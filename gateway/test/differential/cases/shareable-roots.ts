@@ -3,7 +3,7 @@ import type { SupergraphCase } from "../supergraph-case.ts";
 const version = () => "7";
 const settings = { theme: "dark", limits: { rows: 0, columns: 5 } };
 
-/** Root fields and plain objects that several subgraphs can answer, each with fields of its own. */
+/** Root fields and plain objects that several subgraphs resolve, each with further fields. */
 export const shareableRoots: SupergraphCase = {
   name: "shareable-roots",
   subgraphs: [
@@ -31,12 +31,12 @@ export const shareableRoots: SupergraphCase = {
   monolith: { Query: { version, settings: () => settings, one: () => 1, two: () => 2 } },
   cases: [
     {
-      name: "a root field that two subgraphs have is answered once",
+      name: "a root field that two subgraphs have is fetched once",
       query: "{ one version two }",
       expected: { data: { one: 1, version: "7", two: 2 } },
     },
     {
-      name: "the parts of an object that two subgraphs answer are one object",
+      name: "the parts of an object from two subgraphs are one object",
       query: "{ settings { limits { columns rows } theme } one }",
       expected: { data: { settings: { limits: { columns: 5, rows: 0 }, theme: "dark" }, one: 1 } },
     },

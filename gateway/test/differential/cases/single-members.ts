@@ -10,7 +10,7 @@ const inTheAir = [flight, delay];
 
 /** Members of a union that one subgraph alone has, below an object that two subgraphs can resolve. */
 export const singleMembers: SupergraphCase = {
-  name: "lone-members",
+  name: "single-members",
   subgraphs: [
     {
       name: "harbour",
@@ -59,7 +59,7 @@ export const singleMembers: SupergraphCase = {
       },
     },
   ],
-  // A gateway asks for the members that every subgraph knows which can resolve the board. Of the others it has no more than the type.
+  // The gateway fetches the members that every subgraph with the board has. Of the others it has only the type.
   monolith: {
     Query: {
       pier: () => ({ id: "t", board: { lines: [delay, { __typename: "ShipCall" }] } }),
@@ -119,7 +119,7 @@ export const singleMembers: SupergraphCase = {
       expected: { data: { pier: { departures: { lines: [{ number: "LH 1", crew: 6 }, {}] } } } },
     },
     {
-      name: "a member that all subgraphs have is whole, whichever of them is asked",
+      name: "a member that all subgraphs have is complete, whichever subgraph is fetched",
       query: "{ lobby { board { lines { __typename ... on Flight { crew } ... on Delay { minutes } } } } }",
       expected: { data: { lobby: { board: { lines: [{ __typename: "Delay", minutes: 20 }] } } } },
     },

@@ -48,7 +48,7 @@ export const skipInclude: SupergraphCase = {
       expected: { data: { users: [{ name: "Ada" }, { name: "Grace" }] } },
     },
     {
-      name: "a field that is skipped in one place and not in another is there",
+      name: "a field that is skipped at one position and not at another is present",
       query:
         "query ($no: Boolean = false) { best { name @include(if: $no) ...F ... @skip(if: $no) { name } } } fragment F on User { score }",
       expected: { data: { best: { score: 3, name: "Ada" } } },
@@ -71,10 +71,10 @@ export const skipInclude: SupergraphCase = {
       },
     },
     {
-      name: "a field under the name __typename does not take its place",
+      name: "a field with the alias __typename does not replace the type",
       query: "{ best { __typename: name score } }",
       expected: { data: { best: { __typename: "Ada", score: 3 } } },
-      stockIsWrong: "answers the type, with SUBGRAPH_BAD_ANSWER",
+      stockIsWrong: "returns the type, with SUBGRAPH_BAD_ANSWER",
     },
     {
       name: "only __typename needs no subgraph",

@@ -2,7 +2,7 @@ import { type SupergraphCase, findIn } from "../supergraph-case.ts";
 
 const novel = { __typename: "Novel", id: "n", title: "Emma", pages: 474, shelf: "A1" };
 const opera = { __typename: "Opera", id: "o", title: "Aida", acts: 4 };
-const play = { __typename: "Play", id: "p", title: "Faust", seats: 0 };
+const play = { __typename: "Play", id: "p", title: "Faust", scenes: 0 };
 
 /** A field that is a union in one subgraph and one of its members in the other, whose union has other members. */
 export const unionOrMember: SupergraphCase = {
@@ -30,7 +30,7 @@ export const unionOrMember: SupergraphCase = {
         type Visit { work: Work @shareable novel: Work @shareable }
         union Work = Novel | Play
         type Novel @key(fields: "id") { id: ID! title: String @shareable pages: Int }
-        type Play @key(fields: "id") { id: ID! title: String @shareable seats: Int }
+        type Play @key(fields: "id") { id: ID! title: String @shareable scenes: Int }
       `,
       resolvers: {
         Query: { work: () => novel, novel: () => novel, play: () => play, visit: () => ({ work: novel, novel }) },
@@ -52,7 +52,7 @@ export const unionOrMember: SupergraphCase = {
     {
       name: "both are the union to clients, and either subgraph's fields are there",
       query: `{ novel { ...Whole } visit { work { ...Whole } novel { ... on Opera { acts } ...Whole } } }
-        fragment Whole on Work { __typename ... on Novel { title shelf pages } ... on Play { seats } }`,
+        fragment Whole on Work { __typename ... on Novel { title shelf pages } ... on Play { scenes } }`,
       expected: {
         data: {
           novel: { __typename: "Novel", title: "Emma", shelf: "A1", pages: 474 },
@@ -66,12 +66,13 @@ export const unionOrMember: SupergraphCase = {
     {
       name: "a member that only the other subgraph has leaves an object empty",
       query:
-        "{ work { ... on Play { seats } } opera { ... on Opera { acts } ... on Play { seats } } play { ... on Play { seats } } }",
-      expected: { data: { work: {}, opera: { acts: 4 }, play: { seats: 0 } } },
+        "{ work { ... on Play { scenes } } opera { ... on Opera { acts } ... on Play { scenes } } play { ... on Play { scenes } } }",
+      expected: { data: { work: {}, opera: { acts: 4 }, play: { scenes: 0 } } },
     },
     {
-      name: "a subgraph that knows the one member is not asked for the type, and the member's fields are there",
-      query: "{ novel { ... on Novel { id } } visit { novel { ... on Novel { shelf title } ... on Play { seats } } } }",
+      name: "the type is not fetched from a subgraph with one member, and the member's fields are present",
+      query:
+        "{ novel { ... on Novel { id } } visit { novel { ... on Novel { shelf title } ... on Play { scenes } } } }",
       stockIsWrong: "novel is an empty object, without an error",
       expected: { data: { novel: { id: "n" }, visit: { novel: { shelf: "A1", title: "Emma" } } } },
     },

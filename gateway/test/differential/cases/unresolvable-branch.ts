@@ -25,7 +25,7 @@ export const unresolvableBranch: SupergraphCase = {
     },
   ],
   monolith: { Query: { latest: () => null, count: () => 0, author: () => "Ada" } },
-  errorsDiffer: "the monolith does not know that nobody resolves the branch",
+  errorsDiffer: "the monolith resolves the branch, which no subgraph does",
   mayReject: "an operation of nothing else than that branch",
   cases: [
     {

@@ -6,7 +6,7 @@ const rooms = [
 ];
 const taxes = [{ id: "9", tax: 8 }];
 
-/** The parts of a value that is no entity: each subgraph gives some, and is entered by the entity above, by the keys it knows. */
+/** Parts of a value that is not an entity: each subgraph resolves some, and is fetched by a key of the parent entity. */
 export const valuesBelowEntities: SupergraphCase = {
   name: "values-below-entities",
   subgraphs: [
