@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createGatewayRequestObserver } from "../src/telemetry/request-observer.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson } from "./helpers/subgraphs.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 
 const lines: Readonly<Record<string, unknown>>[] = [];
 let library: Library;
@@ -46,9 +46,9 @@ test("a failure is logged with the trace id of the client, which subgraphs get t
 
 test("a response that does not fit the schema is logged with its service, replica and reason", async () => {
   lines.length = 0;
-  library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[]}}');
+  library.ratings.fault = (response) => respondJson(response, 200, '{"data":{"_entities":[]}}');
   await gateway.send("{ books { stars } }");
-  library.ratings.fault = (response) => answerJson(response, 200, '{"data":{"bestBook":"none"}}');
+  library.ratings.fault = (response) => respondJson(response, 200, '{"data":{"bestBook":"none"}}');
   await gateway.send("{ bestBook { stars } }");
   await vi.waitFor(() => expect(lines).toHaveLength(2));
   expect(lines.map(({ failures }) => failures)).toEqual([

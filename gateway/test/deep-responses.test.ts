@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { answerJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+import { respondJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 let shop: RunningSubgraph;
 let stock: RunningSubgraph;
@@ -46,7 +46,7 @@ const badAnswers = [
 ];
 
 test.each(badAnswers)("a list nested 100,000 deep in place of $name is null with an error", async (bad) => {
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"${bad.field}":${deepList}}}`);
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"open":true,"${bad.field}":${deepList}}}`);
   const { status, body } = await gateway.send(bad.query);
   expect({ status, data: body.data }).toEqual({ status: 200, data: bad.expected });
   expect(codesOf(body)).toEqual(bad.codes);
@@ -54,23 +54,23 @@ test.each(badAnswers)("a list nested 100,000 deep in place of $name is null with
 
 test("objects in lists of lists are completed, and deeper lists than the type has are not searched", async () => {
   const product = '{"__typename":"Product","id":"1"}';
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[${product}],[],[${product}]]}}`);
-  stock.fault = (response) => answerJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"shelves":[[${product}],[],[${product}]]}}`);
+  stock.fault = (response) => respondJson(response, 200, '{"data":{"_entities":[{"id":"1","left":7}]}}');
   const good = await gateway.send("{ shelves { left } }");
   expect(good.body).toEqual({ data: { shelves: [[{ left: 7 }], [], [{ left: 7 }]] } });
   const sentBefore = stock.requests.length;
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"shelves":[[[${product}]]]}}`);
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"shelves":[[[${product}]]]}}`);
   const bad = await gateway.send("{ shelves { left } }");
   expect(bad.body).toMatchObject({ data: { shelves: null }, errors: [{ path: ["shelves", 0, 0] }] });
   expect(stock.requests.length).toBe(sentBefore);
 });
 
 test("a key nested 100,000 deep does not match, and siblings are complete", async () => {
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"product":{"id":${deepList}}}}`);
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"open":true,"product":{"id":${deepList}}}}`);
   stock.fault = (response, { query }) => {
     // The gateway requests the key under an alias.
     const [, alias] = /(\w+):id\b/.exec(query) ?? [];
-    answerJson(response, 200, `{"data":{"_entities":[{"${alias}":"1","left":7}]}}`);
+    respondJson(response, 200, `{"data":{"_entities":[{"${alias}":"1","left":7}]}}`);
   };
   const { status, body } = await gateway.send("{ product { left } open }");
   expect(status).toBe(200);
@@ -82,7 +82,7 @@ test("a key nested 100,000 deep does not match, and siblings are complete", asyn
 
 test("a required object nested 100,000 deep is an error, and siblings are complete", async () => {
   shop.fault = (response) =>
-    answerJson(response, 200, `{"data":{"open":true,"product":{"__typename":"Product","id":"1","box":${deepList}}}}`);
+    respondJson(response, 200, `{"data":{"open":true,"product":{"__typename":"Product","id":"1","box":${deepList}}}}`);
   const { status, body } = await gateway.send("{ product { id fits box { litres } } open }");
   expect(status).toBe(200);
   expect(body.data).toEqual({ product: { id: "1", fits: null, box: null }, open: true });
@@ -91,7 +91,7 @@ test("a required object nested 100,000 deep is an error, and siblings are comple
 
 test("a list nested 100,000 deep is not searched for error paths when another fetch fails", async () => {
   shop.fault = (response) =>
-    answerJson(response, 200, `{"data":{"products":[{"__typename":"Product","id":"1"},${deepList}]}}`);
+    respondJson(response, 200, `{"data":{"products":[{"__typename":"Product","id":"1"},${deepList}]}}`);
   stock.fault = (response) => response.destroy();
   const { status, body } = await gateway.send("{ products { id left } }");
   expect(status).toBe(200);
@@ -103,7 +103,7 @@ test.each([
   ["a list", deepList],
   ["an object", deepObject],
 ])("a custom scalar that is %s nested 100,000 deep is forwarded unchanged", async (_, value) => {
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":true,"about":${value}}}`);
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"open":true,"about":${value}}}`);
   const { status, text } = await gateway.send("{ about open }");
   expect(status).toBe(200);
   expect(text === `{"data":{"about":${value},"open":true}}`).toBe(true);
@@ -111,10 +111,10 @@ test.each([
 
 test("a custom scalar nested 100,000 deep is sent to a subgraph that requires it", async () => {
   shop.fault = (response) =>
-    answerJson(response, 200, `{"data":{"product":{"__typename":"Product","id":"1","notes":${deepList}}}}`);
+    respondJson(response, 200, `{"data":{"product":{"__typename":"Product","id":"1","notes":${deepList}}}}`);
   stock.fault = (response, { variables }) => {
     const [{ notes }] = variables["representations"] as [{ notes: unknown }];
-    answerJson(response, 200, `{"data":{"_entities":[{"id":"1","noted":${Array.isArray(notes)}}]}}`);
+    respondJson(response, 200, `{"data":{"_entities":[{"id":"1","noted":${Array.isArray(notes)}}]}}`);
   };
   const { body } = await gateway.send("{ product { noted } }");
   expect(body).toEqual({ data: { product: { noted: true } } });
@@ -123,11 +123,11 @@ test("a custom scalar nested 100,000 deep is sent to a subgraph that requires it
 test("if responses are merged, a value nested 100,000 deep makes only its field null", async () => {
   const size = (answer: string) => `{"data":{"best":{"__typename":"Product","id":"1",${answer}}}}`;
   shop.fault = (response) =>
-    answerJson(response, 200, size(`"name":"Table","notes":${deepList},"size":{"grams":${deepList}}`));
+    respondJson(response, 200, size(`"name":"Table","notes":${deepList},"size":{"grams":${deepList}}`));
   stock.fault = (response, { query }) => {
     const entity = `{"__typename":"Product","id":"1","left":1,"size":{"millimetres":${deepObject}}}`;
-    if (query.includes("_entities")) answerJson(response, 200, `{"data":{"_entities":[${entity}]}}`);
-    else answerJson(response, 200, `{"data":{"best":${entity}}}`);
+    if (query.includes("_entities")) respondJson(response, 200, `{"data":{"_entities":[${entity}]}}`);
+    else respondJson(response, 200, `{"data":{"best":${entity}}}`);
   };
   const { status, body } = await gateway.send("{ best { name left size { grams millimetres } } }");
   expect(status).toBe(200);
@@ -137,7 +137,7 @@ test("if responses are merged, a value nested 100,000 deep makes only its field 
 
 test("an error with values nested 100,000 deep is reported like any other", async () => {
   const error = `{"message":"x","path":["open",${deepList}],"extensions":{"code":"BAD_USER_INPUT","problems":[${deepList}]}}`;
-  shop.fault = (response) => answerJson(response, 200, `{"data":{"open":null},"errors":[${error}]}`);
+  shop.fault = (response) => respondJson(response, 200, `{"data":{"open":null},"errors":[${error}]}`);
   const { status, body } = await gateway.send("{ open }");
   expect(status).toBe(200);
   expect(codesOf(body)).toEqual(["BAD_USER_INPUT"]);

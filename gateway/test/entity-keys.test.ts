@@ -1,7 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { answerJson, composeSupergraph, type Fault, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+import {
+  respondJson,
+  composeSupergraph,
+  type Fault,
+  type RunningSubgraph,
+  startSubgraph,
+} from "./helpers/subgraphs.ts";
 
 /* Key fields that the gateway adds to entity fetches, with subgraphs that do not return them, or return them in another form. */
 
@@ -88,7 +94,7 @@ describe("a reference resolver that does not return its non-null key", () => {
   test("is retried within the deadline of the client's request", async () => {
     await start({ REQUEST_TIMEOUT_MS: "300" });
     pay.fault = async (response, { query }, _, answerTruly) => {
-      if (query.includes(":id")) answerJson(response, 200, JSON.stringify(await answerTruly()));
+      if (query.includes(":id")) respondJson(response, 200, JSON.stringify(await answerTruly()));
     };
     const { body } = await gateway.send(wages);
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_TIMEOUT", "SUBGRAPH_TIMEOUT"]);
@@ -99,7 +105,7 @@ describe("a reference resolver that does not return its non-null key", () => {
     await start();
     pay.fault = (response) => {
       const path = ["_entities", 0, "a_0_0_id"];
-      answerJson(response, 200, JSON.stringify({ data: { _entities: [null, { wage: 200 }] }, errors: [{ path }] }));
+      respondJson(response, 200, JSON.stringify({ data: { _entities: [null, { wage: 200 }] }, errors: [{ path }] }));
     };
     const { body } = await gateway.send(wages);
     expect(body.data).toEqual({ sailors: [{ wage: null }, { wage: 200 }] });
@@ -125,7 +131,7 @@ test("an error at a nullable key that the gateway added does not reach the clien
   mails.fault = async (response, { query }, _, answerTruly) => {
     const { data } = await answerTruly();
     const errors = query.includes(":mail") ? [{ message: "No.", path: ["_entities", 1, "a_0_0_mail"] }] : [];
-    answerJson(response, 200, JSON.stringify({ data, errors }));
+    respondJson(response, 200, JSON.stringify({ data, errors }));
   };
   expect((await gateway.send("{ sailors { unread } }")).body).toEqual({
     data: { sailors: [{ unread: 9 }, { unread: 9 }] },
@@ -145,7 +151,7 @@ describe("a subgraph that normalizes its keys", () => {
     pay.fault = (response, { variables }) => {
       const sent = variables["representations"] as readonly { readonly id: string }[];
       const entities = sent.map(({ id }) => ({ wage: 1, a_0_0_id: id.toUpperCase() }));
-      answerJson(response, 200, JSON.stringify({ data: { _entities: entities } }));
+      respondJson(response, 200, JSON.stringify({ data: { _entities: entities } }));
     };
     const { body } = await gateway.send(wages);
     expect(body.errors.map(codeOf)).toEqual(["SUBGRAPH_BAD_ANSWER", "SUBGRAPH_BAD_ANSWER"]);
@@ -185,7 +191,7 @@ const swapShips: Fault = async (response, _body, _request, answerTruly) => {
     key,
     JSON.stringify(entities).includes("value") ? (entities as readonly unknown[]).toReversed() : entities,
   ]);
-  answerJson(response, 200, JSON.stringify({ data: Object.fromEntries(swapped) }));
+  respondJson(response, 200, JSON.stringify({ data: Object.fromEntries(swapped) }));
 };
 
 function startCrew(): Promise<RunningSubgraph> {

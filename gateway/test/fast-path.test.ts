@@ -5,7 +5,7 @@ import type { ApolloServerPlugin } from "@apollo/server";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { sendOperation, startMirror } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson } from "./helpers/subgraphs.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 import type { MirrorGateway } from "./helpers/mirror-gateways.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fast-path-test-"));
@@ -114,7 +114,8 @@ test("the fetches of a client that disconnects on the fast path are aborted", as
 test("a response that the client does not read is cut on the fast path, too", async () => {
   const post = await start({ RESPONSE_TIMEOUT_MS: "300" });
   await post("{ whoAmI }");
-  library.people.fault = (response) => answerJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
+  library.people.fault = (response) =>
+    respondJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
   const response = await fetch(`http://127.0.0.1:${gateway.port}/graphql`, {
     method: "POST",
     headers: { "content-type": "application/json", "accept-encoding": "identity" },

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { comparesPaths, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { sendRaw } from "./helpers/raw-http.ts";
-import { answerJson } from "./helpers/subgraphs.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -68,7 +68,8 @@ test("a client that disconnects while its body is decompressed causes no fetch",
 
 // With COMPARE_PATHS=true responses wait for their copies, so this client would wait forever.
 test.skipIf(comparesPaths)("the connection of a client that does not read its response is closed", async () => {
-  library.people.fault = (response) => answerJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
+  library.people.fault = (response) =>
+    respondJson(response, 200, JSON.stringify({ data: { whoAmI: "x".repeat(9e6) } }));
   const socket = connect(gateway.port, "127.0.0.1", () =>
     socket.write(`POST /graphql HTTP/1.1\r\nHost: x\r\n${head}\r\n${body}`),
   );
@@ -83,7 +84,7 @@ test.skipIf(comparesPaths)("the connection of a client that does not read its re
 
 test("a document that is nested too deeply is rejected, without internal messages", async () => {
   const nest = (depth: number) => `{ books ${"{ author { books ".repeat(depth)} { title } ${"} }".repeat(depth)} }`;
-  library.books.fault = (response) => answerJson(response, 200, '{"data":{"books":[]}}');
+  library.books.fault = (response) => respondJson(response, 200, '{"data":{"books":[]}}');
   for (const document of [
     nest(950),
     nest(1_200),

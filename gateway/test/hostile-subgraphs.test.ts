@@ -6,7 +6,7 @@ import { faultyFetches } from "./helpers/fault-places.ts";
 import { findViolations } from "./helpers/find-violations.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson, type Fault } from "./helpers/subgraphs.ts";
+import { respondJson, type Fault } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -26,7 +26,7 @@ afterAll(async () => {
 const answer =
   (body: unknown): Fault =>
   (response) =>
-    answerJson(response, 200, JSON.stringify(body));
+    respondJson(response, 200, JSON.stringify(body));
 
 test("after a compressed response that was not requested the connection is used for the next fetch", async () => {
   const sockets = new Set<Socket>();

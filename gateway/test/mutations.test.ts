@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
-import { answerJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+import { respondJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 let accounts: RunningSubgraph;
 let audits: RunningSubgraph;
@@ -36,7 +36,7 @@ test("after a nullable mutation field has failed, the later ones run", async () 
 test("a null that propagates to the field from a later fetch ends the operation, too", async () => {
   audits.fault = (response, { query }, _request, answerTruly) => {
     if (query.includes("_entities")) response.destroy();
-    else void answerTruly().then((answer) => answerJson(response, 200, JSON.stringify(answer)));
+    else void answerTruly().then((answer) => respondJson(response, 200, JSON.stringify(answer)));
   };
   const { body } = await gateway.send("mutation { open { audit { entry } } record close }");
   expect(ran).toEqual(["open"]);

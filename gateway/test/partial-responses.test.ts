@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
-import { answerJson, type Fault } from "./helpers/subgraphs.ts";
+import { respondJson, type Fault } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 const secret = "at db.internal:5432 SELECT password";
-const answer = (status: number, text: string) => (response: ServerResponse) => answerJson(response, status, text);
+const answer = (status: number, text: string) => (response: ServerResponse) => respondJson(response, status, text);
 const html = "<!DOCTYPE html><h1>Internal Server Error</h1>";
 
 const faults: readonly (readonly [name: string, code: string, fault: Fault])[] = [

@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startMirror } from "./helpers/gateway.ts";
 import { sendToBoth, type RawRequest } from "./helpers/compare-paths.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson } from "./helpers/subgraphs.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 import type { MirrorGateway } from "./helpers/mirror-gateways.ts";
 
 // One request of each kind. COMPARE_PATHS=true sends all requests of the suite through both paths, see helpers/mirror-gateways.ts.
-const folder = mkdtempSync(join(tmpdir(), "lanes-test-"));
+const folder = mkdtempSync(join(tmpdir(), "paths-test-"));
 let library: Library;
 let full: MirrorGateway;
 let fast: MirrorGateway;
@@ -20,8 +20,8 @@ beforeAll(async () => {
   library = await startLibrary();
   const file = join(folder, "supergraph.graphql");
   writeFileSync(file, library.supergraphSdl);
-  const start = (lane: string) =>
-    startMirror({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: lane } }, true);
+  const start = (fastPath: string) =>
+    startMirror({ graphiqlFolder: folder, environment: { ...environment(file), FAST_PATH: fastPath } }, true);
   [full, fast] = await Promise.all([start("false"), start("true")]);
 });
 afterEach(() => {
@@ -105,15 +105,15 @@ describe("on the fast path, with the same status, headers and bytes:", () => {
   });
 
   test.each([
-    ["is gone", (response: Parameters<typeof answerJson>[0]) => void response.destroy()],
+    ["is gone", (response: Parameters<typeof respondJson>[0]) => void response.destroy()],
     ["is silent", () => undefined],
     [
       "answers nonsense",
-      (response: Parameters<typeof answerJson>[0]) => answerJson(response, 200, '{"data":{"books":"x"}}'),
+      (response: Parameters<typeof respondJson>[0]) => respondJson(response, 200, '{"data":{"books":"x"}}'),
     ],
     [
       "answers with errors",
-      (response: Parameters<typeof answerJson>[0]) => answerJson(response, 200, '{"errors":[{"message":"secret"}]}'),
+      (response: Parameters<typeof respondJson>[0]) => respondJson(response, 200, '{"errors":[{"message":"secret"}]}'),
     ],
   ])("a subgraph that %s", async (_, fault) => {
     library.books.fault = fault;

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { sendOperation } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
 import { type GatewayProcess, spawnGateway, writeSupergraph } from "./helpers/process.ts";
-import { answerJson } from "./helpers/subgraphs.ts";
+import { respondJson } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let file: string;
@@ -108,12 +108,12 @@ test("SIGTERM waits for responses to complete requests, and not the whole grace 
     await once(socket, "connect");
     socket.write(bytes);
   }
-  const silent = new Promise<Parameters<typeof answerJson>[0]>((resolve) => (library.people.fault = resolve));
+  const silent = new Promise<Parameters<typeof respondJson>[0]>((resolve) => (library.people.fault = resolve));
   const asked = sendOperation(`${url}/graphql`, "{ whoAmI }");
   const response = await silent;
   child.kill("SIGTERM");
   await logged(({ msg }) => msg === "draining");
-  answerJson(response, 200, '{"data":{"whoAmI":"still here"}}');
+  respondJson(response, 200, '{"data":{"whoAmI":"still here"}}');
   expect((await asked).body).toEqual({ data: { whoAmI: "still here" } });
   expect(await exited).toBe(0);
 });

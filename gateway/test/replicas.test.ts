@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type GraphqlResponse, type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary, startRatings } from "./helpers/library.ts";
-import { answerJson, type Fault, type RunningSubgraph } from "./helpers/subgraphs.ts";
+import { respondJson, type Fault, type RunningSubgraph } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let second: RunningSubgraph;
@@ -62,7 +62,7 @@ test("an entity fetch of a mutation is a query, and is retried", async () => {
 
 test("a query whose replica responds 503 is retried on another one, and the last response is used if both do", async () => {
   const unavailable: Fault = async (response, _, __, answerTruly) =>
-    answerJson(response, 503, JSON.stringify(await answerTruly()));
+    respondJson(response, 503, JSON.stringify(await answerTruly()));
   library.ratings.fault = unavailable;
   const answers = await ask(20);
   second.fault = unavailable;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson, type Fault } from "./helpers/subgraphs.ts";
+import { respondJson, type Fault } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let gateway: RunningGateway;
@@ -22,7 +22,7 @@ beforeEach(() => {
 const answer =
   (body: object, status = 200): Fault =>
   (response) =>
-    answerJson(response, status, JSON.stringify(body));
+    respondJson(response, status, JSON.stringify(body));
 
 test("an error meant for the client keeps its message, its code and its problems, and nothing else", async () => {
   const problems = [{ pointer: "#/name", code: "length", detail: "A name has 1 to 80 characters.", sql: "SELECT" }];
@@ -317,7 +317,7 @@ test("a null that propagated to the subgraph's data makes every field of the fet
 
 test("a response of a subgraph cannot pollute prototypes", async () => {
   library.people.fault = (response) =>
-    answerJson(
+    respondJson(
       response,
       200,
       '{"data":{"person":{"name":"Ada","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{"polluted":1}}}',

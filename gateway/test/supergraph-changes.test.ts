@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { type Library, startLibrary } from "./helpers/library.ts";
-import { answerJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
+import { respondJson, composeSupergraph, type RunningSubgraph, startSubgraph } from "./helpers/subgraphs.ts";
 
 let library: Library;
 let extra: RunningSubgraph;
@@ -56,7 +56,7 @@ describe("a supergraph in a file", () => {
     writeFileSync(gateway.file, library.supergraphSdl);
     await loads(2);
     expect((await gateway.send("{ answer }")).body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
-    answerJson(waiting, 200, '{"data":{"answer":41}}');
+    respondJson(waiting, 200, '{"data":{"answer":41}}');
     expect((await asked).body.data).toMatchObject({ answer: 41, books: { 0: { title: "Engines" } } });
   });
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
-import { answerJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
+import { respondJson, type Fault, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, Finding, CheckContext } from "./check.ts";
 import { withTimeout } from "./platform/gateway-process.ts";
 import { percentile } from "../processes/open-loop.ts";
@@ -93,7 +93,7 @@ function createHeldFetches({ people, books, ratings }: Library): HeldFetches {
       const name = headers.authorization ?? "";
       received.push({ service, name });
       const onFetch = waiting.get(`${service} ${name}`);
-      if (!onFetch) return answerJson(response, 200, JSON.stringify(await executeNormally()));
+      if (!onFetch) return respondJson(response, 200, JSON.stringify(await executeNormally()));
       onFetch(holdFetch(response, name, async () => JSON.stringify(await executeNormally())));
     };
     subgraph.fault = act;

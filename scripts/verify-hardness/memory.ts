@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Library, startLibrary } from "../../gateway/test/helpers/library.ts";
-import { answerJson } from "../../gateway/test/helpers/subgraphs.ts";
+import { respondJson } from "../../gateway/test/helpers/subgraphs.ts";
 import { describeLoad, startLoad } from "../processes/open-loop.ts";
 import type { ResilienceCheck, CheckContext, StartedGateway } from "./check.ts";
 import { withTimeout } from "./platform/gateway-process.ts";
@@ -124,7 +124,7 @@ function holdRequest(context: CheckContext, { people }: Library, { url }: Starte
   const { promise: released, resolve } = Promise.withResolvers<void>();
   people.fault = async (response, _body, { headers }, executeNormally) => {
     if (headers.authorization === "held") await released;
-    answerJson(response, 200, JSON.stringify(await executeNormally()));
+    respondJson(response, 200, JSON.stringify(await executeNormally()));
   };
   const client = createGraphqlClient(url, heldRequestMsMax);
   context.onCleanup(() => client.close());

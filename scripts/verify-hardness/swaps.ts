@@ -1,5 +1,5 @@
 import { startLibrary, startRatings } from "../../gateway/test/helpers/library.ts";
-import { answerJson, composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
+import { respondJson, composeSupergraph, type RunningSubgraph } from "../../gateway/test/helpers/subgraphs.ts";
 import type { ResilienceCheck, StartedGateway } from "./check.ts";
 import { withTimeout } from "./platform/gateway-process.ts";
 import { type GraphqlClient, createGraphqlClient } from "./graphql-client.ts";
@@ -62,7 +62,7 @@ async function holdMany(books: RunningSubgraph, client: GraphqlClient) {
   const releases: (() => Promise<void>)[] = [];
   const all = Promise.withResolvers<void>();
   books.fault = (response, _body, _request, executeNormally) => {
-    releases.push(async () => answerJson(response, 200, JSON.stringify(await executeNormally())));
+    releases.push(async () => respondJson(response, 200, JSON.stringify(await executeNormally())));
     if (releases.length === requestsInFlight) all.resolve();
   };
   const results = Array.from({ length: requestsInFlight }, (_, i) =>

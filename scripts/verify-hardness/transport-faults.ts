@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { type ResponseFault, everywhere, leak } from "../../gateway/test/helpers/response-faults.ts";
-import { answerJson, type Fault } from "../../gateway/test/helpers/subgraphs.ts";
+import { respondJson, type Fault } from "../../gateway/test/helpers/subgraphs.ts";
 
 const dripMs = 100;
 const html = `<!DOCTYPE html><h1>Internal Server Error</h1><pre>${leak}</pre>`;
@@ -53,7 +53,7 @@ const internalError = JSON.stringify({
 function respond(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Fault {
   return (response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    answerJson(response, status, text);
+    respondJson(response, status, text);
   };
 }
 
@@ -76,14 +76,14 @@ function partialResponse(then: (response: ServerResponse) => unknown): Fault {
 
 const halfResponse: Fault = async (response, _body, _request, executeNormally) => {
   const text = JSON.stringify(await executeNormally());
-  answerJson(response, 200, text.slice(0, text.length / 2));
+  respondJson(response, 200, text.slice(0, text.length / 2));
 };
 
 /** A correct result with padding: only its size is wrong. */
 function oversizedResponse(bodyBytesMax: number): Fault {
   return async (response, _body, _request, executeNormally) => {
     const padding = "x".repeat(bodyBytesMax);
-    answerJson(response, 200, JSON.stringify({ ...(await executeNormally()), extensions: { padding } }));
+    respondJson(response, 200, JSON.stringify({ ...(await executeNormally()), extensions: { padding } }));
   };
 }
 

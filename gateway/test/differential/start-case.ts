@@ -13,7 +13,7 @@ export interface RunningCase {
    * The gateway's response, with the path and code of every error. The fast path takes only operations that the full path has validated.
    * Rejects if the gateway sent a subgraph a document that is not valid against its schema.
    */
-  sendToGateway(operation: Operation, lane: RequestPath): Promise<GatewayResult>;
+  sendToGateway(operation: Operation, requestPath: RequestPath): Promise<GatewayResult>;
   /** The result of one schema without subgraphs. */
   executeOnMonolith(operation: Operation): Promise<ExpectedResult>;
   /** The control: the result of stock Apollo Gateway over the same subgraphs. */

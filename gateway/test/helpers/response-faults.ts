@@ -1,5 +1,5 @@
 import type { FaultyFetch } from "./fault-places.ts";
-import { answerJson, type Fault } from "./subgraphs.ts";
+import { respondJson, type Fault } from "./subgraphs.ts";
 
 /** A wrong response of a subgraph. */
 export interface ResponseFault {
@@ -93,7 +93,7 @@ export const shapeFaults: readonly ResponseFault[] = [
 ];
 
 function sends(text: string): ResponseFault {
-  const respond: Fault = (response) => answerJson(response, 200, text);
+  const respond: Fault = (response) => respondJson(response, 200, text);
   return { name: `sends ${text.replace(leak, "…")}`, fetches: everywhere, codes: ["SUBGRAPH_BAD_ANSWER"], respond };
 }
 
@@ -105,7 +105,7 @@ function changesData(
 ): ResponseFault {
   const respond: Fault = async (response, _body, _request, resolveCorrectly) => {
     const { data } = await resolveCorrectly();
-    answerJson(response, 200, JSON.stringify({ data: change(data) }));
+    respondJson(response, 200, JSON.stringify({ data: change(data) }));
   };
   return { name, fetches, codes: ["SUBGRAPH_BAD_ANSWER", "INVALID_FIELD_VALUE"], respond };
 }
@@ -116,7 +116,7 @@ async function sendEntityOfAnotherKey(
 ): Promise<void> {
   const representations = variables["representations"] as Entities;
   const others = representations.length > 1 ? rotate(representations) : [{ __typename: "Book", isbn: "b1" }];
-  answerJson(response, 200, JSON.stringify(await resolveCorrectly({ ...variables, representations: others })));
+  respondJson(response, 200, JSON.stringify(await resolveCorrectly({ ...variables, representations: others })));
 }
 
 function toObject(list: Entities): Json {

@@ -65,7 +65,7 @@ export async function startSubgraph({
     const answerTruly = async (variableValues = body.variables): Promise<ExecutionResult> =>
       errors.length > 0 ? { errors } : execute({ schema, document, variableValues, contextValue: { headers } });
     if (subgraph.fault) subgraph.fault(response, body, request, answerTruly);
-    else answerJson(response, 200, JSON.stringify(await answerTruly()));
+    else respondJson(response, 200, JSON.stringify(await answerTruly()));
   }
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -85,7 +85,7 @@ export async function startSubgraph({
   return subgraph;
 }
 
-export function answerJson(response: ServerResponse, status: number, text: string): void {
+export function respondJson(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { "content-type": "application/json" }).end(text);
 }
 

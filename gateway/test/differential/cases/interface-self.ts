@@ -10,7 +10,7 @@ const stations: readonly Stop[] = [
   { __typename: "Station", id: "s2", zone: 1 },
   { __typename: "Station", id: "s3", zone: 4 },
 ];
-const twin = ({ id, zone }: Stop) => stations.find((other) => other.zone === zone && other.id !== id) ?? null;
+const neighbour = ({ id, zone }: Stop) => stations.find((other) => other.zone === zone && other.id !== id) ?? null;
 
 /** An interface with a field of itself; the type that implements it returns itself there, with a provided field. */
 export const interfaceSelf: SupergraphCase = {
@@ -20,12 +20,12 @@ export const interfaceSelf: SupergraphCase = {
       name: "map",
       typeDefs: `
         type Query { nearest: Stop farthest: Stop }
-        interface Stop { twin: Stop }
+        interface Stop { neighbour: Stop }
         type Station implements Stop @key(fields: "id") {
-          id: ID! twin: Station @provides(fields: "zone") zone: Int @external
+          id: ID! neighbour: Station @provides(fields: "zone") zone: Int @external
         }
       `,
-      resolvers: { Query: { nearest: () => stations[0], farthest: () => stations[2] }, Station: { twin } },
+      resolvers: { Query: { nearest: () => stations[0], farthest: () => stations[2] }, Station: { neighbour } },
     },
     {
       name: "fares",
@@ -33,7 +33,7 @@ export const interfaceSelf: SupergraphCase = {
       resolvers: { Station: { __resolveReference: findIn(stations, "id") } },
     },
   ],
-  monolith: { Query: { nearest: () => stations[0], farthest: () => stations[2] }, Station: { twin } },
+  monolith: { Query: { nearest: () => stations[0], farthest: () => stations[2] }, Station: { neighbour } },
   stockDiffers: {
     plain: "fields within the interface's own field are missing",
     colliding: "the same, and an alias with the name of a key is taken for the key",
@@ -42,23 +42,23 @@ export const interfaceSelf: SupergraphCase = {
     {
       name: "the interface's own field is walked through and through",
       query:
-        "{ nearest { twin { ... on Stop { twin { __typename twin { __typename } } } } } farthest { twin { __typename } } }",
+        "{ nearest { neighbour { ... on Stop { neighbour { __typename neighbour { __typename } } } } } farthest { neighbour { __typename } } }",
       expected: {
         data: {
-          nearest: { twin: { twin: { __typename: "Station", twin: { __typename: "Station" } } } },
-          farthest: { twin: null },
+          nearest: { neighbour: { neighbour: { __typename: "Station", neighbour: { __typename: "Station" } } } },
+          farthest: { neighbour: null },
         },
       },
     },
     {
       name: "the field is the interface's and the type's at once, with what is provided there",
-      query: `{ nearest { __typename twin { __typename ... on Station { id } twin { ... on Station { id } } }
-        ... on Station { id zone twin { id zone } } } }`,
+      query: `{ nearest { __typename neighbour { __typename ... on Station { id } neighbour { ... on Station { id } } }
+        ... on Station { id zone neighbour { id zone } } } }`,
       expected: {
         data: {
           nearest: {
             __typename: "Station",
-            twin: { __typename: "Station", id: "s2", twin: { id: "s1" }, zone: 1 },
+            neighbour: { __typename: "Station", id: "s2", neighbour: { id: "s1" }, zone: 1 },
             id: "s1",
             zone: 1,
           },
