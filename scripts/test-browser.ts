@@ -66,19 +66,19 @@ async function runAll(browser: Browser, { url }: Platform): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-function listen(page: Page): Pick<Browsing, "outsideRequests" | "complaints"> {
+function listen(page: Page): Pick<Browsing, "outsideRequests" | "browserErrors"> {
   const outsideRequests: string[] = [];
-  const complaints: string[] = [];
+  const browserErrors: string[] = [];
   page.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
     const isLocal = ["data:", "blob:"].includes(protocol) || ["127.0.0.1", "localhost"].includes(hostname);
     if (!isLocal) outsideRequests.push(request.url());
   });
   page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
+    if (message.type() === "error") browserErrors.push(message.text());
   });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  return { outsideRequests, complaints };
+  page.on("pageerror", (error) => browserErrors.push(String(error)));
+  return { outsideRequests, browserErrors };
 }
 
 async function runCheck(check: Check, browsing: Browsing): Promise<boolean> {

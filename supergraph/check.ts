@@ -25,7 +25,6 @@ export interface CheckCommand {
   readonly args: readonly string[];
   /** The date, in UTC, as in the file of accepted changes: `2026-12-31`. */
   readonly today: string;
-  /** Default: every subgraph of the platform. */
   readonly subgraphs?: readonly Subgraph[];
   write(text: string): void;
 }

@@ -117,7 +117,6 @@ test("the summary does not mention --all if every error is printed in full", asy
   expect(lines.at(-1)).toBe("2 causes, 2 errors.");
 });
 
-/** Edits the repository and returns the lines that `npm run check` prints. */
 async function report(root: string, edited: Files, ...args: readonly string[]): Promise<readonly string[]> {
   writeFiles(root, edited);
   let text = "";

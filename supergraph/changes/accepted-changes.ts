@@ -27,7 +27,6 @@ const keys = ["change", "owner", "reason", "until"] as const;
 const suggestedDays = 30;
 const entriesPrintedMax = 5;
 
-/** Reads accepted-changes.yaml below `root`. A missing file has no entries. */
 export function readAcceptedChanges(root: string): ParsedAcceptedChanges {
   const path = join(root, acceptedChangesFile);
   return parseAcceptedChanges(existsSync(path) ? readFileSync(path, "utf8") : "");
@@ -141,7 +140,6 @@ export interface AcceptanceResult {
   readonly accepted: readonly AcceptedChange[];
   /** Messages about entries that expired or name another owner. */
   readonly errors: readonly string[];
-  /** Entries without a matching breaking change. */
   readonly unused: readonly AcceptedChange[];
 }
 

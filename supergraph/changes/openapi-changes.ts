@@ -2,7 +2,6 @@ import type { Json } from "@tributary/kit/openapi/schema-book";
 import type { Change, ChangePlace } from "./changes.ts";
 import { compareSchemas, type SchemaChange, type SchemaComparison } from "./openapi-schema-changes.ts";
 
-/** OpenAPI documents by API version. */
 export type DocumentsByVersion = ReadonlyMap<number, Json>;
 
 /**
@@ -41,7 +40,6 @@ function compareDocuments(before: Json, after: Json): (SchemaChange & { readonly
 /** An operation with all references resolved, except those to schemas. */
 interface ComparedOperation {
   readonly id: string;
-  /** Callers need no token. */
   readonly isPublic: boolean;
   /** A token needs one of these scopes. If empty, any valid token suffices. */
   readonly scopes: readonly string[];

@@ -9,7 +9,6 @@ export interface SchemaChange {
 export interface SchemaComparison {
   /** `input`: the server must accept every value that it accepted. `output`: it must send only values that clients expect. */
   readonly direction: "input" | "output";
-  /** The named schemas of each document. */
   readonly schemasBefore: Json;
   readonly schemasAfter: Json;
 }

@@ -20,7 +20,6 @@ export interface PlatformState {
   readonly graph: GraphState;
   readonly routes: RouteState;
   readonly documents: DocumentsByVersion;
-  /** The subgraphs, with their owners and folders. */
   readonly subgraphs: readonly Subgraph[];
 }
 

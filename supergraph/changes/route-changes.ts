@@ -21,7 +21,6 @@ export function findRouteChanges(base: RouteState, now: RouteState, subgraphs: r
   });
 }
 
-/** Finds the line that declares a route, in the current file or else in the base. */
 export function findRoutePlaces(
   id: string,
   base: RouteState,

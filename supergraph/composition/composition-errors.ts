@@ -26,7 +26,6 @@ export function describeSyntaxError(error: unknown, source: SubgraphSource): Com
   return { message: error.message, code: "SYNTAX_ERROR", ...place, advice: syntaxAdvice };
 }
 
-/** Describes a missing schema.graphql of a listed subgraph. */
 export function describeMissingSchema({ name, owner, file }: SubgraphSource): CompositionError {
   const message = "This schema is missing. Restore it, or remove the service from supergraph/subgraphs.ts.";
   return { message, code: "SCHEMA_MISSING", subgraph: name, owner, file };

@@ -7,7 +7,6 @@ import { readSubgraphs } from "../subgraphs.ts";
 
 /** A command that generates committed files, or with `--check` reports the stale ones. */
 export interface GeneratorCommand {
-  /** The command line, for messages. */
   readonly command: string;
   readonly root: string;
   readonly args: readonly string[];

@@ -4,7 +4,6 @@ import { findCoordinate } from "./places.ts";
 
 /** Finds the subgraphs that own a coordinate of the API. */
 export interface Ownership {
-  /** The names of all subgraphs. */
   readonly subgraphs: readonly string[];
   /** True if the supergraph defines exactly this coordinate, not only its type. */
   has(coordinate: string): boolean;

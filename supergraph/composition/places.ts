@@ -23,7 +23,6 @@ export function isNamedDefinition(node: DefinitionNode): node is NamedDefinition
   return isTypeDefinitionNode(node) || isTypeExtensionNode(node);
 }
 
-/** Parses one schema. Throws a GraphQLError with locations in the file. */
 export function parseSubgraph(source: SubgraphSource): ParsedSubgraph {
   return { source, document: parse(new Source(source.sdl ?? "", source.file)) };
 }

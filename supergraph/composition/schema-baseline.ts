@@ -11,7 +11,6 @@ export interface SchemaBaseline {
   readonly name: string;
   /** False if the schemas are extracted from a supergraph: they lack descriptions, and their directives differ. */
   readonly isVerbatim: boolean;
-  /** A subgraph's schema; undefined if it had none. */
   find(subgraph: Subgraph): string | undefined;
 }
 

@@ -121,7 +121,6 @@ function partsOf({ document, source }: ParsedSubgraph): ReadonlyMap<string, Sche
   return parts;
 }
 
-/** A definition's kind and interfaces, without its members. */
 function headOf(definition: NamedDefinition): string {
   const interfaces = "interfaces" in definition ? (definition.interfaces ?? []) : [];
   return `${definition.kind.replace("Extension", "Definition")} ${interfaces
@@ -140,7 +139,6 @@ function placeOfPart(part: SchemaPart | undefined): ChangePlace | undefined {
   return place && { ...place, onlyInBase: false };
 }
 
-/** The parsed schema; undefined if it is missing or has a syntax error. */
 export function parseIfValid(source: SubgraphSource): ParsedSubgraph | undefined {
   try {
     return parseSubgraph(source);

@@ -33,7 +33,6 @@ export async function composeDocuments(
   return { ok: true, files, warnings: [] };
 }
 
-/** The versions of all routes, ascending. */
 export function versionsOf(sources: readonly DocumentSource[]): readonly number[] {
   const versions = sources.flatMap(({ routes }) => routes.flatMap(({ versions }) => versions));
   return [...new Set(versions)].toSorted((a, b) => a - b);

@@ -24,7 +24,6 @@ export interface Components {
   headers(...names: readonly SharedHeader[]): Json;
   /** The response of one status, with all its error codes. */
   problem(codes: readonly ErrorCode[]): Json;
-  /** The components by kind, sorted by name. */
   used(): Readonly<Record<"headers" | "parameters" | "responses" | "schemas", Json>>;
 }
 
@@ -67,7 +66,9 @@ function toName(code: ErrorCode): string {
 
 function toResponse(components: Components, codes: readonly ErrorCode[]): Json {
   const status = codes[0] === undefined ? 500 : statusOf[codes[0]];
-  const meanings = codes.map((code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${problemExplanations[code].means}`);
+  const meanings = codes.map(
+    (code) => `[\`${slugOf(code)}\`](/problems/${slugOf(code)}): ${problemExplanations[code].means}`,
+  );
   const examples = codes.map((code) => {
     const { means } = problemExplanations[code];
     return [slugOf(code), { summary: means, value: toProblemDocument(new AppError(code, means), exampleRequest) }];

@@ -3,7 +3,6 @@ import type { CompositionError } from "../composition/composition-errors.ts";
 import type { Place } from "../composition/places.ts";
 import type { RouteSource } from "./route-sources.ts";
 
-/** A declaration and its place in the service's file. */
 interface DeclaredRoute {
   readonly declaration: RouteDeclaration;
   readonly place: Place;

@@ -32,7 +32,6 @@ export function printRoutes(routes: readonly Route[]): string {
   return `{\n  "routes": [\n${lines.join(",\n")}\n  ]\n}\n`;
 }
 
-/** Keeps the properties that the proxy reads. */
 function toRoute(declaration: RouteDeclaration, service: string): Route {
   const { id, method, path, versions, query, cache, idempotencyKey, summary } = declaration;
   const key = idempotencyKey === undefined ? {} : { idempotencyKey };

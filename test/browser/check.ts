@@ -8,10 +8,9 @@ export interface Check {
 
 export interface Browsing {
   readonly page: Page;
-  /** The gateway's address, without a path. */
   readonly url: string;
   /** URLs on other hosts that the page requested. */
   readonly outsideRequests: readonly string[];
   /** Errors that the browser reported: console errors, uncaught exceptions, Content-Security-Policy violations. */
-  readonly complaints: readonly string[];
+  readonly browserErrors: readonly string[];
 }

@@ -105,9 +105,9 @@ export const checks: readonly Check[] = [
   },
   {
     name: "no request went to another host, and the browser reported no errors",
-    async run({ outsideRequests, complaints }) {
+    async run({ outsideRequests, browserErrors }) {
       assert.deepEqual(outsideRequests, []);
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(browserErrors, []);
     },
   },
 ];

@@ -12,14 +12,12 @@ import { createServiceObservers } from "../../rest-proxy/src/telemetry/service-o
 
 const options = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 
-/** The gateway's observers. Its spans go to the collector. */
 export async function observeGateway(collector: SpanCollector): Promise<GatewayObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
   const requests = createGatewayRequestObserver({ ...options, metrics, trace, knownOperations: ["Feed"] });
   return { requests, fetches: createFetchObserver(metrics, trace) };
 }
 
-/** The REST proxy's observers. Its spans go to the collector. */
 export async function observeProxy(collector: SpanCollector): Promise<ProxyObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.rest), collector.createTrace("rest-proxy")]);
   return {

@@ -36,9 +36,7 @@ export interface Platform {
   readonly services: Readonly<Record<ServiceName, TestService>>;
   readonly gatewayUrl: string;
   readonly proxyUrl: string;
-  /** Sends one operation to the gateway. */
   graphql(query: string, o?: SendOptions & { readonly token?: string }): Promise<GraphqlResponse>;
-  /** Sends one request to the REST proxy. */
   rest(method: string, path: string, o?: RestOptions): Promise<RestResponse>;
   /** A token of the user with the given scopes, or the default ones. */
   tokenOf(userId: string, scopes?: readonly string[]): Promise<string>;

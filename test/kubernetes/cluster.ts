@@ -23,7 +23,6 @@ interface Kinds {
   readonly NetworkPolicy: INetworkPolicy;
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Service: IService;
-  /** CloudNativePG's database cluster. */
   readonly Cluster: { readonly metadata: { readonly name: string }; readonly spec: JsonObject };
   readonly ServiceAccount: JsonObject;
   readonly Secret: JsonObject;
@@ -98,7 +97,6 @@ export function environmentOf(cluster: Cluster, { container }: Pod): Environment
   return Object.fromEntries(entries);
 }
 
-/** The pods that match a selector. */
 export function selectPods(cluster: Cluster, matchLabels: Readonly<Record<string, string>> = {}): readonly Pod[] {
   return listPods(cluster).filter(({ labels }) => hasLabels(labels, matchLabels));
 }

@@ -100,7 +100,6 @@ function toMib(text: string): number {
   return Number(number) * (unit.toLowerCase() === "g" ? 1_024 : 1);
 }
 
-/** The EXPOSE port of a build target. */
 function portOfTarget(target: string): number {
   const [, stage = ""] = dockerfile.split(new RegExp(`^FROM \\S+ AS ${target}$`, "m"));
   return Number(/^EXPOSE (\d+)$/m.exec(stage)?.[1]);

@@ -65,7 +65,7 @@ test("if a database is not ready in time, nothing else is applied", () => {
 test("the databases are applied again while the operator's webhook starts; any other error ends the deployment", () => {
   const appliesOf = (calls: readonly string[]) =>
     calls.filter((call) => call.endsWith("apply -k overlays/local/prerequisites"));
-  const late = deploy("local", { ...complete, webhookIsLateBy: 1 });
+  const late = deploy("local", { ...complete, webhookFailures: 1 });
   expect(late.status).toBe(0);
   expect(appliesOf(late.calls)).toHaveLength(2);
   const failed = deploy("local", { ...complete, fails: `-k ${kubernetes}/overlays/local/prerequisites` });
@@ -120,25 +120,22 @@ test("with external databases the operator is not required, and its databases ar
   expect(calls.filter((call) => call.includes("crd clusters") || call.includes("wait"))).toEqual([]);
 });
 
-interface Situation {
+interface ClusterState {
   /** CloudNativePG is installed. */
   readonly crd: boolean;
-  /** Gateway API is installed. Default: true. */
   readonly gatewayApi?: boolean;
   readonly secrets: boolean;
-  /** The conditions of the Jobs. */
   readonly jobs: string;
   /** The overlay has CloudNativePG databases. Default: true. */
   readonly databases?: boolean;
-  /** The call that fails. */
   readonly fails?: string;
   /** How many calls of the operator's webhook fail. Default: 0. */
-  readonly webhookIsLateBy?: number;
+  readonly webhookFailures?: number;
 }
 
 /** Runs deploy.sh with a stub of kubectl that records its calls. */
-function deploy(overlay: string, { crd, secrets, jobs, ...o }: Situation) {
-  const { databases = true, gatewayApi = true, fails = "nothing", webhookIsLateBy = 0 } = o;
+function deploy(overlay: string, { crd, secrets, jobs, ...o }: ClusterState) {
+  const { databases = true, gatewayApi = true, fails = "nothing", webhookFailures = 0 } = o;
   const log = join(bin, "calls");
   writeFileSync(log, "");
   const stub = `#!/bin/bash
@@ -147,7 +144,7 @@ case "$*" in
   *"${fails}"*) exit 1 ;;
   *kustomize*/prerequisites) echo "kind: ${databases ? "Cluster" : "Namespace"}" ;;
   "apply -k "*/prerequisites)
-    if (($(grep -c "^$*$" '${log}') <= ${webhookIsLateBy})); then
+    if (($(grep -c "^$*$" '${log}') <= ${webhookFailures})); then
       echo 'Internal error occurred: failed calling webhook "mcluster.cnpg.io"' >&2
       exit 1
     fi ;;

@@ -6,7 +6,6 @@ import { root } from "./folders.ts";
 import type { JsonObject } from "./manifest.ts";
 import { units } from "./units.ts";
 
-/** The requested resources of one workload. */
 interface Workload {
   readonly name: string;
   readonly replicas: number;

@@ -4,7 +4,6 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** One Kubernetes object. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;

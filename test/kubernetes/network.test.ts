@@ -6,7 +6,6 @@ import { type Cluster, environmentOf, getPod, listPods, type Pod, renderOverlay,
 import { root } from "./folders.ts";
 import { serviceNames, units } from "./units.ts";
 
-/** The metrics port of each process. */
 const adminPort = 9464;
 
 describe.each(["local", "production"])("in %s", (overlay) => {

@@ -87,12 +87,10 @@ function admits({ path: { type = "PathPrefix", value = "/" } = {} }: Match, path
   return path === value || (type === "PathPrefix" && path.startsWith(value.endsWith("/") ? value : `${value}/`));
 }
 
-/** The paths that the route does not match. */
 function listUnmatchedPaths(route: string, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !matchesOf(route).some((match) => admits(match, path)));
 }
 
-/** The matches of the route that match none of the paths. */
 function listUnusedMatches(route: string, paths: readonly string[]): readonly Match[] {
   return matchesOf(route).filter((match) => !paths.some((path) => admits(match, path)));
 }

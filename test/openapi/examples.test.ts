@@ -48,7 +48,6 @@ function newIdempotencyKey({ headers = {} }: RunnableExample): Record<string, st
   return "Idempotency-Key" in headers ? { "Idempotency-Key": randomUUID() } : {};
 }
 
-/** The documented headers that every response has. */
 function headersOf({ document }: RunnableExample): readonly string[] {
   const optional = new Set(["Idempotency-Replayed", "Last-Modified"]);
   return ["Cache-Control", ...(document.response.headers ?? []).filter((name) => !optional.has(name))];
@@ -61,7 +60,6 @@ async function readAt(location: string | null, { service, as, scopes }: Runnable
   return response.json();
 }
 
-/** Masks properties whose values vary between requests. */
 function mask(value: unknown, varies: readonly string[] = []): unknown {
   if (Array.isArray(value)) return value.map((item) => mask(item, varies));
   if (typeof value !== "object" || value === null) return value;

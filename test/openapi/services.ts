@@ -20,11 +20,9 @@ const userIds: Readonly<Record<DemoUser, string>> = { ada: "1", grace: "2", linu
 const defaultScopes = ["users:write", "posts:write", "comments:write", "orders:read", "orders:write"];
 
 export interface Services {
-  /** URLs by service name. */
   readonly urls: Readonly<Record<string, string>>;
   /** A token with the default scopes and these ones; with `only`, with these ones alone. */
   tokenOf(member: DemoUser, scopes?: readonly string[], only?: boolean): Promise<string>;
-  /** Runs one SQL statement in a service's database. */
   query(service: string, statement: string): Promise<void>;
   /** Sends one request to a service; `path` is below `/rest`. */
   send(service: string, method: string, path: string, o: SendOptions): Promise<Response>;

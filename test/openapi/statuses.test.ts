@@ -13,7 +13,6 @@ import { type Services, startServices } from "./services.ts";
  * (tools/openapi-fuzz) checks that no other status occurs.
  */
 const examples = await readExamples();
-/** One example for each operation and version. */
 const firstExamples = [...Map.groupBy(examples, ({ id, version }) => `${id} v${version}`).values()].map(
   ([first]) => first!,
 );
@@ -318,7 +317,6 @@ async function headersOf(
   );
 }
 
-/** The example's path below the version. */
 async function pathOf({ version, path, follows }: RunnableExample): Promise<string> {
   if (follows === undefined) return path;
   const created = await send(firstExamples.find((one) => one.id === follows && one.version === version)!);

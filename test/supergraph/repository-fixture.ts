@@ -111,7 +111,6 @@ type User @key(fields: "id") {
   "services/orders/src/rest/routes.ts": routesFile(["placeOrder", "POST", "/orders", []]),
 };
 
-/** The schemas of a repository as input for composition. */
 export function sourcesOf(files: Files): SubgraphSource[] {
   return subgraphs.map((subgraph) => {
     const file = `${subgraph.folder}/schema.graphql`;
@@ -141,7 +140,6 @@ export function writeFiles(root: string, files: Files): void {
   }
 }
 
-/** The number, from 1, of the line that contains a text. */
 export function lineOf(files: Files, path: string, text: string): number {
   const index = (files[path] ?? "").split("\n").findIndex((line) => line.includes(text));
   if (index < 0) throw new Error(`${path} does not contain ${JSON.stringify(text)}`);

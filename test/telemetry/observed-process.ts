@@ -11,7 +11,6 @@ import type { TestIssuer } from "../../kit/src/testing/issuer.ts";
 export interface ObservedProcess {
   readonly url: string;
   readonly adminUrl: string;
-  /** Runs one statement in the service's database, with the service's role. */
   query(statement: string): Promise<void>;
   /** The output so far on stdout and stderr. */
   written(): string;

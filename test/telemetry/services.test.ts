@@ -155,7 +155,6 @@ test("a request that its client aborts is logged with status 499, and its span i
   expect(root).toMatchObject({ failed: false, attributes: { "http.response.status_code": 499 } });
 });
 
-/** The long timeout is for a busy machine. */
 function until(expectation: () => void): Promise<void> {
   return vi.waitFor(expectation, { timeout: 30_000 });
 }
