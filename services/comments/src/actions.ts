@@ -10,11 +10,11 @@ import {
   type CommentFilters,
   type CommentState,
   editableMs,
-  isLiving,
+  isVisible,
   type ListPart,
-  type LivingComment,
   type NewComment,
   type Parent,
+  type VisibleComment,
 } from "./model.ts";
 import type { CommentStore } from "./store.ts";
 
@@ -51,10 +51,10 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     findComments: (ids: readonly string[]) => store.findComments(ids),
 
     /** @throws AppError NOT_FOUND, GONE. */
-    async getComment(id: string, deletedAs: DeletedAs): Promise<LivingComment> {
+    async getComment(id: string, deletedAs: DeletedAs): Promise<VisibleComment> {
       const [comment] = await store.findComments([id]);
       if (comment === undefined) throw toMissingError();
-      if (!isLiving(comment)) throw toAbsentError(deletedAs);
+      if (!isVisible(comment)) throw toAbsentError(deletedAs);
       return comment;
     },
 
@@ -70,13 +70,13 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
     },
 
     listComments: (filters: CommentFilters, request: PageRequest) => store.listComments(filters, request),
-    listLiving: (filters: CommentFilters, request: PageRequest) => store.listLiving(filters, request),
-    listLivingVersions: (filters: CommentFilters, request: PageRequest) => store.listLivingVersions(filters, request),
+    listVisible: (filters: CommentFilters, request: PageRequest) => store.listVisible(filters, request),
+    listVisibleVersions: (filters: CommentFilters, request: PageRequest) => store.listVisibleVersions(filters, request),
     listParts: (parent: Parent, parts: readonly ListPart[]) => store.listParts(parent, parts),
-    countLiving: (postIds: readonly string[]) => store.countLiving(postIds),
+    countVisible: (postIds: readonly string[]) => store.countVisible(postIds),
 
     /** @throws AppError UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT. */
-    async addComment(identity: Identity, input: () => NewComment): Promise<LivingComment> {
+    async addComment(identity: Identity, input: () => NewComment): Promise<VisibleComment> {
       const { userId } = requireScope(identity, "comments:write");
       return store.insertComment(input(), userId);
     },
@@ -87,7 +87,7 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
       id: string,
       input: () => CommentChange,
       { precondition = () => anyVersion, deletedAs = "INVALID_STATE" }: ChangeOptions = {},
-    ): Promise<LivingComment> {
+    ): Promise<VisibleComment> {
       const { userId } = requireScope(identity, "comments:write");
       const writtenSince = new Date(clock() - editableMs);
       const requireEditable = async (readConditions?: Precondition) => {
@@ -118,14 +118,14 @@ export function createCommentActions({ store, clock = Date.now }: CommentDeps) {
           "Only the comment's author, or a caller with the scope comments:write:all, may delete it.",
         );
       }
-      throw isLiving(comment) ? toVersionError() : toDeletedError();
+      throw isVisible(comment) ? toVersionError() : toDeletedError();
     },
   };
 
   async function requireExisting(id: string, deletedAs: "INVALID_STATE" | DeletedAs): Promise<Comment> {
     const [comment] = await store.findComments([id]);
     if (comment === undefined) throw toMissingError();
-    if (!isLiving(comment) && deletedAs !== "INVALID_STATE") throw toAbsentError(deletedAs);
+    if (!isVisible(comment) && deletedAs !== "INVALID_STATE") throw toAbsentError(deletedAs);
     return comment;
   }
 }
@@ -138,7 +138,7 @@ interface Edit {
 
 function requireEdit(comment: Comment, { identity, writtenSince, precondition }: Edit): void {
   if (!isUser(identity, comment.authorId)) throw new AppError("FORBIDDEN", "Only the comment's author may change it.");
-  if (!isLiving(comment)) throw toDeletedError();
+  if (!isVisible(comment)) throw toDeletedError();
   if (comment.createdAt < writtenSince) {
     throw new AppError("INVALID_STATE", "A comment can be changed only within 15 minutes of its creation.");
   }

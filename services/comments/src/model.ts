@@ -19,8 +19,8 @@ export interface Comment extends CommentState {
   readonly body: string | null;
 }
 
-/** A comment that is not deleted. */
-export interface LivingComment extends Comment {
+/** A comment that is not deleted. REST shows only these; GraphQL also shows deleted ones, as tombstones without a body. */
+export interface VisibleComment extends Comment {
   readonly body: string;
   readonly deletedAt: null;
 }
@@ -87,6 +87,6 @@ export function lastModifiedOf({ createdAt, editedAt }: CommentState): Date {
   return editedAt ?? createdAt;
 }
 
-export function isLiving(comment: Comment): comment is LivingComment {
+export function isVisible(comment: Comment): comment is VisibleComment {
   return comment.deletedAt === null;
 }

@@ -3,7 +3,7 @@ import { isRowId, onlyRowIds } from "@tributary/kit/postgres/row-id";
 import { createKeyset, type ListPage, type PageRequest, toPage } from "@tributary/kit/lists/keyset";
 import { toIdOrder } from "@tributary/kit/lists/list-order";
 import type { Queryable } from "@tributary/kit/postgres/postgres";
-import type { Comment, CommentFilters, CommentState, ListPart, LivingComment, NewComment, Parent } from "./model.ts";
+import type { Comment, CommentFilters, CommentState, ListPart, NewComment, Parent, VisibleComment } from "./model.ts";
 
 export type CommentStore = ReturnType<typeof createCommentStore>;
 
@@ -32,13 +32,13 @@ function createReads(database: Queryable) {
       return database.rows<CommentState>("find-comment-states", text, [validIds]);
     },
 
-    /** The number of comments of each post that are not deleted, in the order of `postIds`. */
-    async countLiving(postIds: readonly string[]): Promise<readonly number[]> {
+    /** The number of visible comments of each post, in the order of `postIds`. */
+    async countVisible(postIds: readonly string[]): Promise<readonly number[]> {
       const validIds = onlyRowIds(postIds);
       if (validIds.length === 0) return postIds.map(() => 0);
       const text = `select post_id as "postId", count(*)::int as count from comments
         where post_id = any($1::bigint[]) and deleted_at is null group by post_id`;
-      const rows = await database.rows<{ postId: string; count: number }>("count-living", text, [validIds]);
+      const rows = await database.rows<{ postId: string; count: number }>("count-visible", text, [validIds]);
       const counts = new Map(rows.map(({ postId, count }) => [postId, count]));
       return postIds.map((id) => counts.get(id) ?? 0);
     },
@@ -50,23 +50,23 @@ interface ListKind {
   /** Distinguishes the statement's name if `selected` is not all columns. */
   readonly rows?: string;
   /** Excludes tombstones. */
-  readonly living: boolean;
+  readonly visibleOnly: boolean;
 }
 
 function createLists(database: Queryable) {
   async function list<Row>(
     { postId, authorId, sort }: CommentFilters,
     request: PageRequest,
-    { selected, rows, living }: ListKind,
+    { selected, rows, visibleOnly }: ListKind,
   ): Promise<ListPage<Row>> {
     if ([postId, authorId].some((id) => id !== undefined && !isRowId(id))) return toPage([], request);
     const set = createKeyset("id", "$1::bigint", request, toIdOrder(sort));
     const values: unknown[] = [set.id, set.limit];
     const wheres = [set.where];
-    if (living) wheres.push("deleted_at is null");
+    if (visibleOnly) wheres.push("deleted_at is null");
     if (postId !== undefined) wheres.push(`post_id = $${values.push(postId)}`);
     if (authorId !== undefined) wheres.push(`author_id = $${values.push(authorId)}`);
-    const variant = [rows, living && "living", set.direction, postId && "by-post", authorId && "by-author", sort];
+    const variant = [rows, visibleOnly && "visible", set.direction, postId && "by-post", authorId && "by-author", sort];
     const name = ["list", ...variant].filter(Boolean).join("-");
     const text = `select ${selected} from comments where ${wheres.join(" and ")} order by ${set.orderBy} limit $2`;
     return toPage(await database.rows<Row>(name, text, values), request);
@@ -75,17 +75,17 @@ function createLists(database: Queryable) {
   return {
     /** Includes tombstones. */
     listComments: (filters: CommentFilters, request: PageRequest) =>
-      list<Comment>(filters, request, { selected: columns, living: false }),
+      list<Comment>(filters, request, { selected: columns, visibleOnly: false }),
 
-    listLiving: (filters: CommentFilters, request: PageRequest) =>
-      list<LivingComment>(filters, request, { selected: columns, living: true }),
+    listVisible: (filters: CommentFilters, request: PageRequest) =>
+      list<VisibleComment>(filters, request, { selected: columns, visibleOnly: true }),
 
-    /** The ids and versions of the rows that `listLiving` returns. */
-    listLivingVersions: (filters: CommentFilters, request: PageRequest) =>
+    /** The ids and versions of the rows that `listVisible` returns. */
+    listVisibleVersions: (filters: CommentFilters, request: PageRequest) =>
       list<RowVersion>(filters, request, {
         selected: `id, row_version as "rowVersion"`,
         rows: "versions",
-        living: true,
+        visibleOnly: true,
       }),
 
     /** Parts of several parents' lists, with tombstones, in one statement; the result has the order of `parts`. */
@@ -109,10 +109,10 @@ function createLists(database: Queryable) {
 
 function createChanges(database: Queryable) {
   return {
-    async insertComment({ postId, body }: NewComment, authorId: string): Promise<LivingComment> {
+    async insertComment({ postId, body }: NewComment, authorId: string): Promise<VisibleComment> {
       const text = `insert into comments (post_id, author_id, body) values ($1, $2, $3) returning ${columns}`;
-      const [comment] = await database.rows<LivingComment>("insert-comment", text, [postId, authorId, body]);
-      return comment as LivingComment;
+      const [comment] = await database.rows<VisibleComment>("insert-comment", text, [postId, authorId, body]);
+      return comment as VisibleComment;
     },
 
     /**
@@ -127,13 +127,13 @@ function createChanges(database: Queryable) {
         readonly writtenSince: Date;
         readonly versions: Precondition;
       },
-    ): Promise<LivingComment | undefined> {
+    ): Promise<VisibleComment | undefined> {
       if (!isRowId(id)) return undefined;
       const text = `update comments set body = $4, edited_at = date_trunc('milliseconds', now())
         where id = $1 and ${versionIsAccepted} and deleted_at is null
           and author_id = $5 and created_at >= $6 returning ${columns}`;
       const values = [id, ...toVersionValues(o.versions), o.body, o.authorId, o.writtenSince];
-      const [comment] = await database.rows<LivingComment>("edit-comment", text, values);
+      const [comment] = await database.rows<VisibleComment>("edit-comment", text, values);
       return comment;
     },
 

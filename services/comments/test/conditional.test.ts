@@ -42,8 +42,8 @@ for (const version of ["v1", "v2"]) {
   test(`${version}: a 304 needs one statement for versions only, a 200 one statement`, async () => {
     for (const [path, whole, light] of [
       ["/comments/1", "find-comments", "find-comment-states"],
-      ["/comments?limit=2", "list-living-first", "list-versions-living-first"],
-      ["/posts/1/comments", "list-living-first-by-post", "list-versions-living-first-by-post"],
+      ["/comments?limit=2", "list-visible-first", "list-versions-visible-first"],
+      ["/posts/1/comments", "list-visible-first-by-post", "list-versions-visible-first-by-post"],
     ] as const) {
       comments.database.takeStatements();
       const open = await get(`/${version}${path}`);

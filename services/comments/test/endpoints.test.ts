@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => comments.stop());
 
-test("a living comment is the same at both endpoints", async () => {
+test("a visible comment is the same at both endpoints", async () => {
   for (const id of [1, 2, 3, 4, 6]) {
     const { data } = await comments.graphql(`{ comment(id: ${id}) { ${fields} } }`);
     expect((await comments.rest("GET", `/v1/comments/${id}`)).body).toEqual(toV1(data.comment));
@@ -31,10 +31,10 @@ test("REST lists are the GraphQL lists without tombstones", async () => {
   };
   for (const [path, list] of Object.entries(lists)) {
     const { data } = await comments.graphql(`{ ${list} { nodes { ${fields} deletedAt } } }`);
-    const living = data.comments.nodes.filter(({ deletedAt }: { deletedAt: string | null }) => deletedAt === null);
-    expect((await comments.rest("GET", path)).body).toEqual(living.map(toV1));
+    const visible = data.comments.nodes.filter(({ deletedAt }: { deletedAt: string | null }) => deletedAt === null);
+    expect((await comments.rest("GET", path)).body).toEqual(visible.map(toV1));
     const { data: inVersion2 } = (await comments.rest("GET", path.replace("/v1", "/v2"))).body;
-    expect(inVersion2).toEqual(living.map(toV2));
+    expect(inVersion2).toEqual(visible.map(toV2));
   }
 });
 

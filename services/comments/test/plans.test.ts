@@ -29,35 +29,38 @@ const store = createCommentStore(recorder());
 const cases: Readonly<Record<string, readonly [index: string, run: () => Promise<unknown>]>> = {
   "all comments": ["comments_pkey", () => store.listComments({}, { limit: 20 })],
   "all comments, further on": ["comments_pkey", () => store.listComments({}, next)],
-  "all living comments": ["comments_pkey", () => store.listLiving({}, { limit: 20 })],
-  "all living comments, further on": ["comments_pkey", () => store.listLiving({}, next)],
-  "all living comments, backwards": ["comments_pkey", () => store.listLiving({}, prev)],
-  "all living comments, oldest first": ["comments_pkey", () => store.listLiving({ sort: "oldest" }, { limit: 20 })],
-  "all living comments, oldest first, further on": ["comments_pkey", () => store.listLiving({ sort: "oldest" }, next)],
-  "a post's living comments, oldest first": [
-    "comments_living_by_post",
-    () => store.listLiving({ postId: "7", sort: "oldest" }, next),
+  "all visible comments": ["comments_pkey", () => store.listVisible({}, { limit: 20 })],
+  "all visible comments, further on": ["comments_pkey", () => store.listVisible({}, next)],
+  "all visible comments, backwards": ["comments_pkey", () => store.listVisible({}, prev)],
+  "all visible comments, oldest first": ["comments_pkey", () => store.listVisible({ sort: "oldest" }, { limit: 20 })],
+  "all visible comments, oldest first, further on": [
+    "comments_pkey",
+    () => store.listVisible({ sort: "oldest" }, next),
   ],
-  "an author's living comments, oldest first": [
+  "a post's visible comments, oldest first": [
+    "comments_living_by_post",
+    () => store.listVisible({ postId: "7", sort: "oldest" }, next),
+  ],
+  "an author's visible comments, oldest first": [
     "comments_living_by_author",
-    () => store.listLiving({ authorId: "7", sort: "oldest" }, next),
+    () => store.listVisible({ authorId: "7", sort: "oldest" }, next),
   ],
-  "all living comments' versions": ["comments_pkey", () => store.listLivingVersions({}, next)],
-  "a post's living comments' versions": [
+  "all visible comments' versions": ["comments_pkey", () => store.listVisibleVersions({}, next)],
+  "a post's visible comments' versions": [
     "comments_living_by_post",
-    () => store.listLivingVersions({ postId: "7" }, { limit: 20 }),
+    () => store.listVisibleVersions({ postId: "7" }, { limit: 20 }),
   ],
   "comments' states": ["comments_pkey", () => store.findCommentStates(["7"])],
   "a post's comments": ["comments_by_post", () => store.listComments({ postId: "7" }, { limit: 20 })],
   "a post's comments, further on": ["comments_by_post", () => store.listComments({ postId: "7" }, next)],
-  "a post's living comments": ["comments_living_by_post", () => store.listLiving({ postId: "7" }, { limit: 20 })],
-  "a post's living comments, further on": ["comments_living_by_post", () => store.listLiving({ postId: "7" }, next)],
-  "a post's living comments, backwards": ["comments_living_by_post", () => store.listLiving({ postId: "7" }, prev)],
+  "a post's visible comments": ["comments_living_by_post", () => store.listVisible({ postId: "7" }, { limit: 20 })],
+  "a post's visible comments, further on": ["comments_living_by_post", () => store.listVisible({ postId: "7" }, next)],
+  "a post's visible comments, backwards": ["comments_living_by_post", () => store.listVisible({ postId: "7" }, prev)],
   "an author's comments": ["comments_by_author", () => store.listComments({ authorId: "7" }, { limit: 20 })],
-  "an author's living comments": ["comments_living_by_author", () => store.listLiving({ authorId: "7" }, next)],
+  "an author's visible comments": ["comments_living_by_author", () => store.listVisible({ authorId: "7" }, next)],
   "many posts' comments": ["comments_by_post", () => store.listParts("post", parts(20))],
   "many authors' comments": ["comments_by_author", () => store.listParts("author", parts(20))],
-  "many posts' counts": ["comments_living_by_post", () => store.countLiving(["1", "2", "3"])],
+  "many posts' counts": ["comments_living_by_post", () => store.countVisible(["1", "2", "3"])],
 };
 
 for (const [name, [index, run]] of Object.entries(cases)) {

@@ -10,6 +10,6 @@ export function createLoaders(actions: CommentActions) {
     comment: loadById(actions.findComments, (comment) => comment.id),
     commentsOfPost: loadByKey((parts: readonly ListPart[]) => actions.listParts("post", parts)),
     commentsOfAuthor: loadByKey((parts: readonly ListPart[]) => actions.listParts("author", parts)),
-    commentCount: loadByKey(actions.countLiving),
+    commentCount: loadByKey(actions.countVisible),
   };
 }

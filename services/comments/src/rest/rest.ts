@@ -13,9 +13,9 @@ import {
   type CommentFilters,
   type CommentState,
   lastModifiedOf,
-  type LivingComment,
   type NewComment,
   readCommentFilters,
+  type VisibleComment,
 } from "../model.ts";
 import type { routes } from "./routes.ts";
 
@@ -28,7 +28,7 @@ export interface RestDeps {
 export interface RestVersion {
   readonly projection: Projection;
   readonly deletedAs: DeletedAs;
-  toJson(comment: LivingComment): unknown;
+  toJson(comment: VisibleComment): unknown;
   /** @throws AppError BAD_USER_INPUT with every problem. */
   readNewComment(body: unknown): NewComment;
   /** @throws AppError BAD_USER_INPUT with every problem. */
@@ -78,7 +78,7 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
     },
   };
 
-  function toResponse(comment: LivingComment): RestResponse {
+  function toResponse(comment: VisibleComment): RestResponse {
     return { status: 200, body: version.toJson(comment), representation: toMetadata(comment) };
   }
 
@@ -92,9 +92,10 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
   }
 
   function list(request: RestRequest, filters: CommentFilters): Promise<RestResponse | ConditionalResponse> {
-    return respondWithList<LivingComment>({
+    return respondWithList<VisibleComment>({
       request,
       cursors,
+      // Each cursor's signature includes this name, so another name would invalidate the cursors that clients have.
       list: nameList("living-comments", { ...filters }),
       projection,
       view: "public",
@@ -102,8 +103,8 @@ export function createHandlers({ actions, cursors }: RestDeps, version: RestVers
       groups: listGroups(filters),
       idOf: ({ id }) => id,
       toJson: (comment) => version.toJson(comment),
-      readVersion: (page) => actions.listLivingVersions(filters, page),
-      load: (page) => actions.listLiving(filters, page),
+      readVersion: (page) => actions.listVisibleVersions(filters, page),
+      load: (page) => actions.listVisible(filters, page),
     });
   }
 }

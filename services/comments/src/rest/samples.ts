@@ -1,8 +1,8 @@
-import type { LivingComment } from "../model.ts";
+import type { VisibleComment } from "../model.ts";
 
 const date = new Date("2026-01-02T03:04:05.678Z");
 
-const editedComment: LivingComment = {
+const editedComment: VisibleComment = {
   id: "1",
   postId: "2",
   authorId: "3",
@@ -14,4 +14,4 @@ const editedComment: LivingComment = {
 };
 
 /** Comments with every field set and with every optional field empty. ETags contain a hash of their JSON, so that they change with it. */
-export const sampleComments: readonly LivingComment[] = [editedComment, { ...editedComment, editedAt: null }];
+export const sampleComments: readonly VisibleComment[] = [editedComment, { ...editedComment, editedAt: null }];

@@ -1,5 +1,5 @@
 import { createProjection } from "@tributary/kit/http/etag";
-import type { LivingComment } from "../model.ts";
+import type { VisibleComment } from "../model.ts";
 import { readCommentChangeV1, readNewCommentV1 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
@@ -14,7 +14,7 @@ interface CommentV1 {
   readonly editedAt: string | null;
 }
 
-function toCommentV1(comment: LivingComment): CommentV1 {
+function toCommentV1(comment: VisibleComment): CommentV1 {
   return {
     id: comment.id,
     postId: comment.postId,

@@ -1,5 +1,5 @@
 import { createProjection } from "@tributary/kit/http/etag";
-import type { LivingComment } from "../model.ts";
+import type { VisibleComment } from "../model.ts";
 import { readCommentChangeV2, readNewCommentV2 } from "./read.ts";
 import type { RestVersion } from "./rest.ts";
 import { sampleComments } from "./samples.ts";
@@ -14,7 +14,7 @@ interface CommentV2 {
   readonly editedAt: string | null;
 }
 
-function toCommentV2(comment: LivingComment): CommentV2 {
+function toCommentV2(comment: VisibleComment): CommentV2 {
   return {
     id: comment.id,
     postId: comment.postId,
