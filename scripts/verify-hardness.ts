@@ -1,10 +1,32 @@
 // `npm run verify:hardness`: tests the gateway's resilience against faulty subgraphs, attacks, clients that disconnect, killed replicas and
 // frequent supergraph changes.
-import { checks } from "./verify-hardness/checks.ts";
+import { abortsCheck } from "./verify-hardness/aborts.ts";
+import { attacksCheck } from "./verify-hardness/attacks.ts";
+import type { ResilienceCheck } from "./verify-hardness/check.ts";
 import { pinOwnProcess } from "./verify-hardness/cores.ts";
+import { generationsCheck } from "./verify-hardness/generations.ts";
+import { introspectionCheck } from "./verify-hardness/introspection.ts";
+import { memoryCheck } from "./verify-hardness/memory.ts";
 import { readOptions, usage } from "./verify-hardness/options.ts";
+import { plannerCheck } from "./verify-hardness/planner.ts";
+import { replicasCheck } from "./verify-hardness/platform/replicas.ts";
 import { type CheckOutcome, reportAll } from "./verify-hardness/report.ts";
 import { runCheck } from "./verify-hardness/run.ts";
+import { swapsCheck } from "./verify-hardness/swaps.ts";
+import { wrongResponsesCheck } from "./verify-hardness/wrong-responses.ts";
+
+/** In the order in which they run. */
+const checks: readonly ResilienceCheck[] = [
+  wrongResponsesCheck,
+  attacksCheck,
+  plannerCheck,
+  abortsCheck,
+  replicasCheck,
+  swapsCheck,
+  generationsCheck,
+  introspectionCheck,
+  memoryCheck,
+];
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const names = checks.map(({ name }) => name);
