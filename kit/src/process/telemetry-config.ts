@@ -72,7 +72,7 @@ function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig 
       fallback: 0.01,
       min: 0,
       max: 1,
-      why: "the share of requests that is traced, where the sampler asks for one",
+      why: "the share of requests that is traced, for the …traceidratio samplers",
     }),
   };
 }
