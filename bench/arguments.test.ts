@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
 import { contenderNames } from "./contenders/contenders.ts";
 
-test("without a word everything is measured in three rounds, officially", () => {
+test("without arguments the run is complete and official, with three rounds", () => {
   expect(readArguments([])).toMatchObject({
     contenders: contenderNames,
     rounds: 3,
@@ -11,7 +11,7 @@ test("without a word everything is measured in three rounds, officially", () => 
   });
 });
 
-test("the quick mode measures once, what it is told to", () => {
+test("--quick runs the selected workloads and contenders in one round", () => {
   expect(readArguments(["--quick", "--only", "heavy,small", "--contenders", "stock,ours-fast"])).toMatchObject({
     contenders: ["stock", "ours-fast"],
     workloads: ["heavy", "small"],
@@ -20,7 +20,7 @@ test("the quick mode measures once, what it is told to", () => {
   });
 });
 
-test("anything left out is not official, longer windows are", () => {
+test("a partial run is official only with --write and three rounds", () => {
   expect(readArguments(["--contenders", "stock"]).official).toBe(false);
   expect(readArguments(["--rounds", "2"]).official).toBe(false);
   expect(readArguments(["--only", "heavy", "--write"]).official).toBe(true);
@@ -28,12 +28,12 @@ test("anything left out is not official, longer windows are", () => {
   expect(readArguments(["--rounds", "5", "--seconds", "10"])).toMatchObject({ official: true, windowMs: 10_000 });
 });
 
-test("a profile is of the heavy workload unless another is named", () => {
+test("--profile uses the heavy workload unless --workload names another", () => {
   expect(readArguments(["--profile", "ours-fast"])).toMatchObject({ profile: "ours-fast", workloads: ["heavy"] });
   expect(readArguments(["--profile", "ours-fast", "--workload", "small"]).workloads).toEqual(["small"]);
 });
 
-test("a wrong name is answered with those that there are", () => {
+test("an unknown name is rejected with the known names", () => {
   expect(() => readArguments(["--only", "heavvy"])).toThrow(/heavvy.*heavy, heavy-varying/);
   expect(() => readArguments(["--rounds", "0"])).toThrow("--rounds");
 });

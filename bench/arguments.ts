@@ -8,21 +8,21 @@ export interface Arguments {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
-  /** One contender's profile under one workload instead of a comparison. */
+  /** The contender to profile instead of a comparison; undefined without `--profile`. */
   readonly profile: ContenderName | undefined;
-  /** Everything, often and long enough: worth a RESULTS.md. */
+  /** Whether RESULTS.md is written: a complete run, or `--write`, with at least 3 rounds and without `--quick`. */
   readonly official: boolean;
 }
 
 export const usage = `npm run bench [-- options]
-  --quick                one round, short windows; for development
+  --quick                one round, short measurements; for development
   --contenders a,b       of ${contenderNames.join(", ")}
   --only a,b             of the workloads ${workloadNames.join(", ")}
-  --rounds n             how often each is measured, one after the other (default 3, quick 1)
-  --seconds n            how long each window is (default 5, quick 3)
-  --profile contender    prints where the time goes instead; with --workload (default heavy)
-  --write                writes RESULTS.md for what was measured, in three rounds or more; its command says what was left out
-RESULTS.md is written without that when every contender and every workload was measured in three rounds or more.`;
+  --rounds n             measurements of each contender under each workload (default 3, quick 1)
+  --seconds n            length of each measurement (default 5, quick 3)
+  --profile contender    prints self times by package and function instead; with --workload (default heavy)
+  --write                writes RESULTS.md after a partial run of at least three rounds
+A complete run of at least three rounds always writes RESULTS.md.`;
 
 const officialRoundsMin = 3;
 
@@ -37,13 +37,13 @@ const options = {
   write: { type: "boolean" },
 } as const;
 
-/** @throws Error that says which argument is wrong, and what there is. */
+/** @throws Error with the invalid option and its valid values. */
 export function readArguments(words: readonly string[]): Arguments {
   const { values } = parseArgs({ args: [...words], options });
   const { quick, profile } = values;
   const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 5) * 1_000;
   const rounds = readNumber("--rounds", values.rounds, quick ? 1 : 3);
-  const everything = (values.contenders ?? values.only ?? values.workload ?? profile) === undefined;
+  const isComplete = (values.contenders ?? values.only ?? values.workload ?? profile) === undefined;
   return {
     contenders: readNames("--contenders", values.contenders, contenderNames),
     workloads: readNames("--only", values.workload ?? values.only ?? (profile && "heavy"), workloadNames),
@@ -51,7 +51,7 @@ export function readArguments(words: readonly string[]): Arguments {
     warmUpMs: quick ? 2_500 : 4_000,
     windowMs,
     profile: readNames("--profile", profile ?? "", contenderNames)[0],
-    official: (everything || values.write === true) && !quick && rounds >= officialRoundsMin,
+    official: (isComplete || values.write === true) && !quick && rounds >= officialRoundsMin,
   };
 }
 
@@ -62,13 +62,13 @@ function readNames<Name extends string>(option: string, text: string | undefined
     .filter((word) => word !== "")
     .map((word) => {
       const name = known.find((candidate) => candidate === word);
-      if (name === undefined) throw new Error(`${option}: there is no "${word}". There are ${known.join(", ")}.`);
+      if (name === undefined) throw new Error(`${option}: unknown name "${word}". Known names: ${known.join(", ")}.`);
       return name;
     });
 }
 
 function readNumber(option: string, text: string | undefined, fallback: number): number {
   const number = Number(text ?? fallback);
-  if (!(number >= 1 && number <= 600)) throw new Error(`${option} takes a number from 1 to 600, not "${text}".`);
+  if (!(number >= 1 && number <= 600)) throw new Error(`${option} must be a number from 1 to 600, not "${text}".`);
   return Math.ceil(number);
 }

@@ -16,8 +16,7 @@ export const contenderNames = [
 
 export type ContenderName = (typeof contenderNames)[number];
 
-/** What a contender is started with. */
-interface Ground {
+interface ContenderContext {
   readonly port: number;
   readonly supergraphFile: string;
   readonly subgraphUrls: SubgraphUrls;
@@ -26,13 +25,13 @@ interface Ground {
 export interface Contender {
   readonly name: ContenderName;
   readonly title: string;
-  /** Needs what `bench/peers` installs. */
+  /** Whether it must be installed from `bench/peers`. */
   readonly isPeer: boolean;
-  /** What the targets are about. */
+  /** Whether it is this repository's gateway, which the targets apply to. */
   readonly isOurs: boolean;
-  /** Node's arguments: a script and what it is told. */
-  command(ground: Ground): readonly string[];
-  environment(ground: Ground): Readonly<Record<string, string>>;
+  /** Node's arguments: options, script and its arguments. */
+  command(context: ContenderContext): readonly string[];
+  environment(context: ContenderContext): Readonly<Record<string, string>>;
 }
 
 const bench = join(import.meta.dirname, "..");
@@ -45,8 +44,8 @@ export const contenders: readonly Contender[] = [
     title: "stock Apollo",
     isPeer: false,
     isOurs: false,
-    command: () => [join(bench, "stock/main.ts")],
-    environment: (ground) => ({ ...listenOn(ground), APOLLO_TELEMETRY_DISABLED: "1" }),
+    command: () => [join(bench, "contenders/stock-apollo.ts")],
+    environment: (context) => ({ ...listenOn(context), APOLLO_TELEMETRY_DISABLED: "1" }),
   },
   hive("hive", "Hive Gateway, Rust planner", "false"),
   hive("hive-dedup", "Hive Gateway, Rust planner, inbound dedup", "true"),
@@ -58,10 +57,10 @@ export const contenders: readonly Contender[] = [
     command: () => [join(bench, "peers/mercurius.mjs")],
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
-  ours("ours-fast", "ours, fast lane", fast),
-  ours("ours-fast-alone", "ours, fast lane, nothing shared", { FAST_PATH: "true", FETCH_SHARING: "false" }),
-  ours("ours-full", "ours, full lane", { FAST_PATH: "false", FETCH_SHARING: "true" }),
-  ours("ours-full-alone", "ours, full lane, nothing shared", { FAST_PATH: "false", FETCH_SHARING: "false" }),
+  ours("ours-fast", "ours, fast path", fast),
+  ours("ours-fast-alone", "ours, fast path, fetch sharing off", { FAST_PATH: "true", FETCH_SHARING: "false" }),
+  ours("ours-full", "ours, full path", { FAST_PATH: "false", FETCH_SHARING: "true" }),
+  ours("ours-full-alone", "ours, full path, fetch sharing off", { FAST_PATH: "false", FETCH_SHARING: "false" }),
 ];
 
 function hive(name: ContenderName, title: string, inboundDedup: string): Contender {
@@ -80,22 +79,22 @@ function hive(name: ContenderName, title: string, inboundDedup: string): Contend
   };
 }
 
-function ours(name: ContenderName, title: string, set: Readonly<Record<string, string>>): Contender {
+function ours(name: ContenderName, title: string, variables: Readonly<Record<string, string>>): Contender {
   return {
     name,
     title,
     isPeer: false,
     isOurs: true,
     command: () => readStartCommand("gateway"),
-    environment: (ground) => ({ ...listenOn(ground), ...set }),
+    environment: (context) => ({ ...listenOn(context), ...variables }),
   };
 }
 
-/** With their schemas, as it knows no supergraph; what `@apollo/subgraph` prints for `_service` it does not understand. */
+/** Includes the schemas, because Mercurius reads no supergraph and does not parse the `_service` SDL of `@apollo/subgraph`. */
 function toMercuriusServices(urls: SubgraphUrls): string {
   return JSON.stringify(subgraphNames.map((name) => ({ name, url: urls[name], schema: subgraphSdl[name] })));
 }
 
-function listenOn({ port, supergraphFile }: Ground) {
+function listenOn({ port, supergraphFile }: ContenderContext) {
   return { SUPERGRAPH_FILE: supergraphFile, PORT: String(port), HOST: "127.0.0.1" };
 }

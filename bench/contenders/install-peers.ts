@@ -4,12 +4,12 @@ import { installTool } from "../../scripts/processes/tool-install.ts";
 
 const folder = join(import.meta.dirname, "../peers");
 
-/** Installs the other gateways when they are missing. Returns why they cannot be had, in words; undefined when they are there. */
+/** Installs the other gateways if they are missing. Returns why the installation failed; undefined if they are installed. */
 export function installPeers(): string | undefined {
   return installTool(folder);
 }
 
-/** The version of a peer that is installed, or of a package of the root. */
+/** Returns the installed version of a package of the root or of `bench/peers`. */
 export function readVersion(name: string, from: "root" | "peers"): string {
   const modules = join(from === "peers" ? folder : join(folder, "../.."), "node_modules");
   const file = join(modules, name, "package.json");

@@ -4,10 +4,10 @@ import { subgraphNames, subgraphSdl, type SubgraphName } from "./schemas.ts";
 
 export type SubgraphUrls = Readonly<Record<SubgraphName, string>>;
 
-/** The supergraph of the benchmark's subgraphs at these addresses. */
+/** Returns the supergraph SDL of the benchmark's four subgraphs. @throws Error if composition fails. */
 export function composeSupergraph(urls: SubgraphUrls): string {
   const services = subgraphNames.map((name) => ({ name, url: urls[name], typeDefs: parse(subgraphSdl[name]) }));
   const { supergraphSdl, errors } = composeServices(services);
-  if (supergraphSdl === undefined) throw new Error(`The benchmark's graph does not compose: ${errors?.join("\n")}`);
+  if (supergraphSdl === undefined) throw new Error(`The benchmark's subgraphs do not compose: ${errors?.join("\n")}`);
   return supergraphSdl;
 }

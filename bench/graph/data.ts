@@ -1,4 +1,4 @@
-// Data that is the same in every process and every run: each value follows from a number.
+// Generated data, equal in every process and every run: each row is a function of its index.
 
 const peopleCount = 400;
 const booksCount = 1_200;
@@ -23,7 +23,7 @@ export interface BookRow {
   readonly pages: number;
   readonly priceMinor: number;
   readonly weightGrams: number;
-  /** Every third book has none, so that answers hold nulls too. */
+  /** Null for every third book, so that responses contain nulls. */
   readonly subtitle: string | null;
 }
 
@@ -39,7 +39,7 @@ export function personAt(index: number): PersonRow {
   const n = index % peopleCount;
   return {
     id: `p${n}`,
-    name: `${capital(word(n, 1))} ${capital(word(n, 2))}`,
+    name: `${capitalize(word(n, 1))} ${capitalize(word(n, 2))}`,
     country: countries[n % countries.length] ?? "",
     memberSince: 1990 + (n % 35),
   };
@@ -49,8 +49,8 @@ export function bookAt(index: number): BookRow {
   const n = index % booksCount;
   return {
     isbn: `978-${n}`,
-    title: `The ${capital(word(n, 3))} of ${capital(word(n, 4))}`,
-    writer: `${capital(word(n, 5))} ${capital(word(n, 6))}`,
+    title: `The ${capitalize(word(n, 3))} of ${capitalize(word(n, 4))}`,
+    writer: `${capitalize(word(n, 5))} ${capitalize(word(n, 6))}`,
     pages: 80 + (n % 700),
     priceMinor: 500 + ((n * 37) % 4_000),
     weightGrams: 120 + ((n * 53) % 1_500),
@@ -78,7 +78,7 @@ export function findBook(isbn: string): BookRow | null {
   return n === undefined ? null : bookAt(n);
 }
 
-/** Each of a person's reviews is of some book, and each of a book's is by some person. */
+/** The reviews of a person refer to pseudorandom books, those of a book to pseudorandom people. */
 export function reviewsByPerson(id: string, first: number): readonly ReviewRow[] {
   const n = numberIn(id, "p", peopleCount) ?? 0;
   return Array.from({ length: first }, (_, i) => ({ ...reviewAt(1_000_000 + n * 100 + i), personId: id }));
@@ -107,20 +107,20 @@ function numberIn(key: string, prefix: string, count: number): number | undefine
 }
 
 function sentence(n: number, length: number): string {
-  return capital(Array.from({ length }, (_, i) => word(n, 10 + i)).join(" ")) + ".";
+  return capitalize(Array.from({ length }, (_, i) => word(n, 10 + i)).join(" ")) + ".";
 }
 
 function word(n: number, salt: number): string {
   return words[scatter(n, salt) % words.length] ?? "";
 }
 
-/** A number that looks like chance and is none: Knuth's multiplicative hash with two rounds. */
+/** A reproducible pseudorandom number: Knuth's multiplicative hash, two rounds. */
 function scatter(n: number, salt: number): number {
   let mixed = Math.imul(n + salt * 40_503 + 1, 2_654_435_761);
   mixed ^= mixed >>> 15;
   return Math.imul(mixed, 2_246_822_519) >>> 3;
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

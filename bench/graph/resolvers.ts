@@ -50,7 +50,7 @@ const fieldResolvers = {
   },
 } satisfies Record<SubgraphName, Resolvers>;
 
-/** What each subgraph knows of an entity whose key it is given. Shelves knows only what is in the representation. */
+/** Reference resolvers per subgraph. Shelves and reviews store no entities and return the representation. */
 const references: Readonly<Record<SubgraphName, Resolvers>> = {
   people: { Person: { __resolveReference: ({ id }: { id: string }) => findPerson(id) } },
   books: { Book: { __resolveReference: ({ isbn }: { isbn: string }) => findBook(isbn) } },
@@ -64,12 +64,12 @@ const references: Readonly<Record<SubgraphName, Resolvers>> = {
   },
 };
 
-/** One subgraph's resolvers, entity references included. */
+/** One subgraph's resolvers, including its reference resolvers. */
 export function resolversOf(name: SubgraphName): Resolvers {
   return merge([fieldResolvers[name], references[name]]);
 }
 
-/** Every field's resolver in one map: rows hold all that their type's fields in any subgraph need. */
+/** The field resolvers of all subgraphs, merged for one schema. Each row has all fields that any subgraph's resolvers read. */
 export const monolithResolvers: Resolvers = merge(Object.values<Resolvers>(fieldResolvers));
 
 function merge(maps: readonly Resolvers[]): Resolvers {

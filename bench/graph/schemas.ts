@@ -1,6 +1,6 @@
 /**
- * The benchmark's own graph: people, books, what is on the shelf and with whom, and reviews. Written in federation 1's words, because
- * Mercurius speaks no other; composition upgrades them for everybody else.
+ * The benchmark's four subgraphs. They use federation 1, because Mercurius supports no other version; composition upgrades
+ * them to federation 2 for the other contenders.
  */
 export const subgraphSdl = {
   people: /* GraphQL */ `

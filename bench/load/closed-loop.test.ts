@@ -5,13 +5,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { createClosedLoop } from "./closed-loop.ts";
 import { toPost } from "./connection.ts";
 
-test("each request is sent once, over no more connections than told", async () => {
+test("runOnce sends each request once, over the given number of connections", async () => {
   const { port, seen, connectionsMax } = await listen();
   const loop = createClosedLoop({
     port,
     requests: toPosts(port, ["a", "b", "c", "d", "e"]),
     connections: 2,
-    onAnswer: () => {},
+    onResponse: () => {},
   });
   await loop.runOnce();
   loop.close();
@@ -19,46 +19,46 @@ test("each request is sent once, over no more connections than told", async () =
   expect(connectionsMax()).toBe(2);
 });
 
-test("requests come again in turn until the loop is stopped, and what was sent is answered", async () => {
+test("requests repeat in turn until the loop is stopped, and every sent request gets its response", async () => {
   const { port, seen } = await listen();
-  const answers: number[] = [];
+  const responses: number[] = [];
   const enough = Promise.withResolvers<void>();
-  const onAnswer = (_: unknown, index: number) => void (answers.push(index) === 7 && enough.resolve());
-  const loop = createClosedLoop({ port, requests: toPosts(port, ["a", "b", "c"]), connections: 1, onAnswer });
+  const onResponse = (_: unknown, index: number) => void (responses.push(index) === 7 && enough.resolve());
+  const loop = createClosedLoop({ port, requests: toPosts(port, ["a", "b", "c"]), connections: 1, onResponse });
   loop.run();
   await enough.promise;
   await loop.stop();
   loop.close();
-  expect(answers.slice(0, 7)).toEqual([0, 1, 2, 0, 1, 2, 0]);
-  expect(seen).toHaveLength(answers.length);
+  expect(responses.slice(0, 7)).toEqual([0, 1, 2, 0, 1, 2, 0]);
+  expect(seen).toHaveLength(responses.length);
 });
 
-test("status, length and latency of an answer are told", async () => {
+test("onResponse receives the status, length and latency of each response", async () => {
   const { port } = await listen();
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   const loop = createClosedLoop({
     port,
     requests: toPosts(port, ["abc"]),
     connections: 1,
-    onAnswer: (answer) => told.push(answer),
+    onResponse: (response) => received.push(response),
   });
   await loop.runOnce();
   loop.close();
-  expect(told).toEqual([{ status: 200, bodyBytes: 3, latencyMs: expect.any(Number) }]);
+  expect(received).toEqual([{ status: 200, bodyBytes: 3, latencyMs: expect.any(Number) }]);
 });
 
-test("a gateway that goes away ends the run, and is not forgotten by the time it is stopped", async () => {
+test("a lost connection rejects runOnce and a later stop", async () => {
   const server = createServer((request) => request.socket.destroy()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const loop = createClosedLoop({ port, requests: toPosts(port, ["a"]), connections: 1, onAnswer: () => {} });
-  await expect(loop.runOnce()).rejects.toThrow("while it was loaded");
-  await expect(loop.stop()).rejects.toThrow("while it was loaded");
+  const loop = createClosedLoop({ port, requests: toPosts(port, ["a"]), connections: 1, onResponse: () => {} });
+  await expect(loop.runOnce()).rejects.toThrow("under load");
+  await expect(loop.stop()).rejects.toThrow("under load");
   loop.close();
 });
 
-/** A server that says back what it is told. */
+/** A server that echoes the request body. */
 async function listen() {
   const seen: string[] = [];
   let connectionsMax = 0;

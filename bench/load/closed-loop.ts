@@ -1,70 +1,70 @@
-import { type Answered, openConnection } from "./connection.ts";
+import { openConnection, type ResponseSummary } from "./connection.ts";
 
 export interface ClosedLoopOptions {
   readonly port: number;
-  /** Whole requests, as they go over the wire. */
+  /** Complete HTTP requests, head and body. */
   readonly requests: readonly Buffer[];
   readonly connections: number;
-  readonly onAnswer: (answer: Answered, requestIndex: number) => void;
+  readonly onResponse: (response: ResponseSummary, requestIndex: number) => void;
 }
 
 export interface ClosedLoop {
-  /** Sends requests in turn until told to stop. */
+  /** Sends the requests in turn until `stop` is called. */
   run(): void;
-  /** Sends each request once. Resolves when all are answered, or when it is told to stop. */
+  /** Sends each request once. Resolves when all responses have arrived, or after `stop`. */
   runOnce(): Promise<void>;
-  /** Resolves when what was sent is answered. */
+  /** Sends no further request and resolves when no response is pending. @throws Error if a connection failed. */
   stop(): Promise<void>;
   close(): void;
 }
 
-/** A fixed number of connections, each of which sends its next request when it has its answer. */
-export function createClosedLoop({ port, requests, connections, onAnswer }: ClosedLoopOptions): ClosedLoop {
+/** Generates load over a fixed number of connections; each sends its next request when its response is complete. */
+export function createClosedLoop({ port, requests, connections, onResponse }: ClosedLoopOptions): ClosedLoop {
   const lost = Promise.withResolvers<never>();
-  lost.promise.catch(() => {}); // Whoever waits for the loop hears of it, and nobody else has to.
-  const lines = Array.from({ length: connections }, () => openConnection(port, lost.reject));
+  lost.promise.catch(() => {}); // Prevents an unhandled rejection; `runOnce` and `stop` report the error.
+  const openConnections = Array.from({ length: connections }, () => openConnection(port, lost.reject));
   let running = false;
   let next = 0;
   let toSend = Number.POSITIVE_INFINITY;
   let inFlight = 0;
-  let idle = (): void => {};
+  let onIdle = (): void => {};
 
-  const sendNext = (line: (typeof lines)[number]): void => {
-    if (!running || toSend === 0) return void (inFlight === 0 && idle());
+  const sendNext = (connection: (typeof openConnections)[number]): void => {
+    if (!running || toSend === 0) return void (inFlight === 0 && onIdle());
     const index = next++ % requests.length;
     toSend -= 1;
     inFlight += 1;
-    line.send(requests[index] as Buffer, (answer) => {
+    connection.send(requests[index] as Buffer, (response) => {
       inFlight -= 1;
-      onAnswer(answer, index);
-      sendNext(line);
+      onResponse(response, index);
+      sendNext(connection);
     });
   };
   const start = (count: number): void => {
     running = true;
     toSend = count;
-    for (const line of lines) sendNext(line);
+    for (const connection of openConnections) sendNext(connection);
   };
-  const untilIdle = (): Promise<void> => {
-    const idled = new Promise<void>((resolve) => {
-      idle = resolve;
+  const waitUntilIdle = (): Promise<void> => {
+    const idle = new Promise<void>((resolve) => {
+      onIdle = resolve;
       if (inFlight === 0) resolve();
     });
-    return Promise.race([lost.promise, idled]);
+    return Promise.race([lost.promise, idle]);
   };
 
   return {
     run: () => start(Number.POSITIVE_INFINITY),
     runOnce() {
       start(requests.length);
-      return untilIdle();
+      return waitUntilIdle();
     },
     stop() {
       running = false;
-      return untilIdle();
+      return waitUntilIdle();
     },
     close() {
-      for (const line of lines) line.close();
+      for (const connection of openConnections) connection.close();
     },
   };
 }

@@ -1,22 +1,22 @@
 import { connect } from "node:net";
 import { createHttpReader } from "./http-reader.ts";
 
-export interface Answered {
+export interface ResponseSummary {
   readonly status: number;
   readonly bodyBytes: number;
   readonly latencyMs: number;
 }
 
 export interface Connection {
-  /** One request at a time: `done` is called before the next is sent. */
-  send(request: Buffer, done: (answer: Answered) => void): void;
+  /** Sends one request. Call it again only after `done` was called with the response. */
+  send(request: Buffer, done: (response: ResponseSummary) => void): void;
   close(): void;
 }
 
-/** A keep-alive connection that reads no more of an answer than its status and its length. */
+/** Opens a keep-alive connection that reads only the status and the length of a response. */
 export function openConnection(port: number, onLost: (error: Error) => void): Connection {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  let done: ((answer: Answered) => void) | undefined;
+  let done: ((response: ResponseSummary) => void) | undefined;
   let sentAt = 0;
   let status = 0;
   let bodyBytes = 0;
@@ -29,7 +29,7 @@ export function openConnection(port: number, onLost: (error: Error) => void): Co
     onBody: (bytes) => (bodyBytes += bytes.length),
     onEnd: () => done?.({ status, bodyBytes, latencyMs: performance.now() - sentAt }),
   });
-  const lose = (why: string) => onLost(new Error(`The gateway ${why} while it was loaded.`));
+  const lose = (problem: string) => onLost(new Error(`The server ${problem} under load.`));
   socket.on("data", read);
   socket.on("error", ({ message }) => lose(`broke a connection (${message})`));
   socket.on("end", () => lose("closed a connection"));
@@ -46,7 +46,7 @@ export function openConnection(port: number, onLost: (error: Error) => void): Co
   };
 }
 
-/** A POST of these JSON bytes as every client sends it. */
+/** Returns a complete POST request to `/graphql`. */
 export function toPost(port: number, json: string): Buffer {
   const body = Buffer.from(json);
   const head = [

@@ -6,19 +6,19 @@ const chunked =
   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=1\r\nhel\r\n2\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n";
 const empty = "HTTP/1.1 204 No Content\r\n\r\n";
 
-test("a body is as long as its Content-Length says", () => {
+test("a body has the length of its Content-Length", () => {
   expect(read([counted])).toEqual(["200 hello"]);
 });
 
-test("a body in chunks is put together, trailers left out", () => {
+test("a chunked body is reassembled without its trailers", () => {
   expect(read([chunked])).toEqual(["200 hello"]);
 });
 
-test("messages that arrive in one piece are told apart", () => {
+test("several messages in one piece are separated", () => {
   expect(read([counted + chunked + empty + counted])).toEqual(["200 hello", "200 hello", "204 ", "200 hello"]);
 });
 
-test("it does not matter where the bytes are cut", () => {
+test("messages are read in the same way wherever the bytes are split", () => {
   const bytes = counted + chunked + empty;
   for (let size = 1; size < bytes.length; size += 1) {
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
@@ -28,11 +28,11 @@ test("it does not matter where the bytes are cut", () => {
   }
 });
 
-test("a message without its end is not told", () => {
+test("an incomplete message is not reported", () => {
   expect(read([counted.slice(0, -1)])).toEqual([]);
 });
 
-/** Each whole message as its status and body. */
+/** Returns each complete message as "status body". */
 function read(pieces: readonly string[]): readonly string[] {
   const messages: string[] = [];
   let message = "";

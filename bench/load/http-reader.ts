@@ -1,8 +1,8 @@
-/** What is heard of each message on one connection, in order. */
+/** Receives the messages of one connection, in order. */
 export interface HttpListener {
-  /** Start line and headers, as they came. */
+  /** @param head start line and header fields, without the empty line. */
   onHead(head: string): void;
-  /** A piece of the body; a view of the socket's bytes. */
+  /** Called for each piece of the body. The buffer is a view of the socket's bytes. */
   onBody(bytes: Buffer): void;
   onEnd(): void;
 }
@@ -11,8 +11,8 @@ const headEnd = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 
 /**
- * Reads HTTP/1.1 messages from a connection's bytes: bodies by Content-Length or in chunks. For both sides of the
- * benchmark, where messages are well formed; as little work per message as it takes.
+ * Reads HTTP/1.1 requests or responses from a connection's bytes, with Content-Length or chunked transfer coding.
+ * It does not validate: all peers in the benchmark send well-formed messages, and the reader's CPU time must be low.
  */
 export function createHttpReader(listener: HttpListener): (bytes: Buffer) => void {
   type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
@@ -25,18 +25,18 @@ export function createHttpReader(listener: HttpListener): (bytes: Buffer) => voi
     return "head";
   };
 
-  /** Takes one step; returns how many bytes it used, or -1 when it needs more. */
+  /** Returns the number of bytes consumed, or -1 if more bytes are needed. */
   const step = (bytes: Buffer, at: number): number => {
     if (state === "head") return readHead(bytes, at);
     if (state === "body" || state === "chunk") return readBody(bytes, at);
-    const lineAt = bytes.indexOf(lineEnd, at);
-    if (lineAt === -1) return -1;
+    const lineEndAt = bytes.indexOf(lineEnd, at);
+    if (lineEndAt === -1) return -1;
     if (state === "chunk-size") {
-      missingBytes = Number.parseInt(bytes.toString("latin1", at, lineAt), 16);
+      missingBytes = Number.parseInt(bytes.toString("latin1", at, lineEndAt), 16);
       state = missingBytes === 0 ? "trailer" : "chunk";
     } else if (state === "chunk-end") state = "chunk-size";
-    else if (lineAt === at) state = end();
-    return lineAt + 2 - at;
+    else if (lineEndAt === at) state = end();
+    return lineEndAt + 2 - at;
   };
 
   const readHead = (bytes: Buffer, at: number): number => {
@@ -46,7 +46,7 @@ export function createHttpReader(listener: HttpListener): (bytes: Buffer) => voi
     listener.onHead(head);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length !== undefined) missingBytes = Number(length);
-    // A 304 may say how long the answer would have been (RFC 9110, 15.4.5).
+    // A 304 has no body, but its Content-Length may state the length of the 200 response (RFC 9110, section 8.6).
     if (head.startsWith("HTTP/1.1 304")) {
       state = end();
       return endAt + 4 - at;

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
-/** A process's or a core's CPU time so far, and memory, as Linux tells them. */
+/** CPU time since the start of the process, and its resident memory, read from /proc. */
 export interface ProcessUse {
   /** User and system time of all threads. */
   readonly cpuSeconds: number;
   readonly rssBytes: number;
 }
 
-/** Linux counts in hundredths of a second, whatever the kernel's own clock (USER_HZ; sysconf(_SC_CLK_TCK)). */
+/** USER_HZ, the unit of CPU times in /proc: 100 on Linux, independent of the kernel's timer frequency. */
 const ticksPerSecond = 100;
 const pageBytes = 4_096;
 
@@ -18,23 +18,23 @@ export function readProcess(pid: number): ProcessUse {
   };
 }
 
-/** Seconds that each core has been busy with anything at all. */
+/** Seconds that each core has been busy since boot, for all processes. */
 export function readBusySecondsOfCores(): readonly number[] {
   return parseBusySecondsOfCores(readFileSync("/proc/stat", "latin1"));
 }
 
-/** utime and stime, the 14th and 15th field of proc(5)'s stat. The second field, the name, may hold spaces and brackets. */
+/** Adds utime and stime, fields 14 and 15 of /proc/pid/stat (proc(5)). Field 2, the name, may contain spaces and parentheses. */
 export function parseProcessCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** The second field of proc(5)'s statm: resident pages. */
+/** Field 2 of /proc/pid/statm (proc(5)): resident pages. */
 export function parseRssBytes(statm: string): number {
   return Number(statm.split(" ")[1]) * pageBytes;
 }
 
-/** user, nice, system, irq and softirq of each `cpuN` line of proc(5)'s stat; idle, iowait and what the host stole are left out. */
+/** Adds user, nice, system, irq and softirq of each `cpuN` line of /proc/stat (proc(5)), without idle, iowait and steal. */
 export function parseBusySecondsOfCores(stat: string): readonly number[] {
   return Array.from(stat.matchAll(/^cpu\d+ (.+)$/gm), ([, numbers = ""]) => {
     const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = numbers.split(" ").map(Number);

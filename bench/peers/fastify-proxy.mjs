@@ -1,4 +1,4 @@
-// @fastify/http-proxy as it comes: every path to the origin, below /rest.
+// @fastify/http-proxy with its defaults: forwards every path to the origin, prefixed with /rest.
 import proxy from "@fastify/http-proxy";
 import fastify from "fastify";
 

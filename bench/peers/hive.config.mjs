@@ -1,4 +1,4 @@
-// Hive Gateway as its own command starts it; the planner in Rust is chosen on its command line.
+// Configuration of Hive Gateway. The planner in Rust is selected on the command line (contenders.ts).
 import { defineConfig } from "@graphql-hive/gateway";
 
 export const gatewayConfig = defineConfig({

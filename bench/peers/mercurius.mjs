@@ -1,4 +1,4 @@
-// Mercurius as a federation gateway, on Fastify, with its compiler: an operation is compiled when it comes a second time.
+// Mercurius as a federation gateway on Fastify. `jit: 1` compiles an operation on its second execution.
 import mercuriusGateway from "@mercuriusjs/gateway";
 import Fastify from "fastify";
 
@@ -6,7 +6,7 @@ const { PORT, SERVICES = "[]" } = process.env;
 const app = Fastify();
 app.register(mercuriusGateway, {
   jit: 1,
-  // Holds the 2,000 documents that come in turn; its default of 1,024 would forget each before it comes again.
+  // Must hold the 2,000 documents of a workload; the default of 1,024 entries would evict each before its next request.
   cache: 4_096,
   gateway: { services: JSON.parse(SERVICES) },
 });

@@ -3,7 +3,7 @@ import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { readVersion } from "../contenders/install-peers.ts";
 
-/** What a reader needs in order to compare these numbers with others, a line each. */
+/** Machine, Node version, commit and package versions, one per line. */
 export function describeMachine(): readonly string[] {
   const [core] = cpus();
   const memory = (totalmem() / 2 ** 30).toFixed(0);
@@ -31,7 +31,7 @@ function readCommit(): string {
   const git = (...words: string[]) =>
     execFileSync("git", words, { cwd: join(import.meta.dirname, "../.."), encoding: "utf8" }).trim();
   try {
-    const changed = git("status", "--porcelain", "--", "gateway", "kit") === "" ? "" : " with changes on top";
+    const changed = git("status", "--porcelain", "--", "gateway", "kit") === "" ? "" : " with uncommitted changes";
     return `commit ${git("rev-parse", "--short", "HEAD")}${changed}`;
   } catch {
     return "an unknown commit";

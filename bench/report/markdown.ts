@@ -1,4 +1,4 @@
-/** A table: the first column to the left, numbers to the right. */
+/** Formats a Markdown table: first column left-aligned, the others right-aligned. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const rule = head.map((_, index) => (index === 0 ? "---" : "---:"));

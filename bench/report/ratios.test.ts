@@ -4,29 +4,29 @@ import { findRatio, printRatio } from "./ratios.ts";
 import type { Summaries, Summary } from "./summary.ts";
 import type { RatioRow } from "./targets.ts";
 
-const row: RatioRow = { title: "ours ÷ stock", one: "ours-fast", other: "stock", min: { heavy: 20 } };
+const row: RatioRow = { title: "stock ÷ ours", denominator: "ours-fast", numerator: "stock", min: { heavy: 20 } };
 
-test("a ratio says how many times less CPU a request costs", () => {
+test("a ratio divides the CPU per request of the other gateway by ours", () => {
   const summaries = costing({ stock: 10, "ours-fast": 0.4 });
   expect(findRatio(row, "heavy", summaries)).toEqual({ times: 25, min: 20, isMet: true });
 });
 
-test("a target that is missed by a little is missed", () => {
+test("a target of 20 is missed by 19.96, which is printed as 20", () => {
   const ratio = findRatio(row, "heavy", costing({ stock: 10, "ours-fast": 0.501 }));
   expect(printRatio(ratio)).toBe("20× ✗ (≥ 20)");
 });
 
-test("what was not measured meets nothing", () => {
+test("a target is not met without a measurement", () => {
   const ratio = findRatio(row, "heavy", costing({ stock: 10 }));
   expect(ratio.isMet).toBe(false);
   expect(printRatio(ratio)).toBe("– (≥ 20)");
 });
 
-test("without a target there is a number alone", () => {
+test("a ratio without a target is printed as a number", () => {
   expect(printRatio({ times: 2.14, min: undefined, isMet: false })).toBe("2.1×");
 });
 
-test("where one costs as much as the other, hundredths are told", () => {
+test("a ratio below 1.05 is printed with two decimals", () => {
   expect(printRatio({ times: 0.904, min: 0.91, isMet: false })).toBe("0.90× ✗ (≥ 0.91)");
 });
 

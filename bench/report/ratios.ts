@@ -3,21 +3,21 @@ import type { Summaries } from "./summary.ts";
 import type { RatioRow } from "./targets.ts";
 
 export interface Ratio {
-  /** The other's CPU per request by the one's; undefined when one of the two was not measured. */
+  /** CPU per request of the numerator divided by that of the denominator; undefined if either was not measured. */
   readonly times: number | undefined;
   readonly min: number | undefined;
   readonly isMet: boolean;
 }
 
 export function findRatio(row: RatioRow, workload: WorkloadName, summaries: Summaries): Ratio {
-  const one = summaries.find(workload, row.one)?.cpuMsPerRequest;
-  const other = summaries.find(workload, row.other)?.cpuMsPerRequest;
-  const times = one === undefined || other === undefined ? undefined : other / one;
+  const denominator = summaries.find(workload, row.denominator)?.cpuMsPerRequest;
+  const numerator = summaries.find(workload, row.numerator)?.cpuMsPerRequest;
+  const times = denominator === undefined || numerator === undefined ? undefined : numerator / denominator;
   const min = row.min[workload];
   return { times, min, isMet: times !== undefined && min !== undefined && times >= min };
 }
 
-/** "12.3× ✓ (≥ 9)", "0.95×", "2.1× ✗ (≥ 9)", without a target "2.1×", and "–" where nothing was measured. */
+/** Formats "12× ✓ (≥ 9)" or "2.1× ✗ (≥ 9)", "2.1×" without a target, "–" without a measurement. */
 export function printRatio({ times, min, isMet }: Ratio): string {
   if (times === undefined) return min === undefined ? "–" : `– (≥ ${min})`;
   const digits = times < 1.05 ? 2 : times < 9.95 ? 1 : 0;

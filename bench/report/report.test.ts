@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { contenders } from "../contenders/contenders.ts";
-import type { LoopPauses } from "../inside/loop-pauses.ts";
-import type { Measured } from "../run/compare.ts";
+import type { LoopPauses } from "../preload/loop-pauses.ts";
+import type { MeasuredCell } from "../run/compare.ts";
 import type { Cell } from "../run/measure-cell.ts";
 import { workloads } from "../workloads/workloads.ts";
 import { printReport } from "./report.ts";
-import { printResults } from "./results.ts";
+import { printResultsSection } from "./results-section.ts";
 import { summarize } from "./summary.ts";
 
 const run = { command: "npm run bench", rounds: 3, windowMs: 5_000, warmUpMs: 4_000, skipped: [] };
 
-test("a report says how many targets are met, and names each that is not", () => {
+test("a report contains the number of met targets and each missed target", () => {
   const report = printReport(
     toTabled([
       of("stock", "heavy", { cpuMsPerRequest: 10, rssBytesMax: 400e6 }),
@@ -18,67 +18,67 @@ test("a report says how many targets are met, and names each that is not", () =>
     ]),
     [],
   );
-  expect(report).toContain("| ours, fast lane ÷ stock | 25× ✓ (≥ 20) |");
+  expect(report).toContain("| stock ÷ ours, fast path | 25× ✓ (≥ 20) |");
   expect(report).toContain(
-    "1 of 2 targets are met. Missed:\n\n- memory of ours, fast lane, heavy: 401 MB, stock 400 MB",
+    "1 of 2 targets are met. Missed:\n\n- memory of ours, fast path, heavy: 401 MB, stock 400 MB",
   );
 });
 
-test("a figure is the median of its rounds, a pause the longest of them", () => {
+test("a result is the median of the rounds, a pause the longest of all rounds", () => {
   const rounds = [
-    { cpuMsPerRequest: 3, told: { maxMs: 5, p99Ms: 1, workMaxMs: 2 } },
-    { cpuMsPerRequest: 100, told: { maxMs: 21.4, p99Ms: 1, workMaxMs: 2 } },
-    { cpuMsPerRequest: 4, told: { maxMs: 7, p99Ms: 1, workMaxMs: 2 } },
+    { cpuMsPerRequest: 3, preloadReport: { maxMs: 5, p99Ms: 1, workMaxMs: 2 } },
+    { cpuMsPerRequest: 100, preloadReport: { maxMs: 21.4, p99Ms: 1, workMaxMs: 2 } },
+    { cpuMsPerRequest: 4, preloadReport: { maxMs: 7, p99Ms: 1, workMaxMs: 2 } },
   ];
   const report = printReport(toTabled(rounds.map((cell) => of("ours-fast", "cold", cell))), []);
-  expect(report).toContain("| ours, fast lane | 4.00 |");
-  expect(report).toContain("| ours, fast lane | 21.4 ✗ (≤ 20) | 2.00 |");
+  expect(report).toContain("| ours, fast path | 4.00 |");
+  expect(report).toContain("| ours, fast path | 21.4 ✗ (≤ 20) | 2.00 |");
 });
 
-test("what failed is named, with its reason", () => {
+test("a report lists each failure with its reason", () => {
   const report = printReport(toTabled([of("stock", "heavy", {})]), [
-    { workload: "heavy", contender: "mercurius", problem: "a wrong answer" },
+    { workload: "heavy", contender: "mercurius", problem: "a wrong result" },
   ]);
-  expect(report).toContain("- **mercurius, heavy**: a wrong answer");
+  expect(report).toContain("- **mercurius, heavy**: a wrong result");
 });
 
-test("results of a disturbed run say so, and whose speed is the load's", () => {
+test("the results of a noisy run warn about other processes and name the cells limited by the load generator", () => {
   const tabled = toTabled([
-    of("stock", "heavy", { neighbours: [0.4, 0] }),
+    of("stock", "heavy", { otherCpuShares: [0.4, 0] }),
     of("ours-fast", "heavy", { cpuSeconds: { gateway: 1, subgraphs: 3, load: 1.9 } }),
   ]);
-  const results = printResults(tabled, "", run);
+  const results = printResultsSection(tabled, "", run);
   expect(results).toContain("**A noisy run:** other processes took up to 40 %");
-  expect(results).toContain("with: ours-fast under heavy");
+  expect(results).toContain("measure the load generator: ours-fast under heavy");
 });
 
-test("results of a quiet run say that", () => {
-  expect(printResults(toTabled([of("stock", "heavy", {})]), "", run)).toContain("A quiet run:");
+test("the results of a quiet run report that it was quiet", () => {
+  expect(printResultsSection(toTabled([of("stock", "heavy", {})]), "", run)).toContain("A quiet run:");
 });
 
 function of(
-  contender: Measured["contender"],
-  workload: Measured["workload"],
+  contender: MeasuredCell["contender"],
+  workload: MeasuredCell["workload"],
   cell: Partial<Cell<LoopPauses>>,
-): Measured {
-  const calm: Cell<LoopPauses> = {
+): MeasuredCell {
+  const quietCell: Cell<LoopPauses> = {
     requests: 1_000,
     seconds: 5,
     latencyMs: { p50: 1, p99: 2 },
-    wrongAnswers: 0,
+    wrongResponses: 0,
     cpuSeconds: { gateway: 5, subgraphs: 1, load: 1 },
     rssBytesMax: 100e6,
-    neighbours: [0, 0],
+    otherCpuShares: [0, 0],
     cpuMsPerRequest: 5,
     requestsPerSecond: 200,
     fetchesPerRequest: 16,
-    computed: 0,
-    told: undefined,
+    computedResponses: 0,
+    preloadReport: undefined,
   };
-  return { contender, workload, round: 1, cell: { ...calm, ...cell } };
+  return { contender, workload, round: 1, cell: { ...quietCell, ...cell } };
 }
 
-function toTabled(measured: readonly Measured[]) {
+function toTabled(measured: readonly MeasuredCell[]) {
   return {
     contenders: contenders.filter(({ name }) => measured.some(({ contender }) => contender === name)),
     workloads: workloads.filter(({ name }) => measured.some(({ workload }) => workload === name)),

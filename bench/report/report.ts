@@ -1,19 +1,43 @@
-import type { Failure } from "../run/compare.ts";
-import { printFigures, printPauses, printRatios, type Tabled } from "./tables.ts";
+import type { CellFailure, MeasuredCell } from "../run/compare.ts";
+import { printWorkloadTable, printPauses, printRatios, type TableData } from "./tables.ts";
 import { listVerdicts, printVerdicts } from "./verdict.ts";
 
-/** The tables of a run, and what failed in it. */
-export function printReport(tabled: Tabled, failures: readonly Failure[]): string {
-  const figures = tabled.workloads.map((workload) => printFigures(workload, tabled));
-  const pauses = tabled.workloads.filter((workload) => workload.probeEveryMs !== undefined);
-  const failed = failures.map(({ workload, contender, problem }) => `- **${contender}, ${workload}**: ${problem}`);
+/** Prints all tables, verdicts and failures of a run. */
+export function printReport(tabled: TableData, failures: readonly CellFailure[]): string {
+  const tables = tabled.workloads.map((workload) => printWorkloadTable(workload, tabled));
+  const withPauses = tabled.workloads.filter((workload) => workload.probeEveryMs !== undefined);
+  const failureLines = failures.map(
+    ({ workload, contender, problem }) => `- **${contender}, ${workload}**: ${problem}`,
+  );
   return [
     printRatios(tabled),
     printVerdicts(listVerdicts(tabled)),
-    ...figures,
-    ...pauses.map((workload) => printPauses(workload, tabled)),
-    failed.length === 0 ? "" : `Failed:\n\n${failed.join("\n")}`,
+    ...tables,
+    ...withPauses.map((workload) => printPauses(workload, tabled)),
+    failureLines.length === 0 ? "" : `Failed:\n\n${failureLines.join("\n")}`,
   ]
-    .filter((part) => part !== "")
+    .filter((text) => text !== "")
     .join("\n\n");
+}
+
+/** Prints one measurement as a line of progress. */
+export function printProgress({ workload, contender, round, cell }: MeasuredCell): string {
+  const { preloadReport: pauses } = cell;
+  const [otherCpuShare] = cell.otherCpuShares;
+  const parts = [
+    `${workload} ${contender} #${round}:`,
+    `${cell.cpuMsPerRequest.toFixed(3)} ms CPU per request,`,
+    `${cell.requestsPerSecond.toFixed(0)}/s,`,
+    `p50 ${cell.latencyMs.p50.toFixed(1)} p99 ${cell.latencyMs.p99.toFixed(1)} ms,`,
+    `${(cell.rssBytesMax / 1e6).toFixed(0)} MB,`,
+    `${cell.fetchesPerRequest.toFixed(2)} fetches`,
+  ];
+  if (pauses) {
+    parts.push(
+      `longest pause ${pauses.maxMs.toFixed(1)} ms, longest CPU time ${pauses.workMaxMs.toFixed(1)} ms, longest probe ${cell.probeMs?.max.toFixed(1)} ms`,
+    );
+  }
+  if (otherCpuShare > 0.03) parts.push(`(other processes used ${(otherCpuShare * 100).toFixed(0)} % of its core)`);
+  if (cell.computedResponses > 0) parts.push(`(${cell.computedResponses} subgraph responses were computed)`);
+  return parts.join(" ");
 }

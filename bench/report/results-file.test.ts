@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { replacePart } from "./results-file.ts";
+import { replaceSection } from "./results-file.ts";
 
-test("the first part makes the file", () => {
-  expect(replacePart("", "One", "text")).toBe("# One\n\ntext\n");
+test("the first section is the whole file", () => {
+  expect(replaceSection("", "One", "text")).toBe("# One\n\ntext\n");
 });
 
-test("a part is written anew in its place, and the others stay", () => {
-  const whole = "# One\n\nold\n\n## Below\n\nold too\n\n# Two\n\nkept\n";
-  expect(replacePart(whole, "One", "new")).toBe("# One\n\nnew\n\n# Two\n\nkept\n");
-  expect(replacePart(whole, "Three", "more")).toBe(`${whole}\n# Three\n\nmore\n`);
+test("a section is replaced in its position, and the others remain", () => {
+  const whole = "# One\n\nold\n\n## Below\n\nold too\n\n# Two\n\nremains\n";
+  expect(replaceSection(whole, "One", "new")).toBe("# One\n\nnew\n\n# Two\n\nremains\n");
+  expect(replaceSection(whole, "Three", "more")).toBe(`${whole}\n# Three\n\nmore\n`);
 });

@@ -1,10 +1,10 @@
 import type { Profiler } from "node:inspector";
 import { expect, test } from "vitest";
-import { listByOwner, listSelfTimes } from "./self-times.ts";
+import { listByPackage, listSelfTimes } from "./self-times.ts";
 
 const root = new URL("../..", import.meta.url);
 
-test("a function's time is that of its samples, of the time that is not idle", () => {
+test("a function's share is the time of its samples divided by the time that is not idle", () => {
   const [most, least] = listSelfTimes(
     profileOf([
       ["write", new URL("gateway/src/shape/send-response.ts", root).href, 300],
@@ -12,11 +12,11 @@ test("a function's time is that of its samples, of the time that is not idle", (
       ["parse", "file:///x/node_modules/graphql/language/parser.js", 100],
     ]),
   );
-  expect(most).toEqual({ name: "write", place: "gateway/src/shape/send-response.ts:8", part: 0.75 });
-  expect(least).toEqual({ name: "parse", place: "graphql/language/parser.js:8", part: 0.25 });
+  expect(most).toEqual({ name: "write", location: "gateway/src/shape/send-response.ts:8", share: 0.75 });
+  expect(least).toEqual({ name: "parse", location: "graphql/language/parser.js:8", share: 0.25 });
 });
 
-test("times add up by whose code it is", () => {
+test("shares are added by package", () => {
   const selfTimes = listSelfTimes(
     profileOf([
       ["a", "file:///x/node_modules/@apollo/gateway/a.js", 100],
@@ -24,13 +24,13 @@ test("times add up by whose code it is", () => {
       ["(garbage collector)", "", 600],
     ]),
   );
-  expect(listByOwner(selfTimes)).toEqual([
-    { name: "(garbage collector)", place: "", part: 0.75 },
-    { name: "@apollo/gateway", place: "", part: 0.25 },
+  expect(listByPackage(selfTimes)).toEqual([
+    { name: "(garbage collector)", location: "", share: 0.75 },
+    { name: "@apollo/gateway", location: "", share: 0.25 },
   ]);
 });
 
-test("Node's own modules are one owner, and the profiler's start is left out", () => {
+test("Node's modules are one package, and the profiler is excluded", () => {
   const selfTimes = listSelfTimes(
     profileOf([
       ["a", "node:internal/url", 100],
@@ -38,7 +38,7 @@ test("Node's own modules are one owner, and the profiler's start is left out", (
       ["post", "node:inspector", 500],
     ]),
   );
-  expect(listByOwner(selfTimes)).toEqual([{ name: "node", place: "", part: 1 }]);
+  expect(listByPackage(selfTimes)).toEqual([{ name: "node", location: "", share: 1 }]);
 });
 
 function profileOf(frames: readonly (readonly [name: string, url: string, microseconds: number])[]): Profiler.Profile {

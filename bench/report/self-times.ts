@@ -2,13 +2,13 @@ import type { Profiler } from "node:inspector";
 
 export interface SelfTime {
   readonly name: string;
-  /** The file's last parts and the line; empty for what V8 and Node do by themselves. */
-  readonly place: string;
-  /** Of all the time in which the thread was not idle. */
-  readonly part: number;
+  /** File and line; empty for frames without a file, such as `(garbage collector)`. */
+  readonly location: string;
+  /** Of the time in which the thread was not idle, 0 to 1. */
+  readonly share: number;
 }
 
-/** Where a thread spent its time itself, what it called and the profiler's own start left out; the most first. */
+/** Lists each function's self time in descending order, without idle time and the profiler itself. */
 export function listSelfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): readonly SelfTime[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const microseconds = new Map<string, number>();
@@ -18,27 +18,28 @@ export function listSelfTimes({ nodes, samples = [], timeDeltas = [] }: Profiler
     if (!frame || frame.functionName === "(idle)" || frame.url === "node:inspector") continue;
     const spent = timeDeltas[index] ?? 0;
     busy += spent;
-    const key = `${frame.functionName || "(anonymous)"}\n${toPlace(frame)}`;
+    const key = `${frame.functionName || "(anonymous)"}\n${toLocation(frame)}`;
     microseconds.set(key, (microseconds.get(key) ?? 0) + spent);
   }
   return Array.from(microseconds, ([key, spent]) => {
-    const [name = "", place = ""] = key.split("\n");
-    return { name, place, part: spent / busy };
-  }).sort((a, b) => b.part - a.part);
+    const [name = "", location = ""] = key.split("\n");
+    return { name, location, share: spent / busy };
+  }).sort((a, b) => b.share - a.share);
 }
 
-/** Parts by package, or by the repository's folder: whose code it is. */
-export function listByOwner(selfTimes: readonly SelfTime[]): readonly SelfTime[] {
-  const parts = new Map<string, number>();
-  for (const { place, name, part } of selfTimes) {
-    const owner = place === "" ? name : (/^(?:node|wasm|@[^/]+\/[^/]+|[^/:]+)/.exec(place)?.[0] ?? place);
-    parts.set(owner, (parts.get(owner) ?? 0) + part);
+/** Adds the self times by package, or by top-level folder for files of this repository. */
+export function listByPackage(selfTimes: readonly SelfTime[]): readonly SelfTime[] {
+  const shares = new Map<string, number>();
+  for (const { location, name, share } of selfTimes) {
+    const packageName =
+      location === "" ? name : (/^(?:node|wasm|@[^/]+\/[^/]+|[^/:]+)/.exec(location)?.[0] ?? location);
+    shares.set(packageName, (shares.get(packageName) ?? 0) + share);
   }
-  return Array.from(parts, ([name, part]) => ({ name, place: "", part })).sort((a, b) => b.part - a.part);
+  return Array.from(shares, ([name, share]) => ({ name, location: "", share })).sort((a, b) => b.share - a.share);
 }
 
-/** The last `node_modules` says which package; ours are linked there, so their real path is found under the repository. */
-function toPlace({ url, lineNumber }: { readonly url: string; readonly lineNumber: number }): string {
+/** The path below the last `node_modules`, or below the repository for our packages, whose links V8 resolves. */
+function toLocation({ url, lineNumber }: { readonly url: string; readonly lineNumber: number }): string {
   if (url === "") return "";
   const file = url.replace(/^.*\/node_modules\//, "").replace(repository, "");
   return `${file}:${lineNumber + 1}`;

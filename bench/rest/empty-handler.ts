@@ -1,9 +1,9 @@
-// The floor: `node:http` that sends what a cache hit sends, and reads nothing of the request.
+// The lower bound for a cache hit in Node: a `node:http` handler that sends the same response without reading the request.
 import { createServer } from "node:http";
 
 const body = Buffer.from(JSON.stringify({ id: "1", text: "x".repeat(1_004) }));
 
-/** The header fields of a hit, which empty-handler.test.ts compares with these; Node adds `Date` and those of the connection. */
+/** The header fields of a cache hit; empty-handler.test.ts compares them. Node adds `Date` and the connection fields. */
 const headers = [
   ...["Content-Type", "application/json", "Cache-Control", "public, max-age=3600", "ETag", '"7-v1-public"'],
   ...[

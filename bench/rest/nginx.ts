@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Debian's nginx. Returns why it cannot be had, in words; undefined when it is there. */
+/** Installs Debian's nginx if it is missing. Returns why the installation failed; undefined if nginx is installed. */
 export function installNginx(): string | undefined {
   if (readNginxVersion() !== undefined) return undefined;
   console.log("Installing nginx with apt-get.");
@@ -15,7 +15,7 @@ export function installNginx(): string | undefined {
   return `apt-get install nginx-light failed (${error?.message ?? `exit code ${status}`})`;
 }
 
-/** Such as `1.22.1`. */
+/** Returns a version such as `1.22.1`; undefined if nginx is not installed. */
 export function readNginxVersion(): string | undefined {
   const { stderr } = spawnSync("nginx", ["-v"], { encoding: "utf8" });
   return /nginx\/([\d.]+)/.exec(stderr ?? "")?.[1];
@@ -28,11 +28,11 @@ export interface NginxOptions {
   readonly caches: boolean;
 }
 
-/** One process, as a Node contender is one; connections to the origin are kept open, nothing is logged. Returns its file. */
+/** Configures one process, as the Node contenders are one, with keep-alive to the origin and no access log. Returns the path of the file. */
 export function writeNginxConfig({ folder, port, originPort, caches }: NginxOptions): string {
-  const cachePath = `proxy_cache_path ${join(folder, "cache")} keys_zone=answers:10m inactive=1h use_temp_path=off;`;
+  const cachePath = `proxy_cache_path ${join(folder, "cache")} keys_zone=responses:10m inactive=1h use_temp_path=off;`;
   const cacheUse =
-    "proxy_cache answers; proxy_cache_revalidate on; proxy_cache_lock on; add_header X-Cache-Status $upstream_cache_status;";
+    "proxy_cache responses; proxy_cache_revalidate on; proxy_cache_lock on; add_header X-Cache-Status $upstream_cache_status;";
   const text = `
     daemon off;
     master_process off;

@@ -1,17 +1,23 @@
-// The service behind the proxies, canned, in a process of its own on the load's core. Says its port once.
+// The origin behind the proxies: sends canned responses from a separate process on the load's core. Sends its port once over IPC.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createHttpReader } from "../load/http-reader.ts";
-import { askedPath, keptPath } from "./workloads.ts";
+import { uncacheablePath, cacheablePath } from "./rest-workloads.ts";
 
 const bodyBytes = 1_024;
 
-const answers = new Map([
-  // Long enough for the whole run, in a field that every contender reads.
-  [`/rest${keptPath}`, createAnswer(["Cache-Control: public, max-age=3600", 'ETag: "7-v1-public"', "Vary: Accept"])],
-  [`/rest${askedPath}`, createAnswer(["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"])],
+const responses = new Map([
+  // Fresh for the whole run, stated in a field that every contender supports.
+  [
+    `/rest${cacheablePath}`,
+    createResponse(["Cache-Control: public, max-age=3600", 'ETag: "7-v1-public"', "Vary: Accept"]),
+  ],
+  [
+    `/rest${uncacheablePath}`,
+    createResponse(["Cache-Control: private, no-cache", 'ETag: "3-v1-own"', "Vary: Authorization"]),
+  ],
 ]);
-const unknown = Buffer.from("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+const notFound = Buffer.from("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 
 const server = createServer({ noDelay: true }, serve);
 server.listen({ port: 0, host: "127.0.0.1", backlog: 1_024 });
@@ -19,7 +25,7 @@ await once(server, "listening");
 process.on("disconnect", () => process.exit());
 process.send?.((server.address() as AddressInfo).port);
 
-function createAnswer(headers: readonly string[]): Buffer {
+function createResponse(headers: readonly string[]): Buffer {
   const frame = JSON.stringify({ id: "1", text: "" }).length;
   const body = JSON.stringify({ id: "1", text: "x".repeat(bodyBytes - frame) });
   const head = [
@@ -37,7 +43,7 @@ function serve(socket: Socket): void {
   const read = createHttpReader({
     onHead: (head) => (path = head.slice(head.indexOf(" ") + 1, head.indexOf(" ", head.indexOf(" ") + 1))),
     onBody: () => {},
-    onEnd: () => void socket.write(answers.get(path) ?? unknown),
+    onEnd: () => void socket.write(responses.get(path) ?? notFound),
   });
   socket.on("data", read);
   socket.on("error", () => socket.destroy());

@@ -1,51 +1,50 @@
 import type { Contender, ContenderName } from "../contenders/contenders.ts";
 import type { Workload, WorkloadName } from "../workloads/workloads.ts";
-import type { LoopPauses } from "../inside/loop-pauses.ts";
-import { createInsider } from "./insider.ts";
+import type { LoopPauses } from "../preload/loop-pauses.ts";
 import { type Cell, type CellOptions, measureCell } from "./measure-cell.ts";
+import { createPreload } from "./preload.ts";
 
 export interface Comparison {
   readonly contenders: readonly Contender[];
   readonly workloads: readonly Workload[];
   readonly rounds: number;
-  readonly onCell: (measured: Measured) => void;
-  readonly onFailure: (failure: Failure) => void;
+  readonly onCell: (measured: MeasuredCell) => void;
+  readonly onFailure: (failure: CellFailure) => void;
 }
 
-export interface Measured {
+export interface MeasuredCell {
   readonly workload: WorkloadName;
   readonly contender: ContenderName;
   readonly round: number;
   readonly cell: Cell<LoopPauses>;
 }
 
-/** A contender that answers wrongly, or not at all, has no figures; the others go on. */
-export interface Failure {
+export interface CellFailure {
   readonly workload: WorkloadName;
   readonly contender: ContenderName;
   readonly problem: string;
 }
 
-/** Each workload in rounds, and in each round every contender once: A B C, A B C, … */
+/** Measures each workload in rounds. In each round every contender runs once: A B C, A B C, … */
 export async function compare(c: Comparison, options: CellOptions): Promise<void> {
   for (const workload of c.workloads) {
-    let standing = c.contenders;
+    let remaining = c.contenders;
     for (let round = 1; round <= c.rounds; round += 1) {
-      standing = await measureRound({ ...c, contenders: standing }, workload, round, options);
+      remaining = await measureRound({ ...c, contenders: remaining }, workload, round, options);
     }
   }
 }
 
-/** Resolves with those that did not fail: the others take no part in this workload's further rounds. */
+/** Resolves with the contenders that did not fail: only these run in the workload's further rounds. */
 async function measureRound(c: Comparison, workload: Workload, round: number, options: CellOptions) {
-  const standing: Contender[] = [];
+  const remaining: Contender[] = [];
   for (const contender of c.contenders) {
-    if (await measureOnce(c, workload, contender, round, options)) standing.push(contender);
+    if (await measureOnce(c, workload, contender, round, options)) remaining.push(contender);
   }
-  return standing;
+  return remaining;
 }
 
-/** False when it failed. */
+/** Resolves with false if the contender failed. */
 async function measureOnce(
   { onCell, onFailure }: Comparison,
   workload: Workload,
@@ -53,13 +52,13 @@ async function measureOnce(
   round: number,
   options: CellOptions,
 ): Promise<boolean> {
-  const what = { workload: workload.name, contender: contender.name };
-  const insider = workload.probeEveryMs === undefined ? undefined : createInsider<LoopPauses>("loop-pauses");
+  const names = { workload: workload.name, contender: contender.name };
+  const preload = workload.probeEveryMs === undefined ? undefined : createPreload<LoopPauses>("loop-pauses");
   try {
-    onCell({ ...what, round, cell: await measureCell(contender, workload, options, insider) });
+    onCell({ ...names, round, cell: await measureCell(contender, workload, options, preload) });
     return true;
   } catch (error) {
-    onFailure({ ...what, problem: error instanceof Error ? error.message : String(error) });
+    onFailure({ ...names, problem: error instanceof Error ? error.message : String(error) });
     return false;
   }
 }

@@ -2,25 +2,25 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders/contenders.ts";
 import { composeSupergraph, type SubgraphUrls } from "../graph/compose.ts";
-import type { GraphqlRequest } from "../graph/oracle.ts";
+import type { GraphqlRequest } from "../graph/reference-executor.ts";
 import { findFreePort, startPinned } from "./pinned-process.ts";
 
 export interface GatewayProcess {
   readonly pid: number;
   readonly port: number;
-  /** A request's JSON answer. */
-  ask(request: GraphqlRequest): Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
-  /** Rejects when it ends by itself, with its last words. */
+  /** Sends a request and resolves with the GraphQL result. */
+  execute(request: GraphqlRequest): Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
+  /** Rejects with the end of the process's output if the process exits before `stop` is called. */
   readonly failed: Promise<never>;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
-export interface GatewayPlace {
+export interface GatewayProcessOptions {
   readonly subgraphUrls: SubgraphUrls;
-  /** Where the supergraph is written to. */
+  /** The file that the supergraph is written to. */
   readonly supergraphFile: string;
-  /** Further arguments and variables: for a profile, a monitor. */
+  /** Further Node options and environment variables, which load a preload module (`preload.ts`). */
   readonly nodeOptions?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -28,42 +28,45 @@ export interface GatewayPlace {
 const readyPollMs = 50;
 const readyMsMax = 30_000;
 
-/** A contender on core 0. Resolves when it answers queries. */
-export async function startGateway(contender: Contender, place: GatewayPlace): Promise<GatewayProcess> {
-  const { subgraphUrls, supergraphFile, nodeOptions = [] } = place;
+/**
+ * Starts a contender on core 0 and resolves when it executes queries.
+ * @throws Error if the process exits or is not ready within 30 s.
+ */
+export async function startGateway(contender: Contender, options: GatewayProcessOptions): Promise<GatewayProcess> {
+  const { subgraphUrls, supergraphFile, nodeOptions = [] } = options;
   writeFileSync(supergraphFile, composeSupergraph(subgraphUrls));
-  const ground = { port: await findFreePort(), supergraphFile, subgraphUrls };
+  const context = { port: await findFreePort(), supergraphFile, subgraphUrls };
   const gateway = startPinned({
     core: 0,
-    command: [...nodeOptions, ...contender.command(ground)],
-    environment: { ...contender.environment(ground), ...place.environment },
+    command: [...nodeOptions, ...contender.command(context)],
+    environment: { ...contender.environment(context), ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ask = (request: GraphqlRequest) => post(ground.port, request);
+  const execute = (request: GraphqlRequest) => post(context.port, request);
   try {
-    await Promise.race([untilAnswering(ask), gateway.failed]);
+    await Promise.race([waitUntilReady(execute), gateway.failed]);
   } catch (error) {
     await gateway.stop();
     throw error;
   }
   return {
     pid: gateway.pid,
-    port: ground.port,
-    ask,
+    port: context.port,
+    execute,
     failed: gateway.failed,
     signal: (name) => void gateway.child.kill(name),
     stop: () => gateway.stop(),
   };
 }
 
-async function untilAnswering(ask: GatewayProcess["ask"]): Promise<void> {
+async function waitUntilReady(execute: GatewayProcess["execute"]): Promise<void> {
   const deadline = Date.now() + readyMsMax;
   while (Date.now() < deadline) {
-    const answer = await ask({ query: "{ __typename }" }).catch(() => undefined);
-    if (answer?.data) return;
+    const result = await execute({ query: "{ __typename }" }).catch(() => undefined);
+    if (result?.data) return;
     await sleep(readyPollMs);
   }
-  throw new Error(`It does not answer after ${readyMsMax} ms.`);
+  throw new Error(`The gateway is not ready after ${readyMsMax} ms.`);
 }
 
 async function post(port: number, request: GraphqlRequest) {

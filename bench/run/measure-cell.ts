@@ -1,61 +1,67 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders/contenders.ts";
-import type { GraphqlRequest } from "../graph/oracle.ts";
-import type { LoadJob, LoadReport } from "../load/job.ts";
+import type { GraphqlRequest } from "../graph/reference-executor.ts";
+import type { LoadJob, LoadReport } from "../load/load-job.ts";
 import type { Workload } from "../workloads/workloads.ts";
-import { checkAnswers } from "./check-answers.ts";
+import { checkResults } from "./check-results.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
-import type { Insider } from "./insider.ts";
-import type { LoadSide } from "./load-side.ts";
+import type { Preload } from "./preload.ts";
+import type { Testbed } from "./testbed.ts";
 
-/** One contender under one workload, once. */
-export interface Cell<Told = unknown> extends LoadReport {
+/** The results of one contender under one workload in one round. */
+export interface Cell<Report = unknown> extends LoadReport {
   readonly cpuMsPerRequest: number;
   readonly requestsPerSecond: number;
-  /** What the contender asked the subgraphs for, per request of the window. */
+  /** Subgraph fetches of the contender per client request in the window. */
   readonly fetchesPerRequest: number;
-  /** Subgraph answers that had to be computed in the window. */
-  readonly computed: number;
-  /** Of the window; where somebody was inside. */
-  readonly told: Told | undefined;
+  /** Subgraph responses that had to be computed in the window, because they were not prepared. */
+  readonly computedResponses: number;
+  /** The preload module's report on the window; undefined without a preload module. */
+  readonly preloadReport: Report | undefined;
 }
 
 export interface CellOptions {
-  readonly side: LoadSide;
+  readonly testbed: Testbed;
   readonly supergraphFile: string;
-  readonly oracle: (request: GraphqlRequest) => unknown;
+  readonly executeReference: (request: GraphqlRequest) => unknown;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
 
-const lastWordsMsMax = 500;
+const exitMsMax = 500;
 
-/** Starts a fresh process of the contender, compares its answers, warms it up, measures, and ends it. */
-export async function measureCell<Told>(
+/**
+ * Starts a new process of the contender, compares its results, warms it up, measures and stops it.
+ * @throws Error if the process exits, or if a result or a response under load is wrong.
+ */
+export async function measureCell<Report>(
   contender: Contender,
   workload: Workload,
-  { side, supergraphFile, oracle, ...times }: CellOptions,
-  insider?: Insider<Told>,
-): Promise<Cell<Told>> {
-  const { subgraphUrls } = side;
-  const gateway = await startGateway(contender, { subgraphUrls, supergraphFile, ...insider });
+  { testbed, supergraphFile, executeReference, ...times }: CellOptions,
+  preload?: Preload<Report>,
+): Promise<Cell<Report>> {
+  const { subgraphUrls } = testbed;
+  const gateway = await startGateway(contender, { subgraphUrls, supergraphFile, ...preload });
   try {
-    await checkAnswers(gateway, workload, oracle);
-    const { report, fetches } = await side.load(toJob(gateway, workload, times), async () => insider?.ask(gateway));
-    if (report.wrongAnswers > 0) {
-      throw new Error(`${report.wrongAnswers} answers under load were wrong, the first with ${report.firstWrong}.`);
+    await checkResults(gateway, workload, executeReference);
+    const job = toJob(gateway, workload, times);
+    const { report, fetchCounts } = await testbed.load(job, async () => preload?.collect(gateway));
+    if (report.wrongResponses > 0) {
+      throw new Error(
+        `${report.wrongResponses} wrong responses under load, the first with ${report.firstWrongResponse}.`,
+      );
     }
     return {
       ...report,
       cpuMsPerRequest: (report.cpuSeconds.gateway / report.requests) * 1_000,
       requestsPerSecond: report.requests / report.seconds,
-      fetchesPerRequest: fetches.asked / report.requests,
-      computed: fetches.computed,
-      told: await insider?.ask(gateway),
+      fetchesPerRequest: fetchCounts.fetches / report.requests,
+      computedResponses: fetchCounts.computed,
+      preloadReport: await preload?.collect(gateway),
     };
   } catch (error) {
-    // A gateway that is gone has told better why than a connection that it broke.
-    await Promise.race([gateway.failed, sleep(lastWordsMsMax)]);
+    // If the gateway exited, `failed` rejects with its output, which explains more than a broken connection.
+    await Promise.race([gateway.failed, sleep(exitMsMax)]);
     throw error;
   } finally {
     await gateway.stop();

@@ -5,15 +5,15 @@ import { createServer } from "node:net";
 export interface PinnedProcess {
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Rejects when it ends by itself. */
+  /** Rejects with the end of the process's output if the process exits before `stop` is called. */
   readonly failed: Promise<never>;
-  /** Ends it, and resolves when it is gone. */
+  /** Sends SIGTERM, after 10 s SIGKILL, and resolves when the process has exited. */
   stop(): Promise<void>;
 }
 
 export interface PinnedOptions {
   readonly core: 0 | 1;
-  /** This Node, unless something else is named. It has to stay in the foreground. */
+  /** Defaults to the Node of this process. The program must stay in the foreground. */
   readonly program?: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -21,8 +21,9 @@ export interface PinnedOptions {
 }
 
 const stopMsMax = 10_000;
+const outputCharsMax = 4_000;
 
-/** `node …`, or another program, on one core, all its threads. `taskset` becomes that program, so that the child's id is its own. */
+/** Starts a program with all its threads on one core. `taskset` replaces itself by the program, so `pid` is the program's. */
 export function startPinned({
   core,
   program = process.execPath,
@@ -33,20 +34,20 @@ export function startPinned({
   const { PATH = "", HOME = "" } = process.env;
   const env = { PATH, HOME, NODE_ENV: "production", ...environment };
   const child = spawn("taskset", ["-c", String(core), program, ...command], { env, stdio });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4_000)));
+    stream?.on("data", (bytes: Buffer) => (output = (output + bytes.toString()).slice(-outputCharsMax)));
   }
-  // Whatever ends the benchmark, it leaves no gateway behind on core 0.
-  const end = () => void child.kill("SIGKILL");
-  process.on("exit", end);
-  const exited = once(child, "exit").finally(() => process.off("exit", end));
+  // The child must not outlive the benchmark: it would use the core of the next run.
+  const kill = () => void child.kill("SIGKILL");
+  process.on("exit", kill);
+  const exited = once(child, "exit").finally(() => process.off("exit", kill));
   let stopping = false;
   const failed = exited.then(([code, signal]): Promise<never> => {
     if (stopping) return new Promise(() => {});
-    throw new Error(`${command.join(" ")} ended with ${code ?? signal}:\n${said}`);
+    throw new Error(`${command.join(" ")} exited with ${code ?? signal}:\n${output}`);
   });
-  failed.catch(() => {}); // Nobody may be listening when it fails; whoever asks next gets it.
+  failed.catch(() => {}); // Prevents an unhandled rejection while no caller awaits `failed`.
   if (child.pid === undefined) throw new Error("taskset cannot be started: the benchmark needs Linux with util-linux.");
   return {
     pid: child.pid,
@@ -55,17 +56,16 @@ export function startPinned({
     async stop() {
       stopping = true;
       child.kill("SIGTERM");
-      const last = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
       if (child.exitCode === null && child.signalCode === null) await exited;
-      clearTimeout(last);
+      clearTimeout(killTimer);
     },
   };
 }
 
-/** Below the ports that Linux hands out by itself: between our look and the gateway's `listen` nobody takes one by chance. */
+/** Below Linux's ephemeral ports, so that no other process is assigned the port before the contender listens on it. */
 const ports = { from: 20_000, count: 10_000 };
 
-/** A port that is free now. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = ports.from + Math.floor(Math.random() * ports.count);

@@ -1,6 +1,6 @@
 /**
- * Some 90 KB and 16 fetches on stock: two ways from a root list through reviews to readers, their reviews, and books.
- * `postageMinor` has a `@requires` and stands only where Mercurius, too, has fetched what is required.
+ * Some 90 KB, 16 fetches in stock's plan: two root lists, each with nested reviews, readers and books.
+ * `postageMinor` has a `@requires`. It is selected only where Mercurius has fetched the required fields too.
  */
 export const heavyOperation = /* GraphQL */ `
   query Heavy($skip: Int!) {
@@ -82,14 +82,14 @@ export const smallOperation = /* GraphQL */ `
   }
 `;
 
-/** One field from one fetch: the least that a gateway is for. */
+/** One field, one fetch. */
 export const trivialOperation = '{ book(isbn: "978-7") { title } }';
 
-/** Nothing to fetch: what a request costs by itself. */
+/** No fetch: measures the cost of a request alone. */
 export const typenameOperation = "{ __typename }";
 
-/** Small operations with texts of their own: each asks under another alias for another part of another book. */
-export function documentInTurn(index: number): string {
+/** Small operations with different texts: each selects other fields of another book under another alias. */
+export function createDocument(index: number): string {
   const optional = ["title", "writer", "pages", "subtitle", "priceMinor", "weightGrams"];
   const chosen = optional.filter((_, bit) => ((index % 63) + 1) & (1 << bit));
   return /* GraphQL */ `
@@ -103,8 +103,8 @@ export function documentInTurn(index: number): string {
   `;
 }
 
-/** Heavy operations that nobody has asked before: other names and other fields, in the same depth. */
-export function coldDocument(index: number): string {
+/** Heavy operations with different texts: other names, aliases and fields in the same depth. */
+export function createColdDocument(index: number): string {
   return heavyOperation
     .replace("query Heavy", `query Cold${index}`)
     .replaceAll("memberSince", `since${index}: memberSince`)

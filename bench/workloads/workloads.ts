@@ -1,7 +1,7 @@
-import type { GraphqlRequest } from "../graph/oracle.ts";
+import type { GraphqlRequest } from "../graph/reference-executor.ts";
 import {
-  coldDocument,
-  documentInTurn,
+  createColdDocument,
+  createDocument,
   heavyOperation,
   smallOperation,
   trivialOperation,
@@ -27,27 +27,27 @@ export interface Workload {
   readonly requests: readonly GraphqlRequest[];
   readonly connections: number;
   readonly order: "in turn" | "once";
-  /** Sent once each before the warm-up, so that caches hold what they can hold; the measured requests in most workloads. */
+  /** Sent once each before the warm-up, to fill the caches. Defaults to `requests`. */
   readonly primeRequests?: readonly GraphqlRequest[];
+  /** The interval of the probe (load-job.ts); only workloads that measure pauses have one. */
   readonly probeEveryMs?: number;
 }
 
-/** So many requests are in flight at once. */
 const connections = 32;
 
-/** More than are ever in flight, so that no two requests at a time are the same. */
+/** More than there are connections, so that no two requests in flight are equal. */
 const heavyVariants = 96;
 const smallVariants = 1_000;
 const documentsCount = 2_000;
 
-/** The first plan in a process takes ten times as long as later ones: that is booting, and not what is asked for here. */
-const coldPrimed = 20;
+/** Sent before the measurement, because a process's first plan takes ten times as long as later plans. */
+const coldPrimeCount = 20;
 const coldCount = 400;
 
 const list = (count: number, toRequest: (index: number) => GraphqlRequest) =>
   Array.from({ length: count }, (_, index) => toRequest(index));
 
-const documents = list(documentsCount, (n) => ({ query: documentInTurn(n) }));
+const documents = list(documentsCount, (n) => ({ query: createDocument(n) }));
 
 export const workloads: readonly Workload[] = [
   {
@@ -90,7 +90,7 @@ export const workloads: readonly Workload[] = [
     name: "documents",
     title: "2,000 documents in turn",
     requests: documents,
-    // Three times: some compile an operation when it comes a second time.
+    // Three times, because some contenders compile an operation on its second execution.
     primeRequests: [documents, documents, documents].flat(),
     connections,
     order: "in turn",
@@ -98,8 +98,8 @@ export const workloads: readonly Workload[] = [
   {
     name: "cold",
     title: "cold documents",
-    requests: list(coldCount, (n) => ({ query: coldDocument(coldPrimed + n), variables: { skip: 0 } })),
-    primeRequests: list(coldPrimed, (n) => ({ query: coldDocument(n), variables: { skip: 0 } })),
+    requests: list(coldCount, (n) => ({ query: createColdDocument(coldPrimeCount + n), variables: { skip: 0 } })),
+    primeRequests: list(coldPrimeCount, (n) => ({ query: createColdDocument(n), variables: { skip: 0 } })),
     connections: 2,
     order: "once",
     probeEveryMs: 1,

@@ -1,0 +1,11 @@
+// The contender `stock`: Apollo's gateway and server, set up for production as in their documentation.
+import { readFileSync } from "node:fs";
+import { ApolloGateway } from "@apollo/gateway";
+import { ApolloServer } from "@apollo/server";
+import { startStandaloneServer } from "@apollo/server/standalone";
+
+const { SUPERGRAPH_FILE: file = "", PORT: port = "4000", HOST: host = "127.0.0.1" } = process.env;
+
+const gateway = new ApolloGateway({ supergraphSdl: readFileSync(file, "utf8") });
+const server = new ApolloServer({ gateway, introspection: false });
+await startStandaloneServer(server, { listen: { port: Number(port), host } });

@@ -1,0 +1,38 @@
+import { buildSchema, graphqlSync, type GraphQLFieldResolver, parse, print, visit } from "graphql";
+import { monolithResolvers } from "./resolvers.ts";
+import { subgraphSdl } from "./schemas.ts";
+
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Executes requests with graphql-js over the same data in one schema. Every contender's `data` must equal the returned `data`.
+ * @throws Error if the result has errors.
+ */
+export function createReferenceExecutor(): (request: GraphqlRequest) => unknown {
+  const schema = buildSchema(mergeSdl());
+  const fieldResolver: GraphQLFieldResolver<unknown, unknown> = (source, args, _context, info) => {
+    const resolve = monolithResolvers[info.parentType.name]?.[info.fieldName];
+    if (resolve) return resolve(source as never, args as never);
+    return (source as Record<string, unknown> | undefined)?.[info.fieldName];
+  };
+  return ({ query, variables }) => {
+    const { data, errors } = graphqlSync({ schema, source: query, variableValues: variables ?? {}, fieldResolver });
+    if (errors) throw new Error(`The reference executor returned errors: ${errors.join("\n")}\n${query}`);
+    return JSON.parse(JSON.stringify(data));
+  };
+}
+
+/** Merges the subgraphs into one plain schema: removes `@external` fields and all federation directives. */
+function mergeSdl(): string {
+  const document = parse(Object.values(subgraphSdl).join("\n"));
+  const plain = visit(document, {
+    FieldDefinition: (field) =>
+      field.directives?.some(({ name }) => name.value === "external") ? null : { ...field, directives: [] },
+    ObjectTypeExtension: (type) => ({ ...type, directives: [] }),
+    ObjectTypeDefinition: (type) => ({ ...type, directives: [] }),
+  });
+  return `type Query\n${print(plain)}`;
+}

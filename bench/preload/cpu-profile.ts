@@ -1,0 +1,17 @@
+// Runs inside a gateway: profiles the main thread from the first SIGUSR2 to the second.
+import { type Profiler, Session } from "node:inspector/promises";
+import { reportOnSignal } from "./report-on-signal.ts";
+
+const samplingIntervalUs = 500;
+const session = new Session();
+let started = false;
+
+reportOnSignal(async (): Promise<Profiler.Profile | undefined> => {
+  if (started) return (await session.post("Profiler.stop")).profile;
+  started = true;
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.setSamplingInterval", { interval: samplingIntervalUs });
+  await session.post("Profiler.start");
+  return undefined;
+});
