@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { type ContenderName, contenderNames } from "./contenders/contenders.ts";
 import { type WorkloadName, workloadNames } from "./workloads/workloads.ts";
 
-export interface Arguments {
+export interface BenchmarkArguments {
   readonly contenders: readonly ContenderName[];
   readonly workloads: readonly WorkloadName[];
   readonly rounds: number;
@@ -11,7 +11,7 @@ export interface Arguments {
   /** The contender to profile instead of a comparison; undefined without `--profile`. */
   readonly profile: ContenderName | undefined;
   /** Whether RESULTS.md is written: a complete run, or `--write`, with at least 3 rounds and without `--quick`. */
-  readonly official: boolean;
+  readonly writesResults: boolean;
 }
 
 export const usage = `npm run bench [-- options]
@@ -24,7 +24,7 @@ export const usage = `npm run bench [-- options]
   --write                writes RESULTS.md after a partial run of at least three rounds
 A complete run of at least three rounds always writes RESULTS.md.`;
 
-const officialRoundsMin = 3;
+const resultsRoundsMin = 3;
 
 const options = {
   quick: { type: "boolean", default: false },
@@ -38,7 +38,7 @@ const options = {
 } as const;
 
 /** @throws Error with the invalid option and its valid values. */
-export function readArguments(words: readonly string[]): Arguments {
+export function parseArguments(words: readonly string[]): BenchmarkArguments {
   const { values } = parseArgs({ args: [...words], options });
   const { quick, profile } = values;
   const windowMs = readNumber("--seconds", values.seconds, quick ? 3 : 5) * 1_000;
@@ -51,7 +51,7 @@ export function readArguments(words: readonly string[]): Arguments {
     warmUpMs: quick ? 2_500 : 4_000,
     windowMs,
     profile: readNames("--profile", profile ?? "", contenderNames)[0],
-    official: (isComplete || values.write === true) && !quick && rounds >= officialRoundsMin,
+    writesResults: (isComplete || values.write === true) && !quick && rounds >= resultsRoundsMin,
   };
 }
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Arguments, readArguments, usage } from "./arguments.ts";
+import { type BenchmarkArguments, parseArguments, usage } from "./arguments.ts";
 import { type Contender, contenders } from "./contenders/contenders.ts";
 import { installPeers } from "./contenders/install-peers.ts";
 import { createReferenceExecutor } from "./graph/reference-executor.ts";
@@ -20,9 +20,9 @@ import { type Workload, workloads } from "./workloads/workloads.ts";
 if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 if (process.argv.includes("--help")) console.log(usage);
-else await main(readArguments(process.argv.slice(2)));
+else await main(parseArguments(process.argv.slice(2)));
 
-async function main(args: Arguments): Promise<void> {
+async function main(args: BenchmarkArguments): Promise<void> {
   const { available, skipped } = selectContenders(args);
   const selected = workloads.filter(({ name }) => args.workloads.includes(name));
   const testbed = await startTestbed();
@@ -35,7 +35,7 @@ async function main(args: Arguments): Promise<void> {
   }
 }
 
-function selectContenders({ contenders: names, profile }: Arguments) {
+function selectContenders({ contenders: names, profile }: BenchmarkArguments) {
   const selected = contenders.filter(({ name }) => (profile === undefined ? names.includes(name) : name === profile));
   const problem = selected.some(({ isPeer }) => isPeer) ? installPeers() : undefined;
   if (problem === undefined) return { available: selected, skipped: [] };
@@ -44,7 +44,7 @@ function selectContenders({ contenders: names, profile }: Arguments) {
   return { available: selected.filter(({ isPeer }) => !isPeer), skipped };
 }
 
-function toOptions(testbed: Testbed, { warmUpMs, windowMs }: Arguments): CellOptions {
+function toOptions(testbed: Testbed, { warmUpMs, windowMs }: BenchmarkArguments): CellOptions {
   const supergraphFile = join(mkdtempSync(join(tmpdir(), "bench-")), "supergraph.graphql");
   return { testbed, supergraphFile, executeReference: createReferenceExecutor(), warmUpMs, windowMs };
 }
@@ -53,7 +53,7 @@ async function runComparison(
   available: readonly Contender[],
   selected: readonly Workload[],
   skipped: readonly string[],
-  args: Arguments,
+  args: BenchmarkArguments,
   options: CellOptions,
 ): Promise<void> {
   const measured: MeasuredCell[] = [];
@@ -71,7 +71,7 @@ async function runComparison(
   const report = printReport(tableData, failures);
   console.log(`\n${report}`);
   if (failures.length > 0) process.exitCode = 1;
-  if (!args.official) return;
+  if (!args.writesResults) return;
   const command = ["npm run bench", ...process.argv.slice(2)].join(" ");
   const file = writeResults("Gateway", printResultsSection(tableData, report, { ...args, command, skipped }));
   console.log(`\nWritten to ${file}.`);

@@ -27,7 +27,7 @@ export interface Contender {
   readonly title: string;
   /** Whether it must be installed from `bench/peers`. */
   readonly isPeer: boolean;
-  /** Whether it is this repository's gateway, which the targets apply to. */
+  /** Whether it is Tributary's gateway, which the targets apply to. */
   readonly isOurs: boolean;
   /** Node's arguments: options, script and its arguments. */
   command(context: ContenderContext): readonly string[];
@@ -35,8 +35,6 @@ export interface Contender {
 }
 
 const bench = join(import.meta.dirname, "..");
-
-const fast = { FAST_PATH: "true", FETCH_SHARING: "true" };
 
 export const contenders: readonly Contender[] = [
   {
@@ -47,8 +45,8 @@ export const contenders: readonly Contender[] = [
     command: () => [join(bench, "contenders/stock-apollo.ts")],
     environment: (context) => ({ ...listenOn(context), APOLLO_TELEMETRY_DISABLED: "1" }),
   },
-  hive("hive", "Hive Gateway, Rust planner", "false"),
-  hive("hive-dedup", "Hive Gateway, Rust planner, inbound dedup", "true"),
+  createHiveContender("hive", "Hive Gateway, Rust planner", "false"),
+  createHiveContender("hive-dedup", "Hive Gateway, Rust planner, inbound dedup", "true"),
   {
     name: "mercurius",
     title: "Mercurius, jit",
@@ -57,13 +55,19 @@ export const contenders: readonly Contender[] = [
     command: () => [join(bench, "peers/mercurius.mjs")],
     environment: ({ port, subgraphUrls }) => ({ PORT: String(port), SERVICES: toMercuriusServices(subgraphUrls) }),
   },
-  ours("ours-fast", "ours, fast path", fast),
-  ours("ours-fast-alone", "ours, fast path, fetch sharing off", { FAST_PATH: "true", FETCH_SHARING: "false" }),
-  ours("ours-full", "ours, full path", { FAST_PATH: "false", FETCH_SHARING: "true" }),
-  ours("ours-full-alone", "ours, full path, fetch sharing off", { FAST_PATH: "false", FETCH_SHARING: "false" }),
+  createOurContender("ours-fast", "Tributary, fast path", { FAST_PATH: "true", FETCH_SHARING: "true" }),
+  createOurContender("ours-fast-alone", "Tributary, fast path, fetch sharing off", {
+    FAST_PATH: "true",
+    FETCH_SHARING: "false",
+  }),
+  createOurContender("ours-full", "Tributary, full path", { FAST_PATH: "false", FETCH_SHARING: "true" }),
+  createOurContender("ours-full-alone", "Tributary, full path, fetch sharing off", {
+    FAST_PATH: "false",
+    FETCH_SHARING: "false",
+  }),
 ];
 
-function hive(name: ContenderName, title: string, inboundDedup: string): Contender {
+function createHiveContender(name: ContenderName, title: string, inboundDedup: string): Contender {
   const bin = join(bench, "peers/node_modules/@graphql-hive/gateway/dist/bin.js");
   const config = join(bench, "peers/hive.config.mjs");
   return {
@@ -79,7 +83,11 @@ function hive(name: ContenderName, title: string, inboundDedup: string): Contend
   };
 }
 
-function ours(name: ContenderName, title: string, variables: Readonly<Record<string, string>>): Contender {
+function createOurContender(
+  name: ContenderName,
+  title: string,
+  variables: Readonly<Record<string, string>>,
+): Contender {
   return {
     name,
     title,

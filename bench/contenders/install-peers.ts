@@ -10,7 +10,7 @@ export function installPeers(): string | undefined {
 }
 
 /** Returns the installed version of a package of the root or of `bench/peers`. */
-export function readVersion(name: string, from: "root" | "peers"): string {
+export function readPackageVersion(name: string, from: "root" | "peers"): string {
   const modules = join(from === "peers" ? folder : join(folder, "../.."), "node_modules");
   const file = join(modules, name, "package.json");
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : "not installed";

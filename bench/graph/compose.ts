@@ -1,8 +1,8 @@
 import { composeServices } from "@apollo/composition";
 import { parse } from "graphql";
-import { subgraphNames, subgraphSdl, type SubgraphName } from "./schemas.ts";
+import { subgraphNames, subgraphSdl, type BenchmarkSubgraphName } from "./schemas.ts";
 
-export type SubgraphUrls = Readonly<Record<SubgraphName, string>>;
+export type SubgraphUrls = Readonly<Record<BenchmarkSubgraphName, string>>;
 
 /** Returns the supergraph SDL of the benchmark's four subgraphs. @throws Error if composition fails. */
 export function composeSupergraph(urls: SubgraphUrls): string {

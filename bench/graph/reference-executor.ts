@@ -2,7 +2,7 @@ import { buildSchema, graphqlSync, type GraphQLFieldResolver, parse, print, visi
 import { monolithResolvers } from "./resolvers.ts";
 import { subgraphSdl } from "./schemas.ts";
 
-export interface GraphqlRequest {
+export interface BenchmarkRequest {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }
@@ -11,7 +11,7 @@ export interface GraphqlRequest {
  * Executes requests with graphql-js over the same data in one schema. Every contender's `data` must equal the returned `data`.
  * @throws Error if the result has errors.
  */
-export function createReferenceExecutor(): (request: GraphqlRequest) => unknown {
+export function createReferenceExecutor(): (request: BenchmarkRequest) => unknown {
   const schema = buildSchema(mergeSdl());
   const fieldResolver: GraphQLFieldResolver<unknown, unknown> = (source, args, _context, info) => {
     const resolve = monolithResolvers[info.parentType.name]?.[info.fieldName];

@@ -10,12 +10,12 @@ import {
   reviewsByPerson,
   reviewsOfBook,
 } from "./data.ts";
-import type { SubgraphName } from "./schemas.ts";
+import type { BenchmarkSubgraphName } from "./schemas.ts";
 
-type Resolver = (parent: never, args: never) => unknown;
-type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+type FieldResolver = (parent: never, args: never) => unknown;
+type ResolverMap = Readonly<Record<string, Readonly<Record<string, FieldResolver>>>>;
 
-interface Page {
+interface ListArguments {
   readonly skip: number;
   readonly first: number;
 }
@@ -26,12 +26,13 @@ const toBook = ({ isbn }: ReviewRow) => findBook(isbn);
 const fieldResolvers = {
   people: {
     Query: {
-      people: (_: unknown, { skip, first }: Page) => Array.from({ length: first }, (_, i) => personAt(skip + i)),
+      people: (_: unknown, { skip, first }: ListArguments) =>
+        Array.from({ length: first }, (_, i) => personAt(skip + i)),
     },
   },
   books: {
     Query: {
-      books: (_: unknown, { skip, first }: Page) => Array.from({ length: first }, (_, i) => bookAt(skip + i)),
+      books: (_: unknown, { skip, first }: ListArguments) => Array.from({ length: first }, (_, i) => bookAt(skip + i)),
       book: (_: unknown, { isbn }: { isbn: string }) => findBook(isbn),
     },
   },
@@ -48,10 +49,10 @@ const fieldResolvers = {
     Person: { reviews: ({ id }: { id: string }, { first }: { first: number }) => reviewsByPerson(id, first) },
     Book: { reviews: ({ isbn }: { isbn: string }, { first }: { first: number }) => reviewsOfBook(isbn, first) },
   },
-} satisfies Record<SubgraphName, Resolvers>;
+} satisfies Record<BenchmarkSubgraphName, ResolverMap>;
 
 /** Reference resolvers per subgraph. Shelves and reviews store no entities and return the representation. */
-const references: Readonly<Record<SubgraphName, Resolvers>> = {
+const references: Readonly<Record<BenchmarkSubgraphName, ResolverMap>> = {
   people: { Person: { __resolveReference: ({ id }: { id: string }) => findPerson(id) } },
   books: { Book: { __resolveReference: ({ isbn }: { isbn: string }) => findBook(isbn) } },
   shelves: {
@@ -65,15 +66,15 @@ const references: Readonly<Record<SubgraphName, Resolvers>> = {
 };
 
 /** One subgraph's resolvers, including its reference resolvers. */
-export function resolversOf(name: SubgraphName): Resolvers {
+export function getResolvers(name: BenchmarkSubgraphName): ResolverMap {
   return merge([fieldResolvers[name], references[name]]);
 }
 
 /** The field resolvers of all subgraphs, merged for one schema. Each row has all fields that any subgraph's resolvers read. */
-export const monolithResolvers: Resolvers = merge(Object.values<Resolvers>(fieldResolvers));
+export const monolithResolvers: ResolverMap = merge(Object.values<ResolverMap>(fieldResolvers));
 
-function merge(maps: readonly Resolvers[]): Resolvers {
-  const merged: Record<string, Record<string, Resolver>> = {};
+function merge(maps: readonly ResolverMap[]): ResolverMap {
+  const merged: Record<string, Record<string, FieldResolver>> = {};
   for (const [type, fields] of maps.flatMap((map) => Object.entries(map))) {
     merged[type] = { ...merged[type], ...fields };
   }

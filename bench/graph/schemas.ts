@@ -61,6 +61,6 @@ export const subgraphSdl = {
   `,
 } as const;
 
-export type SubgraphName = keyof typeof subgraphSdl;
+export type BenchmarkSubgraphName = keyof typeof subgraphSdl;
 
-export const subgraphNames = Object.keys(subgraphSdl) as readonly SubgraphName[];
+export const subgraphNames = Object.keys(subgraphSdl) as readonly BenchmarkSubgraphName[];

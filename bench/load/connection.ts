@@ -7,14 +7,14 @@ export interface ResponseSummary {
   readonly latencyMs: number;
 }
 
-export interface Connection {
+export interface LoadConnection {
   /** Sends one request. Call it again only after `done` was called with the response. */
   send(request: Buffer, done: (response: ResponseSummary) => void): void;
   close(): void;
 }
 
 /** Opens a keep-alive connection that reads only the status and the length of a response. */
-export function openConnection(port: number, onLost: (error: Error) => void): Connection {
+export function openConnection(port: number, onLost: (error: Error) => void): LoadConnection {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   let done: ((response: ResponseSummary) => void) | undefined;
   let sentAt = 0;
@@ -29,10 +29,10 @@ export function openConnection(port: number, onLost: (error: Error) => void): Co
     onBody: (bytes) => (bodyBytes += bytes.length),
     onEnd: () => done?.({ status, bodyBytes, latencyMs: performance.now() - sentAt }),
   });
-  const lose = (problem: string) => onLost(new Error(`The server ${problem} under load.`));
+  const reportLost = (problem: string) => onLost(new Error(`The server ${problem} under load.`));
   socket.on("data", read);
-  socket.on("error", ({ message }) => lose(`broke a connection (${message})`));
-  socket.on("end", () => lose("closed a connection"));
+  socket.on("error", ({ message }) => reportLost(`broke a connection (${message})`));
+  socket.on("end", () => reportLost("closed a connection"));
   return {
     send(request, whenDone) {
       done = whenDone;

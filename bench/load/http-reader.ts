@@ -1,5 +1,5 @@
 /** Receives the messages of one connection, in order. */
-export interface HttpListener {
+export interface HttpMessageListener {
   /** @param head start line and header fields, without the empty line. */
   onHead(head: string): void;
   /** Called for each piece of the body. The buffer is a view of the socket's bytes. */
@@ -14,7 +14,7 @@ const lineEnd = Buffer.from("\r\n");
  * Reads HTTP/1.1 requests or responses from a connection's bytes, with Content-Length or chunked transfer coding.
  * It does not validate: all peers in the benchmark send well-formed messages, and the reader's CPU time must be low.
  */
-export function createHttpReader(listener: HttpListener): (bytes: Buffer) => void {
+export function createHttpReader(listener: HttpMessageListener): (bytes: Buffer) => void {
   type State = "head" | "body" | "chunk-size" | "chunk" | "chunk-end" | "trailer";
   let state: State = "head";
   let rest: Buffer = Buffer.alloc(0);

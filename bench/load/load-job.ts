@@ -5,7 +5,7 @@ export interface LoadJob {
   readonly bodies: readonly string[];
   readonly connections: number;
   /** Sent once each before the warm-up, to fill the gateway's caches. */
-  readonly primeBodies: readonly string[];
+  readonly primingBodies: readonly string[];
   /** `once`: each body is sent once, and the load ends with the last response or with the window. */
   readonly order: "in turn" | "once";
   readonly warmUpMs: number;
@@ -17,7 +17,7 @@ export interface LoadJob {
   readonly subgraphsPid: number;
 }
 
-export interface LoadReport {
+export interface ClosedLoopReport {
   readonly requests: number;
   readonly seconds: number;
   readonly latencyMs: { readonly p50: number; readonly p99: number };
@@ -36,5 +36,5 @@ export interface LoadReport {
 /** Sent in this order: `window-started`, `report`. A `problem` may replace either. */
 export type LoadMessage =
   | { readonly kind: "window-started" }
-  | { readonly kind: "report"; readonly report: LoadReport }
+  | { readonly kind: "report"; readonly report: ClosedLoopReport }
   | { readonly kind: "problem"; readonly problem: string };

@@ -3,7 +3,7 @@ import { quantile } from "../measure/quantile.ts";
 import { readBusySecondsOfCores, readProcess } from "../measure/proc.ts";
 import { createClosedLoop } from "./closed-loop.ts";
 import { type ResponseSummary, openConnection, toPost } from "./connection.ts";
-import type { LoadJob, LoadReport } from "./load-job.ts";
+import type { LoadJob, ClosedLoopReport } from "./load-job.ts";
 
 const rssEveryMs = 100;
 const cpuTimePollMs = 50;
@@ -13,7 +13,7 @@ const undisturbedShare = 0.9;
 const extensionMax = 3;
 
 /** Primes the gateway's caches, warms it up and measures one window. @throws Error if a connection or a priming request fails. */
-export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<LoadReport> {
+export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<ClosedLoopReport> {
   await prime(job);
   const lengths: number[] = [];
   const latencies: number[] = [];
@@ -59,17 +59,17 @@ export async function measureLoad(job: LoadJob, onWindow: () => void): Promise<L
   }
 }
 
-async function prime({ port, primeBodies, connections }: LoadJob): Promise<void> {
+async function prime({ port, primingBodies, connections }: LoadJob): Promise<void> {
   let failed = 0;
   const onResponse = ({ status }: ResponseSummary) => void (failed += Number(status !== 200));
-  const requests = primeBodies.map((body) => toPost(port, body));
+  const requests = primingBodies.map((body) => toPost(port, body));
   const loop = createClosedLoop({ port, requests, connections, onResponse });
   await loop.runOnce();
   loop.close();
-  if (failed > 0) throw new Error(`${failed} of ${primeBodies.length} priming requests got another status than 200.`);
+  if (failed > 0) throw new Error(`${failed} of ${primingBodies.length} priming requests got another status than 200.`);
 }
 
-type ProcessUsage = Pick<LoadReport, "seconds" | "cpuSeconds" | "rssBytesMax" | "otherCpuShares">;
+type ProcessUsage = Pick<ClosedLoopReport, "seconds" | "cpuSeconds" | "rssBytesMax" | "otherCpuShares">;
 
 /** Measures CPU time and memory until the window ends, or until `loadEnd` resolves. */
 async function measureUsage(job: LoadJob, loadEnd: Promise<void> | undefined): Promise<ProcessUsage> {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { readVersion } from "../contenders/install-peers.ts";
+import { readPackageVersion } from "../contenders/install-peers.ts";
 
 /** Machine, Node version, commit and package versions, one per line. */
 export function describeMachine(): readonly string[] {
@@ -16,13 +16,13 @@ export function describeMachine(): readonly string[] {
     "fastify",
   ];
   const versions = [
-    ...root.map((name) => `${name} ${readVersion(name, "root")}`),
-    ...peers.map((name) => `${name} ${readVersion(name, "peers")}`),
-    `graphql ${readVersion("graphql", "peers")} (peers)`,
+    ...root.map((name) => `${name} ${readPackageVersion(name, "root")}`),
+    ...peers.map((name) => `${name} ${readPackageVersion(name, "peers")}`),
+    `graphql ${readPackageVersion("graphql", "peers")} (peers)`,
   ];
   return [
     `${cpus().length} × ${core?.model.trim()}, ${memory} GiB, Linux ${release()}`,
-    `Node ${process.versions.node} for every contender; ours at ${readCommit()}`,
+    `Node ${process.versions.node} for every contender; Tributary at ${readCommit()}`,
     versions.join(", "),
   ];
 }

@@ -7,17 +7,17 @@ import type { RatioRow } from "./targets.ts";
 const row: RatioRow = { title: "stock ÷ ours", denominator: "ours-fast", numerator: "stock", min: { heavy: 20 } };
 
 test("a ratio divides the CPU per request of the other gateway by ours", () => {
-  const summaries = costing({ stock: 10, "ours-fast": 0.4 });
+  const summaries = toSummaries({ stock: 10, "ours-fast": 0.4 });
   expect(findRatio(row, "heavy", summaries)).toEqual({ times: 25, min: 20, isMet: true });
 });
 
 test("a target of 20 is missed by 19.96, which is printed as 20", () => {
-  const ratio = findRatio(row, "heavy", costing({ stock: 10, "ours-fast": 0.501 }));
+  const ratio = findRatio(row, "heavy", toSummaries({ stock: 10, "ours-fast": 0.501 }));
   expect(printRatio(ratio)).toBe("20× ✗ (≥ 20)");
 });
 
 test("a target is not met without a measurement", () => {
-  const ratio = findRatio(row, "heavy", costing({ stock: 10 }));
+  const ratio = findRatio(row, "heavy", toSummaries({ stock: 10 }));
   expect(ratio.isMet).toBe(false);
   expect(printRatio(ratio)).toBe("– (≥ 20)");
 });
@@ -30,7 +30,7 @@ test("a ratio below 1.05 is printed with two decimals", () => {
   expect(printRatio({ times: 0.904, min: 0.91, isMet: false })).toBe("0.90× ✗ (≥ 0.91)");
 });
 
-function costing(cpuMs: Partial<Record<ContenderName, number>>): Summaries {
+function toSummaries(cpuMs: Partial<Record<ContenderName, number>>): Summaries {
   return {
     find: (_, name) => (cpuMs[name] === undefined ? undefined : ({ cpuMsPerRequest: cpuMs[name] } as Summary)),
   };

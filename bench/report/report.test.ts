@@ -12,15 +12,15 @@ const run = { command: "npm run bench", rounds: 3, windowMs: 5_000, warmUpMs: 4_
 
 test("a report contains the number of met targets and each missed target", () => {
   const report = printReport(
-    toTabled([
-      of("stock", "heavy", { cpuMsPerRequest: 10, rssBytesMax: 400e6 }),
-      of("ours-fast", "heavy", { cpuMsPerRequest: 0.4, rssBytesMax: 401e6 }),
+    toTableData([
+      toMeasuredCell("stock", "heavy", { cpuMsPerRequest: 10, rssBytesMax: 400e6 }),
+      toMeasuredCell("ours-fast", "heavy", { cpuMsPerRequest: 0.4, rssBytesMax: 401e6 }),
     ]),
     [],
   );
-  expect(report).toContain("| stock ÷ ours, fast path | 25× ✓ (≥ 20) |");
+  expect(report).toContain("| stock ÷ Tributary, fast path | 25× ✓ (≥ 20) |");
   expect(report).toContain(
-    "1 of 2 targets are met. Missed:\n\n- memory of ours, fast path, heavy: 401 MB, stock 400 MB",
+    "1 of 2 targets are met. Missed:\n\n- memory of Tributary, fast path, heavy: 401 MB, stock 400 MB",
   );
 });
 
@@ -30,33 +30,33 @@ test("a result is the median of the rounds, a pause the longest of all rounds", 
     { cpuMsPerRequest: 100, preloadReport: { maxMs: 21.4, p99Ms: 1, workMaxMs: 2 } },
     { cpuMsPerRequest: 4, preloadReport: { maxMs: 7, p99Ms: 1, workMaxMs: 2 } },
   ];
-  const report = printReport(toTabled(rounds.map((cell) => of("ours-fast", "cold", cell))), []);
-  expect(report).toContain("| ours, fast path | 4.00 |");
-  expect(report).toContain("| ours, fast path | 21.4 ✗ (≤ 20) | 2.00 |");
+  const report = printReport(toTableData(rounds.map((cell) => toMeasuredCell("ours-fast", "cold", cell))), []);
+  expect(report).toContain("| Tributary, fast path | 4.00 |");
+  expect(report).toContain("| Tributary, fast path | 21.4 ✗ (≤ 20) | 2.00 |");
 });
 
 test("a report lists each failure with its reason", () => {
-  const report = printReport(toTabled([of("stock", "heavy", {})]), [
+  const report = printReport(toTableData([toMeasuredCell("stock", "heavy", {})]), [
     { workload: "heavy", contender: "mercurius", problem: "a wrong result" },
   ]);
   expect(report).toContain("- **mercurius, heavy**: a wrong result");
 });
 
 test("the results of a noisy run warn about other processes and name the cells limited by the load generator", () => {
-  const tabled = toTabled([
-    of("stock", "heavy", { otherCpuShares: [0.4, 0] }),
-    of("ours-fast", "heavy", { cpuSeconds: { gateway: 1, subgraphs: 3, load: 1.9 } }),
+  const tableData = toTableData([
+    toMeasuredCell("stock", "heavy", { otherCpuShares: [0.4, 0] }),
+    toMeasuredCell("ours-fast", "heavy", { cpuSeconds: { gateway: 1, subgraphs: 3, load: 1.9 } }),
   ]);
-  const results = printResultsSection(tabled, "", run);
+  const results = printResultsSection(tableData, "", run);
   expect(results).toContain("**A noisy run:** other processes took up to 40 %");
   expect(results).toContain("measure the load generator: ours-fast under heavy");
 });
 
 test("the results of a quiet run report that it was quiet", () => {
-  expect(printResultsSection(toTabled([of("stock", "heavy", {})]), "", run)).toContain("A quiet run:");
+  expect(printResultsSection(toTableData([toMeasuredCell("stock", "heavy", {})]), "", run)).toContain("A quiet run:");
 });
 
-function of(
+function toMeasuredCell(
   contender: MeasuredCell["contender"],
   workload: MeasuredCell["workload"],
   cell: Partial<Cell<LoopPauses>>,
@@ -78,7 +78,7 @@ function of(
   return { contender, workload, round: 1, cell: { ...quietCell, ...cell } };
 }
 
-function toTabled(measured: readonly MeasuredCell[]) {
+function toTableData(measured: readonly MeasuredCell[]) {
   return {
     contenders: contenders.filter(({ name }) => measured.some(({ contender }) => contender === name)),
     workloads: workloads.filter(({ name }) => measured.some(({ workload }) => workload === name)),

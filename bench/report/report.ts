@@ -3,17 +3,17 @@ import { printWorkloadTable, printPauses, printRatios, type TableData } from "./
 import { listVerdicts, printVerdicts } from "./verdict.ts";
 
 /** Prints all tables, verdicts and failures of a run. */
-export function printReport(tabled: TableData, failures: readonly CellFailure[]): string {
-  const tables = tabled.workloads.map((workload) => printWorkloadTable(workload, tabled));
-  const withPauses = tabled.workloads.filter((workload) => workload.probeEveryMs !== undefined);
+export function printReport(tableData: TableData, failures: readonly CellFailure[]): string {
+  const tables = tableData.workloads.map((workload) => printWorkloadTable(workload, tableData));
+  const withPauses = tableData.workloads.filter((workload) => workload.probeEveryMs !== undefined);
   const failureLines = failures.map(
     ({ workload, contender, problem }) => `- **${contender}, ${workload}**: ${problem}`,
   );
   return [
-    printRatios(tabled),
-    printVerdicts(listVerdicts(tabled)),
+    printRatios(tableData),
+    printVerdicts(listVerdicts(tableData)),
     ...tables,
-    ...withPauses.map((workload) => printPauses(workload, tabled)),
+    ...withPauses.map((workload) => printPauses(workload, tableData)),
     failureLines.length === 0 ? "" : `Failed:\n\n${failureLines.join("\n")}`,
   ]
     .filter((text) => text !== "")

@@ -15,16 +15,16 @@ export interface RunDescription {
 }
 
 /** The gateway section of RESULTS.md: origin of the numbers, noise, and the tables. */
-export function printResultsSection(tabled: TableData, report: string, run: RunDescription): string {
+export function printResultsSection(tableData: TableData, report: string, run: RunDescription): string {
   const { rounds, windowMs, warmUpMs } = run;
   return [
     "Written by `npm run bench`; README.md beside this file describes the method and the tables.",
-    describeNoise(tabled),
+    describeNoise(tableData),
     [
       `- ${new Date().toISOString().slice(0, 10)}, \`${run.command}\``,
       `- ${rounds} rounds, each with ${warmUpMs / 1_000} s to warm up and ${windowMs / 1_000} s measured, medians of the rounds`,
       ...describeMachine().map((line) => `- ${line}`),
-      ...describeLoad(tabled),
+      ...describeLoad(tableData),
       ...run.skipped.map((line) => `- **Skipped:** ${line}`),
     ].join("\n"),
     report,

@@ -10,8 +10,8 @@ export interface Verdict {
 }
 
 /** Lists the targets whose contenders were all measured. */
-export function listVerdicts(tabled: TableData): readonly Verdict[] {
-  return [...judgeRatios(tabled), ...judgeMemory(tabled), ...judgePauses(tabled)];
+export function listVerdicts(tableData: TableData): readonly Verdict[] {
+  return [...judgeRatios(tableData), ...judgeMemory(tableData), ...judgePauses(tableData)];
 }
 
 /** Prints the number of met targets and a list of the missed targets. */

@@ -1,12 +1,13 @@
 // npm run bench:rest: measures the REST proxy beside others. ../README.md describes the method.
 import { parseArgs } from "node:util";
 import { installPeers } from "../contenders/install-peers.ts";
+import { cpuMicrosecondsPerRequest } from "../measure/proc.ts";
 import { describeMachine } from "../report/machine.ts";
 import { writeResults } from "../report/results-file.ts";
 import { type RestContender, restContenders } from "./rest-contenders.ts";
 import { measureRest, startRestTestbed } from "./measure-rest.ts";
 import { installNginx, readNginxVersion } from "./nginx.ts";
-import { cpuMicroseconds, printRestReport, type RestMeasurement } from "./rest-report.ts";
+import { printRestReport, type RestMeasurement } from "./rest-report.ts";
 import { type RestWorkload, restWorkloads } from "./rest-workloads.ts";
 
 if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
@@ -54,7 +55,7 @@ async function measureRound(workload: RestWorkload, round: number): Promise<void
     const report = await measureRest(contender, workload, testbed, times);
     measurements.push({ contender: contender.name, workload: workload.name, report });
     console.log(
-      `${workload.name} ${contender.name} #${round}: ${cpuMicroseconds(report).toFixed(1)} µs CPU per request`,
+      `${workload.name} ${contender.name} #${round}: ${cpuMicrosecondsPerRequest(report).toFixed(1)} µs CPU per request`,
     );
   }
 }

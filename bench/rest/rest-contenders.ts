@@ -66,7 +66,7 @@ export const restContenders: readonly RestContender[] = [
   },
   {
     name: "ours",
-    title: "ours",
+    title: "Tributary",
     requires: "nothing",
     workloads: ["hit", "not-modified", "pass"],
     start: (context) => ({ command: readStartCommand("rest-proxy"), environment: ourEnvironment(context) }),

@@ -1,3 +1,4 @@
+import { cpuMicrosecondsPerRequest } from "../measure/proc.ts";
 import { median } from "../measure/quantile.ts";
 import { printTable } from "../report/markdown.ts";
 import { type RestContender, type RestContenderName, restContenders } from "./rest-contenders.ts";
@@ -51,8 +52,8 @@ export function printRestReport(measurements: readonly RestMeasurement[]): strin
 
 function printTargets(measurements: readonly RestMeasurement[]): string {
   const rows = targets.flatMap(({ title, numerator, denominator, max }) => {
-    const divisors = cpuMicrosecondsOf(measurements, ...denominator);
-    const ratios = cpuMicrosecondsOf(measurements, ...numerator).map(
+    const divisors = listCpuMicroseconds(measurements, ...denominator);
+    const ratios = listCpuMicroseconds(measurements, ...numerator).map(
       (cpu, round) => cpu / (divisors[round] ?? Number.NaN),
     );
     if (ratios.length === 0 || divisors.length !== ratios.length) return [];
@@ -68,7 +69,7 @@ function printWorkloadTable(
   measurements: readonly RestMeasurement[],
 ): string {
   const rows = restContenders.flatMap((contender) =>
-    toRow(contender, reportsOf(measurements, contender.name, workload)),
+    toRow(contender, selectReports(measurements, contender.name, workload)),
   );
   const head = [title, "CPU µs per request", "requests/s", "p50 ms", "p99 ms", "RSS MB", "others"];
   return rows.length === 0 ? "" : printTable(head, rows);
@@ -80,7 +81,7 @@ function toRow({ title }: RestContender, reports: readonly RestReport[]): readon
   return [
     [
       title,
-      medianOf(cpuMicroseconds).toFixed(1),
+      medianOf(cpuMicrosecondsPerRequest).toFixed(1),
       medianOf(({ requests, seconds }) => requests / seconds).toFixed(0),
       medianOf(({ p50Ms }) => p50Ms).toFixed(2),
       medianOf(({ p99Ms }) => p99Ms).toFixed(2),
@@ -91,20 +92,20 @@ function toRow({ title }: RestContender, reports: readonly RestReport[]): readon
 }
 
 /** CPU per request of each round, in order. */
-function cpuMicrosecondsOf(
+function listCpuMicroseconds(
   measurements: readonly RestMeasurement[],
   contender: RestContenderName,
   workload: RestWorkloadName,
 ): readonly number[] {
-  return reportsOf(measurements, contender, workload).map(cpuMicroseconds);
+  return selectReports(measurements, contender, workload).map(cpuMicrosecondsPerRequest);
 }
 
-function reportsOf(measurements: readonly RestMeasurement[], contender: RestContenderName, workload: RestWorkloadName) {
+function selectReports(
+  measurements: readonly RestMeasurement[],
+  contender: RestContenderName,
+  workload: RestWorkloadName,
+) {
   return measurements
     .filter((measurement) => measurement.contender === contender && measurement.workload === workload)
     .map(({ report }) => report);
-}
-
-export function cpuMicroseconds({ cpuSeconds, requests }: RestReport): number {
-  return (cpuSeconds / requests) * 1e6;
 }

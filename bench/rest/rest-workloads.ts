@@ -11,7 +11,7 @@ export interface RestWorkload {
 
 export type RestWorkloadName = "hit" | "not-modified" | "pass" | "service" | "service-not-modified" | "service-graphql";
 
-/** Public paths of the proxy; the origin has them below `/rest`. Caches may store the first response, not the second. */
+/** Public paths of the proxy; the origin has them below `/rest`. A shared cache may store the first response, but not the second. */
 export const cacheablePath = "/v1/posts/1";
 export const uncacheablePath = "/v1/users/1";
 

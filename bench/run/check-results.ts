@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { GraphqlRequest } from "../graph/reference-executor.ts";
+import type { BenchmarkRequest } from "../graph/reference-executor.ts";
 import type { Workload } from "../workloads/workloads.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 
@@ -13,8 +13,8 @@ const comparedMax = 40;
  */
 export async function checkResults(
   gateway: GatewayProcess,
-  { title, requests, primeRequests: compared = requests }: Workload,
-  executeReference: (request: GraphqlRequest) => unknown,
+  { title, requests, primingRequests: compared = requests }: Workload,
+  executeReference: (request: BenchmarkRequest) => unknown,
 ): Promise<void> {
   const step = Math.ceil(compared.length / comparedMax);
   for (const request of compared.filter((_, index) => index % step === 0)) {

@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders/contenders.ts";
 import { composeSupergraph, type SubgraphUrls } from "../graph/compose.ts";
-import type { GraphqlRequest } from "../graph/reference-executor.ts";
+import type { BenchmarkRequest } from "../graph/reference-executor.ts";
 import { findFreePort, startPinned } from "./pinned-process.ts";
 
 export interface GatewayProcess {
   readonly pid: number;
   readonly port: number;
   /** Sends a request and resolves with the GraphQL result. */
-  execute(request: GraphqlRequest): Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
+  execute(request: BenchmarkRequest): Promise<{ readonly data?: unknown; readonly errors?: unknown }>;
   /** Rejects with the end of the process's output if the process exits before `stop` is called. */
   readonly failed: Promise<never>;
   signal(name: NodeJS.Signals): void;
@@ -42,7 +42,7 @@ export async function startGateway(contender: Contender, options: GatewayProcess
     environment: { ...contender.environment(context), ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const execute = (request: GraphqlRequest) => post(context.port, request);
+  const execute = (request: BenchmarkRequest) => post(context.port, request);
   try {
     await Promise.race([waitUntilReady(execute), gateway.failed]);
   } catch (error) {
@@ -69,7 +69,7 @@ async function waitUntilReady(execute: GatewayProcess["execute"]): Promise<void>
   throw new Error(`The gateway is not ready after ${readyMsMax} ms.`);
 }
 
-async function post(port: number, request: GraphqlRequest) {
+async function post(port: number, request: BenchmarkRequest) {
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json" },

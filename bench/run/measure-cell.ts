@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender } from "../contenders/contenders.ts";
-import type { GraphqlRequest } from "../graph/reference-executor.ts";
-import type { LoadJob, LoadReport } from "../load/load-job.ts";
+import type { BenchmarkRequest } from "../graph/reference-executor.ts";
+import type { LoadJob, ClosedLoopReport } from "../load/load-job.ts";
 import type { Workload } from "../workloads/workloads.ts";
 import { checkResults } from "./check-results.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
@@ -9,7 +9,7 @@ import type { Preload } from "./preload.ts";
 import type { Testbed } from "./testbed.ts";
 
 /** The results of one contender under one workload in one round. */
-export interface Cell<Report = unknown> extends LoadReport {
+export interface Cell<Report = unknown> extends ClosedLoopReport {
   readonly cpuMsPerRequest: number;
   readonly requestsPerSecond: number;
   /** Subgraph fetches of the contender per client request in the window. */
@@ -23,7 +23,7 @@ export interface Cell<Report = unknown> extends LoadReport {
 export interface CellOptions {
   readonly testbed: Testbed;
   readonly supergraphFile: string;
-  readonly executeReference: (request: GraphqlRequest) => unknown;
+  readonly executeReference: (request: BenchmarkRequest) => unknown;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
@@ -70,14 +70,14 @@ export async function measureCell<Report>(
 
 function toJob(
   { port, pid }: GatewayProcess,
-  { requests, primeRequests = requests, connections, order, probeEveryMs }: Workload,
+  { requests, primingRequests = requests, connections, order, probeEveryMs }: Workload,
   { warmUpMs, windowMs }: Pick<CellOptions, "warmUpMs" | "windowMs">,
 ): Omit<LoadJob, "subgraphsPid"> {
   return {
     port,
     gatewayPid: pid,
     bodies: requests.map((request) => JSON.stringify(request)),
-    primeBodies: primeRequests.map((request) => JSON.stringify(request)),
+    primingBodies: primingRequests.map((request) => JSON.stringify(request)),
     connections,
     order,
     warmUpMs,

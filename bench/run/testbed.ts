@@ -1,5 +1,5 @@
 import type { SubgraphUrls } from "../graph/compose.ts";
-import type { LoadJob, LoadMessage, LoadReport } from "../load/load-job.ts";
+import type { LoadJob, LoadMessage, ClosedLoopReport } from "../load/load-job.ts";
 import { receiveMessage, startIpcProcess } from "./ipc-process.ts";
 import type { PinnedProcess } from "./pinned-process.ts";
 
@@ -10,7 +10,7 @@ interface FetchCounts {
 }
 
 interface LoadMeasurement {
-  readonly report: LoadReport;
+  readonly report: ClosedLoopReport;
   /** The subgraph fetches of the measured window. */
   readonly fetchCounts: FetchCounts;
 }
@@ -55,7 +55,7 @@ function expectWindowStart(message: LoadMessage): void {
   if (message.kind === "problem") throw new Error(message.problem);
 }
 
-function toReport(message: LoadMessage): LoadReport {
+function toReport(message: LoadMessage): ClosedLoopReport {
   if (message.kind === "report") return message.report;
   throw new Error(message.kind === "problem" ? message.problem : "The load process started a second window.");
 }

@@ -1,7 +1,7 @@
 import { buildSubgraphSchema } from "@apollo/subgraph";
 import { execute, parse } from "graphql";
-import { resolversOf } from "../graph/resolvers.ts";
-import { subgraphSdl, type SubgraphName } from "../graph/schemas.ts";
+import { getResolvers } from "../graph/resolvers.ts";
+import { subgraphSdl, type BenchmarkSubgraphName } from "../graph/schemas.ts";
 
 /** Limit of stored bytes, several times what a whole run needs. Beyond it responses are computed for each request, and counted. */
 const storedBytesMax = 4_000_000_000;
@@ -13,8 +13,8 @@ export interface CannedResponses {
 }
 
 /** The responses of one subgraph: graphql-js computes one response per request body, which is stored and sent again. */
-export function createCannedResponses(name: SubgraphName): CannedResponses {
-  const schema = buildSubgraphSchema([{ typeDefs: parse(subgraphSdl[name]), resolvers: resolversOf(name) as never }]);
+export function createCannedResponses(name: BenchmarkSubgraphName): CannedResponses {
+  const schema = buildSubgraphSchema([{ typeDefs: parse(subgraphSdl[name]), resolvers: getResolvers(name) as never }]);
   const stored = new Map<string, Buffer>();
   const counts = { fetches: 0, computed: 0 };
   let storedBytes = 0;

@@ -1,9 +1,10 @@
 // npm run bench:watching: measures the CPU overhead of telemetry. ../README.md describes the method.
 import { parseArgs } from "node:util";
+import { cpuMicrosecondsPerRequest } from "../measure/proc.ts";
 import { describeMachine } from "../report/machine.ts";
 import { writeResults } from "../report/results-file.ts";
 import { measurePair, type Pair, startPairTestbed } from "./measure-pair.ts";
-import { cpuMicroseconds, type PairMeasurement, printOverheadReport, toCpuRatio } from "./overhead-report.ts";
+import { type PairMeasurement, printOverheadReport, toCpuRatio } from "./overhead-report.ts";
 import { subjects } from "./subjects.ts";
 
 if (process.platform !== "linux") throw new Error("The benchmark needs Linux: it reads /proc and pins with taskset.");
@@ -42,8 +43,8 @@ if (!values.quick && values.only === undefined) {
 async function measureRound(pair: Pair, number: number): Promise<void> {
   const round = await measurePair(pair, testbed, { ...times, swapped: number % 2 === 0 });
   measurements.push({ pair, ...round });
-  const baseline = cpuMicroseconds(round.baseline).toFixed(1);
-  const compared = cpuMicroseconds(round.compared).toFixed(1);
+  const baseline = cpuMicrosecondsPerRequest(round.baseline).toFixed(1);
+  const compared = cpuMicrosecondsPerRequest(round.compared).toFixed(1);
   const { name } = pair.subject;
   console.log(
     `${name} ${pair.kind} #${number}: ${compared} µs CPU per request, baseline ${baseline} µs, ratio ${toCpuRatio(round).toFixed(2)}×`,

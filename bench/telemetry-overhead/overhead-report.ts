@@ -1,7 +1,7 @@
+import { cpuMicrosecondsPerRequest } from "../measure/proc.ts";
 import { median } from "../measure/quantile.ts";
 import { printTable } from "../report/markdown.ts";
 import type { Pair, PairRound } from "./measure-pair.ts";
-import type { ProcessReport } from "./pair-load.ts";
 
 export interface PairMeasurement extends PairRound {
   readonly pair: Pair;
@@ -12,12 +12,7 @@ const ratioMax = 1.1;
 
 /** CPU per request of the compared process divided by that of the baseline. */
 export function toCpuRatio({ baseline, compared }: PairRound): number {
-  return cpuMicroseconds(compared) / cpuMicroseconds(baseline);
-}
-
-/** CPU time per request. */
-export function cpuMicroseconds({ cpuSeconds, requests }: ProcessReport): number {
-  return (cpuSeconds / requests) * 1e6;
+  return cpuMicrosecondsPerRequest(compared) / cpuMicrosecondsPerRequest(baseline);
 }
 
 /** Prints one row per pair: the medians of the rounds, and the lowest and highest ratio of a round. */
@@ -44,8 +39,8 @@ function toRow({ subject, kind }: Pair, rounds: readonly PairRound[]): readonly 
     kind === "telemetry" ? `${subject.title}, with telemetry` : `${subject.title}, control`,
     `${ratio.toFixed(2)}×${verdict}`,
     `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
-    medianOf(({ compared }) => cpuMicroseconds(compared), 1),
-    medianOf(({ baseline }) => cpuMicroseconds(baseline), 1),
+    medianOf(({ compared }) => cpuMicrosecondsPerRequest(compared), 1),
+    medianOf(({ baseline }) => cpuMicrosecondsPerRequest(baseline), 1),
     medianOf(({ compared }) => compared.rssBytes / 1e6, 0),
     medianOf(({ baseline }) => baseline.rssBytes / 1e6, 0),
   ];

@@ -1,4 +1,4 @@
-import type { GraphqlRequest } from "../graph/reference-executor.ts";
+import type { BenchmarkRequest } from "../graph/reference-executor.ts";
 import {
   createColdDocument,
   createDocument,
@@ -24,11 +24,11 @@ export type WorkloadName = (typeof workloadNames)[number];
 export interface Workload {
   readonly name: WorkloadName;
   readonly title: string;
-  readonly requests: readonly GraphqlRequest[];
+  readonly requests: readonly BenchmarkRequest[];
   readonly connections: number;
   readonly order: "in turn" | "once";
   /** Sent once each before the warm-up, to fill the caches. Defaults to `requests`. */
-  readonly primeRequests?: readonly GraphqlRequest[];
+  readonly primingRequests?: readonly BenchmarkRequest[];
   /** The interval of the probe (load-job.ts); only workloads that measure pauses have one. */
   readonly probeEveryMs?: number;
 }
@@ -41,10 +41,10 @@ const smallVariants = 1_000;
 const documentsCount = 2_000;
 
 /** Sent before the measurement, because a process's first plan takes ten times as long as later plans. */
-const coldPrimeCount = 20;
+const coldPrimingCount = 20;
 const coldCount = 400;
 
-const list = (count: number, toRequest: (index: number) => GraphqlRequest) =>
+const list = (count: number, toRequest: (index: number) => BenchmarkRequest) =>
   Array.from({ length: count }, (_, index) => toRequest(index));
 
 const documents = list(documentsCount, (n) => ({ query: createDocument(n) }));
@@ -91,15 +91,15 @@ export const workloads: readonly Workload[] = [
     title: "2,000 documents in turn",
     requests: documents,
     // Three times, because some contenders compile an operation on its second execution.
-    primeRequests: [documents, documents, documents].flat(),
+    primingRequests: [documents, documents, documents].flat(),
     connections,
     order: "in turn",
   },
   {
     name: "cold",
     title: "cold documents",
-    requests: list(coldCount, (n) => ({ query: createColdDocument(coldPrimeCount + n), variables: { skip: 0 } })),
-    primeRequests: list(coldPrimeCount, (n) => ({ query: createColdDocument(n), variables: { skip: 0 } })),
+    requests: list(coldCount, (n) => ({ query: createColdDocument(coldPrimingCount + n), variables: { skip: 0 } })),
+    primingRequests: list(coldPrimingCount, (n) => ({ query: createColdDocument(n), variables: { skip: 0 } })),
     connections: 2,
     order: "once",
     probeEveryMs: 1,
