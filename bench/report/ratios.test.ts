@@ -8,7 +8,7 @@ const row: RatioRow = { title: "stock ÷ ours", denominator: "ours-fast", numera
 
 test("a ratio divides the CPU per request of the other gateway by ours", () => {
   const summaries = toSummaries({ stock: 10, "ours-fast": 0.4 });
-  expect(findRatio(row, "heavy", summaries)).toEqual({ times: 25, min: 20, isMet: true });
+  expect(findRatio(row, "heavy", summaries)).toEqual({ value: 25, min: 20, isMet: true });
 });
 
 test("a target of 20 is missed by 19.96, which is printed as 20", () => {
@@ -23,11 +23,11 @@ test("a target is not met without a measurement", () => {
 });
 
 test("a ratio without a target is printed as a number", () => {
-  expect(printRatio({ times: 2.14, min: undefined, isMet: false })).toBe("2.1×");
+  expect(printRatio({ value: 2.14, min: undefined, isMet: false })).toBe("2.1×");
 });
 
 test("a ratio below 1.05 is printed with two decimals", () => {
-  expect(printRatio({ times: 0.904, min: 0.91, isMet: false })).toBe("0.90× ✗ (≥ 0.91)");
+  expect(printRatio({ value: 0.904, min: 0.91, isMet: false })).toBe("0.90× ✗ (≥ 0.91)");
 });
 
 function toSummaries(cpuMs: Partial<Record<ContenderName, number>>): Summaries {

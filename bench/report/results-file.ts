@@ -13,7 +13,7 @@ export function writeResults(title: string, text: string): string {
 /** Replaces the section under the first-level heading `title`, or appends it. */
 export function replaceSection(markdown: string, title: string, text: string): string {
   const section = `# ${title}\n\n${text.trim()}\n`;
-  const sections = markdown.split(/^(?=# )/m).filter((text) => text.trim() !== "");
+  const sections = markdown.split(/^(?=# )/m).filter((existing) => existing.trim() !== "");
   const at = sections.findIndex((existing) => existing.startsWith(`# ${title}\n`));
   const all = at === -1 ? [...sections, section] : sections.with(at, section);
   return `${all.map((each) => each.trim()).join("\n\n")}\n`;

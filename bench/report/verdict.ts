@@ -26,7 +26,7 @@ function judgeRatios({ workloads, summaries }: TableData): readonly Verdict[] {
   return ratioRows.flatMap((row) =>
     workloads.flatMap(({ name, title }) => {
       const ratio = findRatio(row, name, summaries);
-      if (ratio.min === undefined || ratio.times === undefined) return [];
+      if (ratio.min === undefined || ratio.value === undefined) return [];
       return [{ target: `${row.title}, ${title}`, isMet: ratio.isMet, measured: printRatio(ratio) }];
     }),
   );
