@@ -1,12 +1,14 @@
-// Runs during an image build: copies the installed packages that one process loads to ./node_modules.
+// Runs during an image build, once per process: copies the installed packages that the process loads to ./node_modules.
 //
 //   node infra/images/collect.ts gateway/src/main.ts /installed
 //
-// All processes use the kit, but the gateway and the REST proxy need neither its PostgreSQL client nor its GraphQL server. So the packages are
-// found by following the imports and the dependencies in the packages' manifests. The lock file has decided the versions.
+// The first argument is the process's main file, relative to the current folder. The second is the folder in which `npm ci` has installed the
+// packages of all processes; the lock file has decided their versions. No process loads all packages that the kit's manifest lists: the gateway and
+// the REST proxy load neither its PostgreSQL client nor its GraphQL server. So the first packages are found by following the imports from the main
+// file; the packages that these need are found by the dependencies in their manifests.
 import { cpSync, existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { findImports } from "./imports.ts";
+import { basename, dirname, join, relative } from "node:path";
+import { findPackageImports } from "./imports.ts";
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -15,28 +17,31 @@ interface Manifest {
 }
 
 /**
- * Files that no process opens, a third of the installed bytes: type declarations, sources, source maps and documents, but not licences.
- * OpenTelemetry's packages have two more builds, for bundlers.
+ * What no process opens, a third of the installed bytes: type declarations, TypeScript sources and source maps, and the additional builds
+ * for bundlers in OpenTelemetry's packages.
  */
-const unusedFile = /\.(?:map|md|markdown|flow|ts|mts|cts)$|\/@opentelemetry\/[^/]+\/build\/(?:esm|esnext)$/;
+const unusedPath = /\.(?:map|flow|ts|mts|cts)$|\/@opentelemetry\/[^/]+\/build\/(?:esm|esnext)$/;
+const markdownFile = /\.(?:md|markdown)$/;
+/** Licences require that their text is distributed with the package; some packages have it only as LICENSE.md. */
+const licenceFile = /licen[cs]e|notice|copying/i;
 
 const [main = "", installed = ""] = process.argv.slice(2);
-const imported = findImports(process.cwd(), main);
-const collected = new Set<string>();
-for (const [name, importers] of imported) {
-  for (const importer of importers) {
-    const folder = find(name, join(installed, importer));
-    if (folder === undefined) throw new Error(`${importer} imports ${name}, which is not installed.`);
-    collect(folder);
+const imports = findPackageImports(process.cwd(), main);
+const packageFolders = new Set<string>();
+for (const [name, importingFolders] of imports) {
+  for (const importingFolder of importingFolders) {
+    const folder = findPackage(name, join(installed, importingFolder));
+    if (folder === undefined) throw new Error(`${importingFolder} imports ${name}, which is not installed.`);
+    addWithDependencies(folder);
   }
 }
-for (const folder of collected) copy(folder);
+for (const folder of packageFolders) copyPackage(folder);
 process.stdout.write(
-  `${main} loads ${[...imported.keys()].sort().join(", ")}: ${collected.size} packages with their dependencies\n`,
+  `${main} loads ${[...imports.keys()].sort().join(", ")}: ${packageFolders.size} packages with their dependencies\n`,
 );
 
-/** Finds a package as Node does: in the nearest node_modules of the parent folders. */
-function find(name: string, from: string): string | undefined {
+/** Finds a package's folder as Node does: in the nearest node_modules, from the folder `from` upwards. Undefined if it is not installed. */
+function findPackage(name: string, from: string): string | undefined {
   for (let folder = from; folder.startsWith(installed); folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
     if (existsSync(join(candidate, "package.json"))) return candidate;
@@ -44,14 +49,17 @@ function find(name: string, from: string): string | undefined {
   return undefined;
 }
 
-/** A peer dependency that is not installed is optional. */
-function collect(folder: string): void {
-  if (collected.has(folder)) return;
-  collected.add(folder);
+/**
+ * Adds a package and all that it depends on to `packageFolders`. Optional dependencies may be missing, since npm skips those of other platforms.
+ * Peer dependencies may be missing too: `npm ci` installs the required ones.
+ */
+function addWithDependencies(folder: string): void {
+  if (packageFolders.has(folder)) return;
+  packageFolders.add(folder);
   const { dependencies, optionalDependencies, peerDependencies } = readManifest(folder);
   for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-    const dependency = find(name, folder);
-    if (dependency !== undefined) collect(dependency);
+    const dependency = findPackage(name, folder);
+    if (dependency !== undefined) addWithDependencies(dependency);
     else if (dependencies?.[name] && !optionalDependencies?.[name])
       throw new Error(`${folder} depends on ${name}, which is not installed.`);
   }
@@ -61,9 +69,15 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Copies a package without its nested node_modules, whose packages are collected separately. */
-function copy(folder: string): void {
+/** Copies a package to the same place below the current folder, without its nested node_modules: their packages are copied separately, if used. */
+function copyPackage(folder: string): void {
   const nested = join(folder, "node_modules");
-  const filter = (path: string) => path !== nested && !unusedFile.test(path);
-  cpSync(folder, relative(installed, folder), { recursive: true, filter });
+  cpSync(folder, relative(installed, folder), {
+    recursive: true,
+    filter: (path) => path !== nested && !isUnused(path),
+  });
+}
+
+function isUnused(path: string): boolean {
+  return unusedPath.test(path) || (markdownFile.test(path) && !licenceFile.test(basename(path)));
 }

@@ -1,45 +1,53 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** `from "x"`, `import "x"` and `import("x")`, but not `import type` and `export type`, which Node removes. */
-const importPattern = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm;
-/** The file of a worker thread. */
-const filePattern = /new URL\("([^"]+\.ts)", import\.meta\.url\)/g;
-
-/** For each package, the folders of the repository that import it; two folders may resolve to two versions. */
-export type Imports = ReadonlyMap<string, ReadonlySet<string>>;
+// The sources are searched with regular expressions, because no parser is installed in the stage of the build that runs this.
 
 /**
- * Finds the packages that a process loads: the imports of its main file and of all repository files that it imports.
+ * `from "x"`, `import "x"` and `import("x")`, but not `import type` and `export type`, which Node removes. `import { type X } from "x"` counts:
+ * Node removes only the name, and loads the module.
+ */
+const importPattern = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm;
+/** The file of a worker thread, which imports packages too. */
+const workerFilePattern = /new URL\("([^"]+\.ts)", import\.meta\.url\)/g;
+
+/**
+ * By package name: the folders of the repository with a file that imports the package, relative to the root. The folders matter because npm may
+ * install another version of a package for one workspace, in its node_modules.
+ */
+export type PackageImports = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Finds the packages that a process loads: the imports of its main file, and of all files of the repository that it imports or starts as workers.
+ * @param main relative to `root`.
  * @throws Error if an imported file of the repository does not exist.
  */
-export function findImports(root: string, main: string): Imports {
-  const packages = new Map<string, Set<string>>();
-  const seen = new Set<string>();
+export function findPackageImports(root: string, main: string): PackageImports {
+  const foldersByPackage = new Map<string, Set<string>>();
+  const visited = new Set<string>();
   const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
+    if (visited.has(file)) return;
+    visited.add(file);
     const text = readFileSync(file, "utf8");
-    const specifiers = [...text.matchAll(importPattern)].map(([, statement, dynamic]) => statement ?? dynamic ?? "");
-    const files = [...text.matchAll(filePattern)].map(([, name]) => new URL(name ?? "", pathToFileURL(file)));
-    for (const specifier of specifiers) {
-      const kit = /^@tributary\/kit\/(.+)$/.exec(specifier)?.[1];
-      if (kit !== undefined) visit(join(root, "kit/src", `${kit}.ts`));
-      else if (specifier.startsWith(".")) visit(fileURLToPath(new URL(specifier, pathToFileURL(file))));
-      else if (!specifier.startsWith("node:")) add(packages, toPackage(specifier), relative(root, dirname(file)));
+    const resolve = (path: string) => fileURLToPath(new URL(path, pathToFileURL(file)));
+    for (const [, statement, dynamic] of text.matchAll(importPattern)) {
+      const specifier = statement ?? dynamic ?? "";
+      const kitModule = /^@tributary\/kit\/(.+)$/.exec(specifier)?.[1];
+      if (kitModule !== undefined) visit(join(root, "kit/src", `${kitModule}.ts`));
+      else if (specifier.startsWith(".")) visit(resolve(specifier));
+      else if (!specifier.startsWith("node:")) addImport(toPackageName(specifier), relative(root, dirname(file)));
     }
-    for (const path of files.map((url) => fileURLToPath(url))) if (existsSync(path)) visit(path);
+    for (const [, path = ""] of text.matchAll(workerFilePattern)) visit(resolve(path));
+  };
+  const addImport = (name: string, folder: string): void => {
+    foldersByPackage.set(name, (foldersByPackage.get(name) ?? new Set()).add(folder));
   };
   visit(join(root, main));
-  return packages;
-}
-
-function add(packages: Map<string, Set<string>>, name: string, folder: string): void {
-  packages.set(name, (packages.get(name) ?? new Set()).add(folder));
+  return foldersByPackage;
 }
 
 /** `@apollo/server/express4` → `@apollo/server`, `zod/v4` → `zod`. */
-function toPackage(specifier: string): string {
+function toPackageName(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
