@@ -16,7 +16,7 @@ export interface TestDns {
 export function createTestDns(folder: string): TestDns {
   const file = join(folder, "names.json");
   const names: Record<string, readonly string[]> = {};
-  const preload = pathToFileURL(join(import.meta.dirname, "names-preload.ts")).href;
+  const preload = pathToFileURL(join(import.meta.dirname, "test-dns-preload.ts")).href;
   return {
     environment: { NAMES_FILE: file, NODE_OPTIONS: `--import=${preload}` },
     publish(name, addresses) {

@@ -46,7 +46,7 @@ const outputCharsMax = 4_000;
 
 /** Starts a gateway process with the monitor loaded. Throws if it serves no supergraph within a minute. */
 export async function startGatewayProcess({ kind, environment, prefix }: GatewayStart): Promise<MonitoredGateway> {
-  const monitor = ["--expose-gc", "--import", new URL("monitor.ts", import.meta.url).href];
+  const monitor = ["--expose-gc", "--import", new URL("../monitor.ts", import.meta.url).href];
   const [command = process.execPath, ...args] = [...prefix, process.execPath, ...monitor, ...commands[kind]];
   const env = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "0", ...environment };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
