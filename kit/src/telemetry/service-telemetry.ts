@@ -35,7 +35,7 @@ export async function createServiceTelemetry(
     config,
     logContext: () => recordFields(records.current()),
   });
-  const keyFetches = metrics.counter("tributary_service_token_keys_asked_total");
+  const keyFetches = metrics.counter("tributary_service_token_key_fetches_total");
   return {
     log,
     trace,
@@ -52,7 +52,7 @@ export async function createServiceTelemetry(
         gauge.set({ state: "used" }, total - idle);
       });
     },
-    countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "given" : "failed" }),
+    countKeysFetch: (isOk) => keyFetches.add({ result: isOk ? "ok" : "failed" }),
     startAdmin: (isReady) => startMetricsListener(config, { log, metrics }, isReady),
   };
 }

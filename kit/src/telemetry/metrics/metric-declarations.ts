@@ -82,11 +82,11 @@ export const serviceMetrics = {
     expected: { outcome: ["ok", "refused", "failed"] },
     buckets: statementSeconds,
   },
-  tributary_service_token_keys_asked_total: {
+  tributary_service_token_key_fetches_total: {
     kind: "counter",
-    help: "Fetches of the token issuer's keys by result: given, failed.",
+    help: "Fetches of the token issuer's keys by result: ok, failed.",
     labels: ["result"],
-    expected: { result: ["given", "failed"] },
+    expected: { result: ["ok", "failed"] },
   },
   tributary_service_database_connections: {
     kind: "gauge",
