@@ -42,7 +42,7 @@ test("observations are counted with their labels", async () => {
   const text = await metrics.write();
   const lines = [
     "clients_gone_total 1",
-    "answers_cut_total 1",
+    "responses_truncated_total 1",
     ...["hit", "miss", "built", "failed"].map((result) => `plans_total{result="${result}"} 1`),
     'plan_duration_seconds_bucket{le="0.025"} 0',
     'plan_duration_seconds_bucket{le="0.05"} 1',

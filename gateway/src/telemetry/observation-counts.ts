@@ -17,10 +17,10 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
 
 function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
   const disconnected = metrics.counter("tributary_gateway_clients_gone_total");
-  const cut = metrics.counter("tributary_gateway_answers_cut_total");
+  const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
   return ({ kind }) => {
     if (kind === "client-disconnected") disconnected.add({});
-    if (kind === "response-cut") cut.add({});
+    if (kind === "response-cut") truncated.add({});
   };
 }
 

@@ -76,8 +76,8 @@ test("observations about replicas and truncated responses are counted by service
     'replica_ejections_total{service="things"} 1',
     'replicas_ejected{service="things"} 1',
     'lookup_failures_total{service="things"} 1',
-    'answers_cut_total{side="service"} 1',
-    'answers_cut_total{side="client"} 1',
+    'responses_truncated_total{side="service"} 1',
+    'responses_truncated_total{side="client"} 1',
   ]);
   for (const kind of ["replica-back", "replica-gone"] as const) {
     count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });

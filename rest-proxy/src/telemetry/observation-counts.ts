@@ -9,7 +9,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   const retriesRefused = metrics.counter("tributary_rest_service_retries_refused_total");
   const ejections = metrics.counter("tributary_rest_replica_ejections_total");
   const lookups = metrics.counter("tributary_rest_lookup_failures_total");
-  const cut = metrics.counter("tributary_rest_answers_cut_total");
+  const truncated = metrics.counter("tributary_rest_responses_truncated_total");
   const ejected = createEjectedReplicas();
   metrics.gauge("tributary_rest_replicas_ejected").onScrape((gauge) => {
     for (const [service, count] of ejected.counts()) gauge.set({ service }, count);
@@ -17,7 +17,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
 
   return (observation) => {
     if (observation.kind === "response-cut")
-      cut.add({ side: observation.service === undefined ? "client" : "service" });
+      truncated.add({ side: observation.service === undefined ? "client" : "service" });
     if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });

@@ -152,7 +152,7 @@ export const gatewayMetrics = {
     help: "Clients that disconnected before their response; their fetches were aborted.",
     labels: [],
   },
-  tributary_gateway_answers_cut_total: {
+  tributary_gateway_responses_truncated_total: {
     kind: "counter",
     help: "Responses aborted because the client did not read them in time.",
     labels: [],
@@ -317,7 +317,7 @@ export const restMetrics = {
     help: "Requests in flight.",
     labels: [],
   },
-  tributary_rest_answers_cut_total: {
+  tributary_rest_responses_truncated_total: {
     kind: "counter",
     help: "Responses that were aborted, by the side that stopped: service, client.",
     labels: ["side"],
