@@ -21,7 +21,7 @@ export type GatewayObservation =
   | SubgraphFetchFailed
   | ReplicaObservation
   | SubgraphErrors
-  | SubgraphResponseMisshapen
+  | SubgraphResponseInvalid
   | PlanObservation
   | PlanCompiled
   | ValuesRefused
@@ -85,8 +85,8 @@ export interface RedactedSubgraphError {
 }
 
 /** Values of a subgraph's response that do not fit the schema, or are missing, by their path in that response; each became null. */
-interface SubgraphResponseMisshapen extends RequestIds {
-  readonly kind: "subgraph-answer-misshapen";
+interface SubgraphResponseInvalid extends RequestIds {
+  readonly kind: "subgraph-response-invalid";
   readonly service: string;
   readonly replica: string;
   readonly count: number;

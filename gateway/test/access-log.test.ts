@@ -52,7 +52,7 @@ test("a response that does not fit the schema is logged with its service, replic
   await gateway.send("{ bestBook { stars } }");
   await vi.waitFor(() => expect(lines).toHaveLength(2));
   expect(lines.map(({ failures }) => failures)).toEqual([
-    [{ service: "ratings", replica: library.ratings.url, reason: "MISSHAPEN" }],
+    [{ service: "ratings", replica: library.ratings.url, reason: "RESPONSE_INVALID" }],
     [{ service: "ratings", replica: undefined, reason: "SUBGRAPH_BAD_ANSWER" }],
   ]);
 });

@@ -143,7 +143,7 @@ test("responses that do not fit the schema are reported with their service, and 
   library.people.fault = answer({ data: { people: [{ name: { first: "Ada" } }] } });
   await gateway.send("{ people { name } }");
   expect(gateway.observations).toMatchObject([
-    { kind: "subgraph-answer-misshapen", service: "ratings", replica },
+    { kind: "subgraph-response-invalid", service: "ratings", replica },
     { kind: "values-refused", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
     { kind: "values-refused", service: "people", code: "INVALID_FIELD_VALUE" },
   ]);

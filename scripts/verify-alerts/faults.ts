@@ -73,14 +73,14 @@ export const faults: readonly Fault[] = [
       ["ServiceLevelBurnsFast", "rest-proxy"],
     ],
     // The body of the 500 is no GraphQL response.
-    possible: [...alertsOfFailingService, "AnswersMisshapen"],
+    possible: [...alertsOfFailingService, "SubgraphResponsesInvalid"],
     inject: ({ faultProxy }) => setResponses(faultProxy, "500"),
   },
   {
     name: "responses-html",
     description: "comments responds with an HTML page",
     notified: [
-      ["AnswersMisshapen", "comments"],
+      ["SubgraphResponsesInvalid", "comments"],
       ["ServiceFails", "comments"],
       ["ServiceLevelBurnsFast", "gateway"],
     ],

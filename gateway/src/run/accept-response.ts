@@ -74,8 +74,8 @@ function acceptIncomplete(result: FetchResult, sent: SentFetch, run: RunState, o
   if (response.kind === "graphql") {
     recordErrors(response, sent, recorder);
     const reports = createFailureReports(o, fetch.service, run.scope);
-    const onMisshapen = (paths: readonly ResponsePath[]) => reports.misshapen(paths, response.replica);
-    const join = response.data && readUsablePart(response.data, sent, run.joins, recorder, onMisshapen);
+    const onInvalid = (paths: readonly ResponsePath[]) => reports.invalid(paths, response.replica);
+    const join = response.data && readUsablePart(response.data, sent, run.joins, recorder, onInvalid);
     if (join) store(join, fetch, run, o);
   } else recorder.addForAll({ kind: "fetch-failed", code: response.code });
   run.fieldErrors.push(...recorder.finish());
@@ -87,18 +87,18 @@ function readUsablePart(
   { fetch, representations }: SentFetch,
   joins: Joins,
   recorder: FieldErrorRecorder,
-  onMisshapen: (paths: readonly ResponsePath[]) => void,
+  onInvalid: (paths: readonly ResponsePath[]) => void,
 ): SourceJoin | undefined {
   if (!representations) return joinToAll(data);
   const rejected: number[] = [];
   const entities = readEntities(fetch, representations, data, joins, (index) => void rejected.push(index));
   const reason = { kind: "fetch-failed", code: "SUBGRAPH_BAD_ANSWER" } as const;
   if (!entities) {
-    onMisshapen([["_entities"]]);
+    onInvalid([["_entities"]]);
     recorder.addForAll(reason);
     return undefined;
   }
-  onMisshapen(rejected.map((index) => ["_entities", index]));
+  onInvalid(rejected.map((index) => ["_entities", index]));
   for (const index of rejected) recorder.addAt(["_entities", index], reason);
   return joinEntities(representations, entities);
 }

@@ -31,11 +31,11 @@ export function createFailureReports(
       const reported = errors.slice(0, reportedMax).map((error) => redactError(error, redactPath));
       observe({ kind: "subgraph-errors", ...ids, service, replica, code, count: errors.length, errors: reported });
     },
-    misshapen(paths: readonly ResponsePath[], replica: string): void {
+    invalid(paths: readonly ResponsePath[], replica: string): void {
       if (paths.length === 0) return;
-      record?.addFailure({ service, replica, reason: "MISSHAPEN" });
+      record?.addFailure({ service, replica, reason: "RESPONSE_INVALID" });
       const reported = paths.slice(0, reportedMax).map(redactPath);
-      observe({ kind: "subgraph-answer-misshapen", ...ids, service, replica, count: paths.length, paths: reported });
+      observe({ kind: "subgraph-response-invalid", ...ids, service, replica, count: paths.length, paths: reported });
     },
     failure(result: FailedResult): void {
       if (result.kind === "abandoned" || signal.reason === "disconnected") return;

@@ -26,7 +26,7 @@ test("observations are counted with their labels", async () => {
   count({ kind: "planner-replaced", reason: "died", cause });
   count({ kind: "retried", service: "users", replica, reason: "reset", status: undefined });
   count({
-    kind: "subgraph-answer-misshapen",
+    kind: "subgraph-response-invalid",
     requestId: "r",
     traceId: "t",
     service: "users",
@@ -54,7 +54,7 @@ test("observations are counted with their labels", async () => {
     'subgraph_retries_refused_total{subgraph="users"} 1',
     'subgraph_retries_refused_total{subgraph="posts"} 0',
     'subgraph_fetches_total{subgraph="posts",outcome="SUBGRAPH_TIMEOUT"} 0',
-    'subgraph_answers_misshapen_total{subgraph="users"} 1',
+    'subgraph_responses_invalid_total{subgraph="users"} 1',
     'replica_ejections_total{subgraph="users"} 1',
     'replicas_ejected{subgraph="users"} 1',
     'replicas_ejected{subgraph="posts"} 0',

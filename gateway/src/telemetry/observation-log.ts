@@ -9,7 +9,7 @@ type Level = "debug" | "info" | "warn" | "error";
 const failureTexts = {
   "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
   "subgraph-errors": "a subgraph reported an internal error; further responses with such errors are counted",
-  "subgraph-answer-misshapen": "a subgraph's response does not fit the schema; further such responses are counted",
+  "subgraph-response-invalid": "a subgraph's response does not fit the schema; further such responses are counted",
   "values-refused": "values of a subgraph do not fit the schema; further such responses are counted",
   "lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
 } as const;
@@ -62,7 +62,7 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
     if (observation.kind === "library-log") return log[observation.level](observation.text);
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
-    if (observation.kind === "subgraph-answer-misshapen") return reportFailure(failures, observation, "MISSHAPEN");
+    if (observation.kind === "subgraph-response-invalid") return reportFailure(failures, observation, "RESPONSE_INVALID");
     if (observation.kind === "values-refused")
       return reportFailure(failures, { ...observation, replica: undefined }, observation.code);
     if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);

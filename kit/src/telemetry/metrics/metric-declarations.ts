@@ -229,7 +229,7 @@ export const gatewayMetrics = {
     help: "Fetches in flight.",
     labels: ["subgraph"],
   },
-  tributary_gateway_subgraph_answers_misshapen_total: {
+  tributary_gateway_subgraph_responses_invalid_total: {
     kind: "counter",
     help: "GraphQL responses whose entities are not the requested ones. A response that is not GraphQL is a failed fetch.",
     labels: ["subgraph"],
