@@ -41,7 +41,7 @@ test("observations are counted with their labels", async () => {
   count({ kind: "supergraph-refused", id: "b", cause });
   const text = await metrics.write();
   const lines = [
-    "clients_gone_total 1",
+    "clients_disconnected_total 1",
     "responses_truncated_total 1",
     ...["hit", "miss", "built", "failed"].map((result) => `plans_total{result="${result}"} 1`),
     'plan_duration_seconds_bucket{le="0.025"} 0',

@@ -16,7 +16,7 @@ export function createObservationCounts(metrics: Metrics<typeof gatewayMetrics>)
 }
 
 function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
-  const disconnected = metrics.counter("tributary_gateway_clients_gone_total");
+  const disconnected = metrics.counter("tributary_gateway_clients_disconnected_total");
   const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
   return ({ kind }) => {
     if (kind === "client-disconnected") disconnected.add({});

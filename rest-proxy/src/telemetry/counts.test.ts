@@ -52,7 +52,7 @@ test("requests to a service are counted by outcome, and are in flight until thei
     request.closed();
   }
   observer.refuse(new AppError("SERVICE_UNAVAILABLE", ""));
-  const outcomes = ["ok", "5xx", "BAD_GATEWAY", "CLIENT_GONE", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
+  const outcomes = ["ok", "5xx", "BAD_GATEWAY", "CLIENT_DISCONNECTED", "INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE"];
   expectLines(await metrics.write(), [
     ...outcomes.map((outcome) => `service_requests_total{service="things",outcome="${outcome}"} 1`),
     'service_request_duration_seconds_count{service="things"} 5',

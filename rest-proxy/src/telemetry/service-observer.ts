@@ -77,5 +77,5 @@ class CountedRequest implements ObservedServiceRequest {
 
 function codeOf(error: unknown): string {
   if (error instanceof AppError) return error.code;
-  return error instanceof ClientDisconnected ? "CLIENT_GONE" : "INTERNAL_SERVER_ERROR";
+  return error instanceof ClientDisconnected ? "CLIENT_DISCONNECTED" : "INTERNAL_SERVER_ERROR";
 }

@@ -147,7 +147,7 @@ export const gatewayMetrics = {
     help: "Requests in flight.",
     labels: [],
   },
-  tributary_gateway_clients_gone_total: {
+  tributary_gateway_clients_disconnected_total: {
     kind: "counter",
     help: "Clients that disconnected before their response; their fetches were aborted.",
     labels: [],
@@ -331,7 +331,7 @@ export const restMetrics = {
       outcome: [
         "ok",
         "5xx",
-        "CLIENT_GONE",
+        "CLIENT_DISCONNECTED",
         "BAD_GATEWAY",
         "GATEWAY_TIMEOUT",
         "SERVICE_UNAVAILABLE",
