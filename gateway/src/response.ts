@@ -8,7 +8,7 @@ export type ResponseType = (typeof responseTypes)[number];
  * How an operation ended: with data; with data and errors; with errors alone; rejected before it ran; or aborted, since the client
  * disconnected before the result was known.
  */
-export type RequestOutcome = "ok" | "partial" | "failed" | "refused" | "aborted";
+export type RequestOutcome = "ok" | "partial" | "failed" | "rejected" | "aborted";
 
 /** How a response with errors is counted and logged. */
 export interface ResultSummary {

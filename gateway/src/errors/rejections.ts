@@ -54,7 +54,7 @@ export function rejectRequest(
     contentType: contentTypeOf(responseType),
     headers: Object.entries(rejection.headers).flat(),
     body: Buffer.from(rejectionBody(code, message)),
-    summary: { outcome: rejection === error ? "refused" : "failed", codes: [code] },
+    summary: { outcome: rejection === error ? "rejected" : "failed", codes: [code] },
   };
 }
 
@@ -68,7 +68,7 @@ export function rejectVariables(problems: readonly GraphQLError[], responseType:
     status: statusFor(codes[code].status, responseType),
     contentType: contentTypeOf(responseType),
     body: Buffer.from(JSON.stringify({ errors })),
-    summary: { outcome: "refused", codes: problems.map(() => code) },
+    summary: { outcome: "rejected", codes: problems.map(() => code) },
   };
 }
 

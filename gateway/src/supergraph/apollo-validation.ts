@@ -124,7 +124,7 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
       contentType: contentTypeOf(responseType),
       // `formatError` has masked them.
       body: Buffer.from(JSON.stringify({ errors: body.singleResult.errors })),
-      summary: { outcome: "refused", codes: (body.singleResult.errors ?? []).map(readCode) },
+      summary: { outcome: "rejected", codes: (body.singleResult.errors ?? []).map(readCode) },
     };
   }
 

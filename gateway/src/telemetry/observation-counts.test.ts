@@ -60,7 +60,7 @@ test("observations are counted with their labels", async () => {
     'replicas_ejected{subgraph="posts"} 0',
     'lookup_failures_total{subgraph="users"} 1',
     'supergraph_loads_total{result="loaded"} 1',
-    'supergraph_loads_total{result="refused"} 1',
+    'supergraph_loads_total{result="rejected"} 1',
   ];
   const missing = lines.filter((line) => !text.includes(`\ntributary_gateway_${line}\n`));
   expect(missing).toEqual([]);

@@ -74,7 +74,7 @@ const loadResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
 > = {
   "supergraph-loaded": "loaded",
-  "supergraph-refused": "refused",
+  "supergraph-refused": "rejected",
   "supergraph-unavailable": "unavailable",
   // Counted at every poll: the alert fires while the counter grows.
   "supergraph-still-unavailable": "unavailable",

@@ -65,8 +65,8 @@ test("known operations and clients have their own label value, and unnamed ones 
 test("an operation has its own label value after 100 validated requests", async () => {
   const { send, write } = await setUp();
   for (let i = 0; i < 100; i++) send({ operationName: "Cart" });
-  for (let i = 0; i < 200; i++) send({ operationName: "Rejected", outcome: "refused", codes: ["BAD_USER_INPUT"] });
-  for (let i = 0; i < 200; i++) send({ requestedName: "Invalid", outcome: "refused", codes: ["GRAPHQL_PARSE_FAILED"] });
+  for (let i = 0; i < 200; i++) send({ operationName: "Rejected", outcome: "rejected", codes: ["BAD_USER_INPUT"] });
+  for (let i = 0; i < 200; i++) send({ requestedName: "Invalid", outcome: "rejected", codes: ["GRAPHQL_PARSE_FAILED"] });
   send({ operationName: "Cart" });
   send({ operationName: "Rejected" });
   const text = await write();
@@ -85,16 +85,16 @@ test("a line of the access log contains the validated operation and its document
 
 test("a rejection is counted by its code, and for URLs other than /graphql nothing else is counted", async () => {
   const { send, write } = await setUp();
-  send({ path: undefined, outcome: "refused", codes: ["NOT_FOUND"], status: 404 });
+  send({ path: undefined, outcome: "rejected", codes: ["NOT_FOUND"], status: 404 });
   const text = await write();
-  expect(text).toContain('tributary_gateway_refused_total{code="NOT_FOUND"} 1');
+  expect(text).toContain('tributary_gateway_rejected_total{code="NOT_FOUND"} 1');
   expect(text).not.toContain("tributary_gateway_requests_total{");
 });
 
 test("the sampled access log contains failures of the platform, and no errors of the client", async () => {
   const { send, lines } = await setUp("sampled");
   send({});
-  send({ outcome: "refused", codes: ["GRAPHQL_VALIDATION_FAILED"] });
+  send({ outcome: "rejected", codes: ["GRAPHQL_VALIDATION_FAILED"] });
   send({ outcome: "partial", codes: ["FORBIDDEN"] });
   send({ outcome: "partial", codes: ["SUBGRAPH_TIMEOUT"], requestedName: "secret" });
   expect(lines).toMatchObject([{ requestId: "r-1", outcome: "partial", operation: "other", status: 200 }]);

@@ -98,7 +98,7 @@ function createOperationLabels(known: readonly string[]) {
   return ({ validated, requestedName }: GraphqlRequestRecord, outcome: GraphqlRequestRecord["outcome"]): string => {
     if (validated === undefined) return labels.find(requestedName);
     const { operationName } = validated.identity;
-    return outcome === "refused" ? labels.find(operationName) : labels.count(operationName);
+    return outcome === "rejected" ? labels.find(operationName) : labels.count(operationName);
   };
 }
 
@@ -108,7 +108,7 @@ function createCounting(metrics: GatewayObserverOptions["metrics"]) {
   const operations = metrics.counter("tributary_gateway_operations_total");
   const operationSeconds = metrics.histogram("tributary_gateway_operation_duration_seconds");
   const errors = metrics.counter("tributary_gateway_errors_total");
-  const refused = metrics.counter("tributary_gateway_refused_total");
+  const rejected = metrics.counter("tributary_gateway_rejected_total");
 
   return (
     { path, client, operation, status, outcome }: RequestSummary,
@@ -116,7 +116,7 @@ function createCounting(metrics: GatewayObserverOptions["metrics"]) {
     seconds: number,
   ): void => {
     const [code] = codes;
-    if (outcome === "refused" && code !== undefined) refused.add({ code });
+    if (outcome === "rejected" && code !== undefined) rejected.add({ code });
     if (path === undefined) return;
     requests.add({ path, client, status });
     requestSeconds.observe({ path }, seconds);

@@ -14,7 +14,7 @@ test("constraint violations are counted separately from failures", async () => {
     await expect(around("insert", () => Promise.reject(error))).rejects.toBe(error);
   }
   const text = await metrics.write();
-  const counts = ["ok", "refused", "failed"].map((outcome) => {
+  const counts = ["ok", "rejected", "failed"].map((outcome) => {
     const series = `tributary_service_database_statement_duration_seconds_count{statement="insert",outcome="${outcome}"}`;
     return text
       .split("\n")

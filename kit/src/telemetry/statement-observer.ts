@@ -23,7 +23,7 @@ export function createStatementObserver(
     try {
       return await run();
     } catch (error) {
-      outcome = isConstraint(error) ? "refused" : "failed";
+      outcome = isConstraint(error) ? "rejected" : "failed";
       span?.fail(errorTypeOf(error));
       throw error;
     } finally {

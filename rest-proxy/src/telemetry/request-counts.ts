@@ -16,7 +16,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
   const requests = metrics.counter("tributary_rest_requests_total");
   const clients = metrics.counter("tributary_rest_client_requests_total");
   const oldVersions = metrics.counter("tributary_rest_old_version_requests_total");
-  const refused = metrics.counter("tributary_rest_refused_total");
+  const rejected = metrics.counter("tributary_rest_rejected_total");
   const secondsOf = memoizeSeries(metrics);
   const clientOf = createKnownValues(knownClients);
 
@@ -26,7 +26,7 @@ export function createRequestCounts({ metrics, knownClients, newestVersion }: Re
     const version = record.version ?? "none";
     requests.add({ route, version, method, status });
     secondsOf(route, version).observe(milliseconds / 1_000);
-    if (code !== undefined) refused.add({ code });
+    if (code !== undefined) rejected.add({ code });
     if (record.version === undefined) return;
     const client = clientOf(readClientName(request.headers));
     clients.add({ client, version });

@@ -77,9 +77,9 @@ export const serviceMetrics = {
   },
   tributary_service_database_statement_duration_seconds: {
     kind: "histogram",
-    help: "Time of SQL statements by name, with the wait for a connection; outcome is ok, refused (by a constraint: an error of the client) or failed.",
+    help: "Time of SQL statements by name, with the wait for a connection; outcome is ok, rejected (by a constraint: an error of the client) or failed.",
     labels: ["statement", "outcome"],
-    expected: { outcome: ["ok", "refused", "failed"] },
+    expected: { outcome: ["ok", "rejected", "failed"] },
     buckets: statementSeconds,
   },
   tributary_service_token_key_fetches_total: {
@@ -122,9 +122,9 @@ export const gatewayMetrics = {
   },
   tributary_gateway_operations_total: {
     kind: "counter",
-    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), refused (nothing was executed), aborted (the client disconnected first).",
+    help: "Operations by name and outcome: ok, partial (data and errors), failed (no data), rejected (nothing was executed), aborted (the client disconnected first).",
     labels: ["operation", "outcome"],
-    expected: { outcome: ["ok", "partial", "failed", "refused", "aborted"] },
+    expected: { outcome: ["ok", "partial", "failed", "rejected", "aborted"] },
   },
   tributary_gateway_operation_duration_seconds: {
     kind: "histogram",
@@ -137,7 +137,7 @@ export const gatewayMetrics = {
     help: "Entries of errors[] in responses, by public code.",
     labels: ["code"],
   },
-  tributary_gateway_refused_total: {
+  tributary_gateway_rejected_total: {
     kind: "counter",
     help: "Requests rejected before execution, by code.",
     labels: ["code"],
@@ -266,9 +266,9 @@ export const gatewayMetrics = {
   },
   tributary_gateway_supergraph_loads_total: {
     kind: "counter",
-    help: "Supergraph loads by result: loaded, refused (invalid), unavailable (cannot be read).",
+    help: "Supergraph loads by result: loaded, rejected (invalid), unavailable (cannot be read).",
     labels: ["result"],
-    expected: { result: ["loaded", "refused", "unavailable"] },
+    expected: { result: ["loaded", "rejected", "unavailable"] },
   },
   tributary_gateway_unknown_subgraph_variables: {
     kind: "gauge",
@@ -306,7 +306,7 @@ export const restMetrics = {
     help: "Requests in versions older than the newest: the clients to notify before a version is retired.",
     labels: ["client", "version", "route"],
   },
-  tributary_rest_refused_total: {
+  tributary_rest_rejected_total: {
     kind: "counter",
     help: "Requests that the proxy rejected itself, by code.",
     labels: ["code"],
