@@ -34,7 +34,7 @@ test("observations are counted with their labels", async () => {
     count: 2,
     paths: ["_entities.0"],
   });
-  count({ kind: "retry-refused", service: "users", replica });
+  count({ kind: "retry-over-budget", service: "users", replica });
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
   count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
@@ -51,8 +51,8 @@ test("observations are counted with their labels", async () => {
     'cache_evictions_total{cache="plans"} 1',
     'cache_evictions_total{cache="documents"} 0',
     'subgraph_retries_total{subgraph="users"} 1',
-    'subgraph_retries_refused_total{subgraph="users"} 1',
-    'subgraph_retries_refused_total{subgraph="posts"} 0',
+    'subgraph_retries_over_budget_total{subgraph="users"} 1',
+    'subgraph_retries_over_budget_total{subgraph="posts"} 0',
     'subgraph_fetches_total{subgraph="posts",outcome="SUBGRAPH_TIMEOUT"} 0',
     'subgraph_responses_invalid_total{subgraph="users"} 1',
     'replica_ejections_total{subgraph="users"} 1',

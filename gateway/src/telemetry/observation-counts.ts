@@ -52,13 +52,13 @@ function countPlans(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
 
 function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: EjectedReplicas): GatewayObserver {
   const retries = metrics.counter("tributary_gateway_subgraph_retries_total");
-  const retriesRefused = metrics.counter("tributary_gateway_subgraph_retries_refused_total");
+  const retriesOverBudget = metrics.counter("tributary_gateway_subgraph_retries_over_budget_total");
   const invalid = metrics.counter("tributary_gateway_subgraph_responses_invalid_total");
   const ejections = metrics.counter("tributary_gateway_replica_ejections_total");
   const lookups = metrics.counter("tributary_gateway_lookup_failures_total");
   return (observation) => {
     if (observation.kind === "retried") retries.add({ subgraph: observation.service });
-    if (observation.kind === "retry-refused") retriesRefused.add({ subgraph: observation.service });
+    if (observation.kind === "retry-over-budget") retriesOverBudget.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-response-invalid") invalid.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
     if (observation.kind === "replica-back" || observation.kind === "replica-gone")

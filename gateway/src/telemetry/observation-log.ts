@@ -41,7 +41,7 @@ const levels: Record<
   "replica-back": ["info", "replica restored"],
   "replica-gone": ["info", "ejected replica removed"],
   retried: ["debug", "fetch retried"],
-  "retry-refused": ["debug", "fetch not retried: the retry budget is used up"],
+  "retry-over-budget": ["debug", "fetch not retried: the retry budget is used up"],
   "plan-built": ["debug", "an operation was planned"],
   "plan-failed": ["warn", "an operation could not be planned"],
   "planner-replaced": ["warn", "a planner thread was replaced"],

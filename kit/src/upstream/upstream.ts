@@ -92,7 +92,7 @@ export type UpstreamObservation =
       readonly status: number | undefined;
     }
   /** `replica` failed or is slow, and the request is not sent again: the retry budget is used up. */
-  | { readonly kind: "retry-refused"; readonly replica: string }
+  | { readonly kind: "retry-over-budget"; readonly replica: string }
   | { readonly kind: "lookup-failed"; readonly host: string; readonly cause: unknown };
 
 export interface UpstreamOptions<Connection> {
@@ -287,7 +287,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
 
   #withdrawRetry(replica: string): boolean {
     const isPaid = this.#budget.withdraw();
-    if (!isPaid) this.#observe({ kind: "retry-refused", replica });
+    if (!isPaid) this.#observe({ kind: "retry-over-budget", replica });
     return isPaid;
   }
 

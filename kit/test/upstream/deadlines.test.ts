@@ -124,7 +124,7 @@ test("without a retry in the budget an attempt goes on until the request's deadl
   const retryBudget = { perRequest: 0, perSecond: 0, burstMax: 0 };
   const { upstream, seen } = open([slow.url, other.url], { random: () => 0, retryBudget });
   expect(textOf(await upstream.send(read))).toBe("late");
-  expect(seen).toEqual([{ kind: "retry-refused", replica: `${slow.url}/` }]);
+  expect(seen).toEqual([{ kind: "retry-over-budget", replica: `${slow.url}/` }]);
 });
 
 test("two reads without a response for 500 ms eject a replica", async () => {

@@ -47,7 +47,7 @@ test("a retry without budget is reported as often as a request fails for it", as
   const kinds = seen.map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === "retried")).toHaveLength(3);
   // The first read had two retries, which is the maximum; the second read had one, and needed another.
-  expect(kinds.filter((kind) => kind === "retry-refused")).toHaveLength(4);
+  expect(kinds.filter((kind) => kind === "retry-over-budget")).toHaveLength(4);
 });
 
 test("with one replica, a read is sent again after a broken connection, but not after a refused one or a 503", async () => {

@@ -65,14 +65,14 @@ test("observations about replicas and truncated responses are counted by service
   const count = createObservationCounts(metrics);
   const replica = "http://things:4001/ (10.0.0.7)";
   count({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
-  count({ kind: "retry-refused", replica, service: "things" });
+  count({ kind: "retry-over-budget", replica, service: "things" });
   count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
   count({ kind: "lookup-failed", host: "things", cause, service: "things" });
   count({ kind: "response-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   count({ kind: "response-cut", reason: "GATEWAY_TIMEOUT", ...about });
   expectLines(await metrics.write(), [
     'service_retries_total{service="things"} 1',
-    'service_retries_refused_total{service="things"} 1',
+    'service_retries_over_budget_total{service="things"} 1',
     'replica_ejections_total{service="things"} 1',
     'replicas_ejected{service="things"} 1',
     'lookup_failures_total{service="things"} 1',

@@ -6,7 +6,7 @@ import type { Observe } from "./observations.ts";
 /** Counts observations about replicas and truncated responses. Requests, services and the cache have their own observers. */
 export function createObservationCounts(metrics: Metrics<typeof restMetrics>): Observe {
   const retries = metrics.counter("tributary_rest_service_retries_total");
-  const retriesRefused = metrics.counter("tributary_rest_service_retries_refused_total");
+  const retriesOverBudget = metrics.counter("tributary_rest_service_retries_over_budget_total");
   const ejections = metrics.counter("tributary_rest_replica_ejections_total");
   const lookups = metrics.counter("tributary_rest_lookup_failures_total");
   const truncated = metrics.counter("tributary_rest_responses_truncated_total");
@@ -19,7 +19,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
     if (observation.kind === "response-cut")
       truncated.add({ side: observation.service === undefined ? "client" : "service" });
     if (observation.kind === "retried") retries.add({ service: observation.service });
-    if (observation.kind === "retry-refused") retriesRefused.add({ service: observation.service });
+    if (observation.kind === "retry-over-budget") retriesOverBudget.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
     if (observation.kind === "replica-back" || observation.kind === "replica-gone")
       ejected.restore(observation.service, observation.replica);

@@ -62,7 +62,7 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "replica-back") return log.info(observation, "replica restored");
     if (observation.kind === "replica-gone") return log.info(observation, "ejected replica removed");
     if (observation.kind === "retried") return log.debug(observation, "request retried");
-    if (observation.kind === "retry-refused")
+    if (observation.kind === "retry-over-budget")
       return log.debug(observation, "request not retried: the retry budget is used up");
     const { cause, ...fields } = observation;
     if (observation.kind === "replica-ejected") return log.warn({ ...fields, err: cause }, "replica ejected");

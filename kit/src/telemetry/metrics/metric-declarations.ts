@@ -244,7 +244,7 @@ export const gatewayMetrics = {
     help: "Retried fetches, on another replica if there is one.",
     labels: ["subgraph"],
   },
-  tributary_gateway_subgraph_retries_refused_total: {
+  tributary_gateway_subgraph_retries_over_budget_total: {
     kind: "counter",
     help: "Fetches that were not retried because the retry budget was exhausted.",
     labels: ["subgraph"],
@@ -355,7 +355,7 @@ export const restMetrics = {
     help: "Retried requests, on another replica if there is one.",
     labels: ["service"],
   },
-  tributary_rest_service_retries_refused_total: {
+  tributary_rest_service_retries_over_budget_total: {
     kind: "counter",
     help: "Requests that were not retried because the retry budget was exhausted.",
     labels: ["service"],
