@@ -36,7 +36,7 @@ export const faults: readonly Fault[] = [
   {
     name: "unit-down",
     description: "both processes of posts are killed",
-    notified: [["UnitGone", "posts"]],
+    notified: [["UnitDown", "posts"]],
     inhibited: [
       ["ServiceFails", "posts"],
       ["ReplicaDown", "posts"],
@@ -60,7 +60,7 @@ export const faults: readonly Fault[] = [
   {
     name: "rest-proxy-down",
     description: "the REST proxy is killed",
-    notified: [["UnitGone", "rest-proxy"]],
+    notified: [["UnitDown", "rest-proxy"]],
     inhibited: [["ReplicaDown", "rest-proxy"]],
     inject: ({ units }) => kill(units["rest-proxy"]),
   },

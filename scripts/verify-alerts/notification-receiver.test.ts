@@ -8,7 +8,7 @@ test("repeated notifications of an alert are one entry, which ends when the aler
   receiver = await startNotificationReceiver();
   await notify("page", "firing");
   await notify("page", "firing");
-  const notification = { alert: "UnitGone", unit: "posts", receiver: "page", resolvedMs: undefined };
+  const notification = { alert: "UnitDown", unit: "posts", receiver: "page", resolvedMs: undefined };
   expect(receiver.since(0)).toMatchObject([notification]);
   await notify("page", "resolved");
   expect(receiver.since(0)).toMatchObject([{ ...notification, resolvedMs: expect.any(Number) }]);
@@ -22,6 +22,6 @@ test("repeated notifications of an alert are one entry, which ends when the aler
 });
 
 async function notify(name: string, status: "firing" | "resolved"): Promise<void> {
-  const alert = { status, labels: { alertname: "UnitGone", unit: "posts" }, annotations: {}, fingerprint: "a1" };
+  const alert = { status, labels: { alertname: "UnitDown", unit: "posts" }, annotations: {}, fingerprint: "a1" };
   await fetch(receiver.url(name), { method: "POST", body: JSON.stringify({ receiver: name, alerts: [alert] }) });
 }

@@ -5,7 +5,7 @@ import type { QueryResult } from "./queries.ts";
 import { describeOutcome, report, type VerifiedAlerts } from "./report.ts";
 
 const notified: AlertOutcome = {
-  alert: "UnitGone",
+  alert: "UnitDown",
   unit: "posts",
   expectation: "notified",
   receiver: "page",
@@ -85,7 +85,7 @@ test("the control passes only if the alerts are missed", () => {
 test("an alert is listed with its times, shortened and unshortened", () => {
   expect(describeOutcome({ fault, alerts: [notified, missed] }).split("\n")).toEqual([
     "unit-down: posts is killed",
-    expect.stringMatching(/^ +UnitGone +posts +notified +page +4\.0 s +2\.0 min +1\.0 s$/),
-    expect.stringMatching(/^ +UnitGone +posts +MISSED +none$/),
+    expect.stringMatching(/^ +UnitDown +posts +notified +page +4\.0 s +2\.0 min +1\.0 s$/),
+    expect.stringMatching(/^ +UnitDown +posts +MISSED +none$/),
   ]);
 });

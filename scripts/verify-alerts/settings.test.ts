@@ -30,7 +30,7 @@ test("every rule is included, with its `for` divided by 30", () => {
   const groups = ["rules/alerts.yml", "rules/databases.yml"].flatMap((file) => read(file).groups);
   const alerts = groups.flatMap(({ rules }: { rules: readonly { alert: string }[] }) => rules);
   expect(alerts).toHaveLength(readRules().filter(({ alert }) => alert !== undefined).length);
-  expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitGone")).toMatchObject({ for: "2000ms" });
+  expect(alerts.find(({ alert }: { alert: string }) => alert === "UnitDown")).toMatchObject({ for: "2000ms" });
 });
 
 test("Alertmanager's routes are those of the repository, and each receiver has a local URL", () => {

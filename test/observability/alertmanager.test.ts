@@ -61,10 +61,10 @@ test("inhibition rules name existing alerts only", () => {
     }
 });
 
-test("UnitGone inhibits the other alerts of the same unit only", () => {
+test("UnitDown inhibits the other alerts of the same unit only", () => {
   expect(settings.inhibit_rules[0]).toEqual({
-    source_matchers: ['alertname="UnitGone"'],
-    target_matchers: ['alertname!="UnitGone"'],
+    source_matchers: ['alertname="UnitDown"'],
+    target_matchers: ['alertname!="UnitDown"'],
     equal: ["unit"],
   });
 });
