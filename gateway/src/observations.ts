@@ -43,7 +43,7 @@ type SupergraphObservation =
   | { readonly kind: "supergraph-unavailable"; readonly source: string; readonly cause: unknown }
   /** At each further poll until the source can be read again. */
   | { readonly kind: "supergraph-still-unavailable"; readonly source: string }
-  | { readonly kind: "supergraph-refused"; readonly id: string; readonly cause: unknown }
+  | { readonly kind: "supergraph-rejected"; readonly id: string; readonly cause: unknown }
   | { readonly kind: "subgraph-without-address"; readonly service: string }
   | { readonly kind: "override-without-subgraph"; readonly variable: string }
   | { readonly kind: "override-label-without-field"; readonly label: string }

@@ -108,7 +108,7 @@ describe("a supergraph in a file", () => {
   ])("that %s changes nothing, and the next good one is taken", async (_, spoil) => {
     gateway = await startGateway({ supergraphSdl: library.supergraphSdl });
     writeFileSync(gateway.file, spoil(withExtra));
-    await gateway.seen("supergraph-refused");
+    await gateway.seen("supergraph-rejected");
     expect((await gateway.send("{ whoAmI }")).body).toEqual({ data: { whoAmI: "anonymous" } });
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
     writeFileSync(gateway.file, withExtra);

@@ -142,10 +142,10 @@ export const faults: readonly Fault[] = [
       load(graphqlUrl, (count) => createGraphqlRequest(token, `{ user(id: "${count}") { id a${count}: name } }`)),
   },
   {
-    name: "supergraph-refused",
+    name: "supergraph-rejected",
     description: "the supergraph file is invalid",
     notified: [
-      ["SupergraphRefused", "gateway"],
+      ["SupergraphRejected", "gateway"],
       ["ErrorsInLog", "gateway"],
     ],
     async inject({ supergraphFile }) {

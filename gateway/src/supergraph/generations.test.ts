@@ -37,7 +37,7 @@ test("a supergraph that cannot be used is reported and changes nothing", async (
   await generations.load("broken");
   expect(generations.current?.apiSdl).toBe("one");
   expect(closed).toEqual([]);
-  expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "supergraph-refused"]);
+  expect(observations.map(({ kind }) => kind)).toEqual(["supergraph-loaded", "supergraph-rejected"]);
 });
 
 test("a generation that cannot be closed is reported, and the next one is served", async () => {

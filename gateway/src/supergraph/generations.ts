@@ -98,7 +98,7 @@ export function createGenerations({ build, observe, graceMs, warmMsMax = 5_000 }
       const tookMs = Math.round(performance.now() - startedMs);
       observe({ kind: "supergraph-loaded", id, subgraphs: generation.subgraphs, tookMs });
     } catch (cause) {
-      if (!isClosed) observe({ kind: "supergraph-refused", id, cause });
+      if (!isClosed) observe({ kind: "supergraph-rejected", id, cause });
     }
   }
 

@@ -38,7 +38,7 @@ test("observations are counted with their labels", async () => {
   count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
   count({ kind: "lookup-failed", service: "users", host: "users", cause });
   count({ kind: "supergraph-loaded", id: "a", subgraphs: ["users", "posts"], tookMs: 3 });
-  count({ kind: "supergraph-refused", id: "b", cause });
+  count({ kind: "supergraph-rejected", id: "b", cause });
   const text = await metrics.write();
   const lines = [
     "clients_disconnected_total 1",
@@ -76,12 +76,12 @@ test("observations are counted with their labels", async () => {
 test("the gauge of unknown subgraph variables is for the supergraph in use", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   const count = createObservationCounts(metrics);
-  const valueAfterLoad = async (variables: number, kind: "supergraph-loaded" | "supergraph-refused") => {
+  const valueAfterLoad = async (variables: number, kind: "supergraph-loaded" | "supergraph-rejected") => {
     for (let i = 0; i < variables; i++) count({ kind: "override-without-subgraph", variable: `SUBGRAPH_URL_${i}` });
     count({ kind, id: "a", subgraphs: [], tookMs: 3, cause: undefined });
     return /^tributary_gateway_unknown_subgraph_variables (\d+)$/m.exec(await metrics.write())?.[1];
   };
   expect(await valueAfterLoad(2, "supergraph-loaded")).toBe("2");
-  expect(await valueAfterLoad(5, "supergraph-refused")).toBe("2");
+  expect(await valueAfterLoad(5, "supergraph-rejected")).toBe("2");
   expect(await valueAfterLoad(0, "supergraph-loaded")).toBe("0");
 });

@@ -74,7 +74,7 @@ const loadResults: Partial<
   Record<GatewayObservation["kind"], Expected<typeof gatewayMetrics.tributary_gateway_supergraph_loads_total, "result">>
 > = {
   "supergraph-loaded": "loaded",
-  "supergraph-refused": "rejected",
+  "supergraph-rejected": "rejected",
   "supergraph-unavailable": "unavailable",
   // Counted at every poll: the alert fires while the counter grows.
   "supergraph-still-unavailable": "unavailable",
@@ -96,6 +96,6 @@ function countLoads(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver {
       unknownVariables.set({}, unknownCount);
       for (const subgraph of observation.subgraphs) metrics.announce({ subgraph });
     }
-    if (kind === "supergraph-loaded" || kind === "supergraph-refused") unknownCount = 0;
+    if (kind === "supergraph-loaded" || kind === "supergraph-rejected") unknownCount = 0;
   };
 }

@@ -91,7 +91,7 @@ test("a line of a library keeps its level, except info, which becomes debug", ()
 
 test("every kind has a level and a message", () => {
   const { lines, observe } = setUp();
-  for (const kind of ["client-disconnected", "request-rejected", "supergraph-refused"] as const)
+  for (const kind of ["client-disconnected", "request-rejected", "supergraph-rejected"] as const)
     observe({ kind } as GatewayObservation);
   expect(lines.map(([level]) => level)).toEqual(["debug", "debug", "error"]);
 });

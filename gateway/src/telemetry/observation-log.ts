@@ -26,7 +26,7 @@ const levels: Record<
   "supergraph-loaded": ["info", "serving a new supergraph"],
   "supergraph-unavailable": ["warn", "the supergraph cannot be read; the loaded supergraph remains in use"],
   "supergraph-still-unavailable": ["debug", "the supergraph cannot be read yet"],
-  "supergraph-refused": ["error", "the supergraph cannot be used; the loaded supergraph remains in use"],
+  "supergraph-rejected": ["error", "the supergraph cannot be used; the loaded supergraph remains in use"],
   "subgraph-without-address": ["warn", "a subgraph has no address; set SUBGRAPH_URL_<NAME>"],
   "override-without-subgraph": ["warn", "a variable for one subgraph names no subgraph of this supergraph"],
   "directives-without-effect": ["warn", "directives of federation in this supergraph have no effect in this gateway"],
