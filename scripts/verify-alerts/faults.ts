@@ -126,9 +126,9 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: "tokens-refused",
+    name: "tokens-rejected",
     description: "a client sends an invalid token",
-    notified: [["TokensRefused", "orders"]],
+    notified: [["TokensRejected", "orders"]],
     // Rejected requests are not served from the cache.
     possible: ["CacheHitsCollapsed"],
     inject: ({ restUrl }) =>
