@@ -24,7 +24,7 @@ export type GatewayObservation =
   | SubgraphResponseInvalid
   | PlanObservation
   | PlanCompiled
-  | ValuesRefused
+  | ValuesRejected
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
   | (RequestIds & { readonly kind: "client-disconnected" | "response-cut" })
   | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })
@@ -118,8 +118,8 @@ interface PlanCompiled {
 }
 
 /** Values that do not fit the schema, by their paths in the response to the client; each became null. */
-interface ValuesRefused extends RequestIds {
-  readonly kind: "values-refused";
+interface ValuesRejected extends RequestIds {
+  readonly kind: "values-rejected";
   /** The subgraph of the first value; `gateway` if it is not known. */
   readonly service: string;
   /** The code of the first value. */

@@ -112,7 +112,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     record?.addFailure({ service, replica: undefined, reason: code });
     const redacted = problems.map((problem) => ({ path: redactPath(problem.path), code: problem.code }));
     const about = { requestId, traceId, ...identity, service, code };
-    o.observe({ kind: "values-refused", ...about, problems: redacted });
+    o.observe({ kind: "values-rejected", ...about, problems: redacted });
   }
 
   return {

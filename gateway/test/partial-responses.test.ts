@@ -123,7 +123,7 @@ describe.each(faults)("a subgraph that %s", (_, code, fault) => {
     await gateway.send("{ person(id: 1) { name } }");
     const kinds = gateway.observations.map(({ kind }) => kind).filter((kind) => kind !== "retried");
     expect(kinds).toEqual([
-      expect.stringMatching(/^(subgraph-(fetch-failed|errors|response-invalid)|values-refused)$/),
+      expect.stringMatching(/^(subgraph-(fetch-failed|errors|response-invalid)|values-rejected)$/),
     ]);
   });
 });

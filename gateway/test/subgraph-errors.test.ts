@@ -144,8 +144,8 @@ test("responses that do not fit the schema are reported with their service, and 
   await gateway.send("{ people { name } }");
   expect(gateway.observations).toMatchObject([
     { kind: "subgraph-response-invalid", service: "ratings", replica },
-    { kind: "values-refused", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
-    { kind: "values-refused", service: "people", code: "INVALID_FIELD_VALUE" },
+    { kind: "values-rejected", service: "people", code: "SUBGRAPH_BAD_ANSWER" },
+    { kind: "values-rejected", service: "people", code: "INVALID_FIELD_VALUE" },
   ]);
 });
 

@@ -63,7 +63,7 @@ test("the gateway's logs, metrics and traces contain no data of subgraph respons
     "subgraph-fetch-failed",
     "subgraph-fetch-failed",
     "subgraph-errors",
-    "values-refused",
+    "values-rejected",
   ]);
   expect(observations).toMatchObject([
     { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", status: 500, contentType: "text/html" } },

@@ -58,7 +58,7 @@ test("responses that do not fit the schema are one line for each subgraph and re
   const problems = [{ path: "user.name", code: "INVALID_FIELD_VALUE" }];
   for (let i = 0; i < 100; i++) {
     observe({ kind: "subgraph-response-invalid", ...about, replica: "a", count: 1, paths: ["_entities.0"] });
-    observe({ kind: "values-refused", ...about, code: "INVALID_FIELD_VALUE", problems });
+    observe({ kind: "values-rejected", ...about, code: "INVALID_FIELD_VALUE", problems });
   }
   expect(lines.map(([level, fields]) => [level, fields])).toEqual([
     ["warn", expect.objectContaining({ observation: "subgraph-response-invalid", replica: "a", reason: "RESPONSE_INVALID" })],

@@ -10,7 +10,7 @@ const failureTexts = {
   "subgraph-fetch-failed": "a fetch from a subgraph failed; further failures are counted",
   "subgraph-errors": "a subgraph reported an internal error; further responses with such errors are counted",
   "subgraph-response-invalid": "a subgraph's response does not fit the schema; further such responses are counted",
-  "values-refused": "values of a subgraph do not fit the schema; further such responses are counted",
+  "values-rejected": "values of a subgraph do not fit the schema; further such responses are counted",
   "lookup-failed": "the name of a subgraph's host cannot be resolved; its last addresses remain in use",
 } as const;
 
@@ -63,7 +63,7 @@ export function createObservationLog(log: Log, failures: FailureLog): GatewayObs
     if (observation.kind === "lookup-failed")
       return reportFailure(failures, { ...observation, replica: observation.host }, "LOOKUP_FAILED");
     if (observation.kind === "subgraph-response-invalid") return reportFailure(failures, observation, "RESPONSE_INVALID");
-    if (observation.kind === "values-refused")
+    if (observation.kind === "values-rejected")
       return reportFailure(failures, { ...observation, replica: undefined }, observation.code);
     if (observation.kind === "subgraph-fetch-failed") return reportFailure(failures, observation, observation.code);
     if (observation.kind === "subgraph-errors" && observation.code !== undefined)
