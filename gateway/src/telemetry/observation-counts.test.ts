@@ -65,7 +65,7 @@ test("observations are counted with their labels", async () => {
   const missing = lines.filter((line) => !text.includes(`\ntributary_gateway_${line}\n`));
   expect(missing).toEqual([]);
   expect(text).toMatch(/\ntributary_gateway_supergraph_loaded_timestamp_seconds 1[.\d]+\n/);
-  for (const kind of ["replica-back", "replica-gone"] as const) {
+  for (const kind of ["replica-restored", "replica-removed"] as const) {
     count({ kind: "replica-ejected", service: "users", replica, pauseMs: 1_000, cause });
     expect(await metrics.write()).toContain('replicas_ejected{subgraph="users"} 1');
     count({ kind, service: "users", replica });

@@ -61,7 +61,7 @@ function countReplicas(metrics: Metrics<typeof gatewayMetrics>, ejected: Ejected
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ subgraph: observation.service });
     if (observation.kind === "subgraph-response-invalid") invalid.add({ subgraph: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ subgraph: observation.service });
-    if (observation.kind === "replica-back" || observation.kind === "replica-gone")
+    if (observation.kind === "replica-restored" || observation.kind === "replica-removed")
       ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;
     ejections.add({ subgraph: observation.service });

@@ -76,7 +76,7 @@ test("an ejected replica whose address is removed is reported once, and late att
   end(a, "timeout", 2);
   update("b");
   set.endAttempt(a, late, "failure");
-  expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-gone"], ["a"]]);
+  expect([seen.map(({ kind }) => kind), closed]).toEqual([["replica-ejected", "replica-removed"], ["a"]]);
 });
 
 test("a removed replica is not ejected", () => {
@@ -93,7 +93,7 @@ test("a closed set opens and closes no further replica", async () => {
   await set.close();
   update("c");
   expect([seen.map(({ kind }) => kind), closed]).toEqual([
-    ["replica-ejected", "replica-gone"],
+    ["replica-ejected", "replica-removed"],
     ["a", "b"],
   ]);
 });

@@ -18,10 +18,10 @@ export interface Replica<Connection> {
 export type ReplicaObservation =
   | { readonly kind: "replica-ejected"; readonly replica: string; readonly pauseMs: number; readonly cause: unknown }
   /** Ejected because it is draining. It still responds. */
-  | { readonly kind: "replica-leaving"; readonly replica: string; readonly pauseMs: number }
-  | { readonly kind: "replica-back"; readonly replica: string }
+  | { readonly kind: "replica-draining"; readonly replica: string; readonly pauseMs: number }
+  | { readonly kind: "replica-restored"; readonly replica: string }
   /** Removed while it was ejected: its address is no longer the service's, or the set was closed. */
-  | { readonly kind: "replica-gone"; readonly replica: string };
+  | { readonly kind: "replica-removed"; readonly replica: string };
 
 export interface ReplicaSetOptions<Connection> {
   open(address: ReplicaAddress): Connection;
@@ -79,7 +79,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   }
 
   function close({ name, connection, health }: Member): Promise<void> {
-    if (!health.isInService) o.observe({ kind: "replica-gone", replica: name });
+    if (!health.isInService) o.observe({ kind: "replica-removed", replica: name });
     return o.close(connection);
   }
 
@@ -131,8 +131,8 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
     nowMs,
     mayEject,
     onEjected: (ejection) => report({ kind: "replica-ejected", replica, ...ejection }),
-    onDraining: (ejection) => report({ kind: "replica-leaving", replica, ...ejection }),
-    onRestored: () => report({ kind: "replica-back", replica }),
+    onDraining: (ejection) => report({ kind: "replica-draining", replica, ...ejection }),
+    onRestored: () => report({ kind: "replica-restored", replica }),
   });
 }
 

@@ -77,7 +77,7 @@ test.runIf(process.platform === "linux")(
     clock.nowMs = 1_000;
     await stream(5, 1, () => upstream.send(write));
     const kinds = seen.map(({ kind }) => kind).filter((kind) => kind !== "retried");
-    expect(kinds).toEqual(["replica-ejected", "replica-gone"]);
+    expect(kinds).toEqual(["replica-ejected", "replica-removed"]);
   },
 );
 

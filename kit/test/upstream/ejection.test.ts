@@ -26,7 +26,7 @@ test("a replica that keeps failing is ejected, probed after a growing pause, and
   expect(await countRequests(bad, ten)).toBe(10);
   expect(seen.filter(({ kind }) => kind !== "retried")).toEqual([
     { kind: "replica-ejected", replica: `${bad.url}/`, pauseMs: 1_000, cause: expect.any(Error) },
-    { kind: "replica-back", replica: `${bad.url}/` },
+    { kind: "replica-restored", replica: `${bad.url}/` },
   ]);
 });
 
@@ -38,12 +38,12 @@ test("a draining replica gets two more requests at most", async () => {
   draining.respond = respondAndClose;
   await stream(20, 1, () => upstream.send(write));
   expect([draining.requests, other.requests]).toEqual([3, 18]);
-  expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining"]);
   await draining.kill();
   await restart(draining);
   clock.nowMs = 1_000;
   await stream(1, 1, () => upstream.send(read));
-  expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving", "replica-back"]);
+  expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining", "replica-restored"]);
 });
 
 test("replicas that never keep a connection all get requests", async () => {
@@ -103,7 +103,7 @@ test("when the last replica in service fails too, the ejected one is probed at o
     ...[503, 503, 503, 503, 503],
     ...[200, 200, 200, 200, 200],
   ]);
-  expect(seen.map(({ kind }) => kind)).toContain("replica-back");
+  expect(seen.map(({ kind }) => kind)).toContain("replica-restored");
 });
 
 test("a write whose connection the last replica in service refuses goes to the ejected one", async () => {

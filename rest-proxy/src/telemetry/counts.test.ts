@@ -79,7 +79,7 @@ test("observations about replicas and truncated responses are counted by service
     'responses_truncated_total{side="service"} 1',
     'responses_truncated_total{side="client"} 1',
   ]);
-  for (const kind of ["replica-back", "replica-gone"] as const) {
+  for (const kind of ["replica-restored", "replica-removed"] as const) {
     count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
     expectLines(await metrics.write(), ['replicas_ejected{service="things"} 1']);
     count({ kind, replica, service: "things" });

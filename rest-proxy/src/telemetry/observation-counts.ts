@@ -21,7 +21,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
     if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ service: observation.service });
     if (observation.kind === "lookup-failed") lookups.add({ service: observation.service });
-    if (observation.kind === "replica-back" || observation.kind === "replica-gone")
+    if (observation.kind === "replica-restored" || observation.kind === "replica-removed")
       ejected.restore(observation.service, observation.replica);
     if (observation.kind !== "replica-ejected") return;
     ejections.add({ service: observation.service });

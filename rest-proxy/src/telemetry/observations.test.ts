@@ -30,7 +30,7 @@ test("failures of the platform are logged as warnings or errors, input of client
   for (let i = 0; i < 100; i++) observe({ kind: "service-failed", ...failed });
   observe({ kind: "retried", replica, reason: "reset", status: undefined, service: "things" });
   observe({ kind: "replica-ejected", replica, pauseMs: 1_000, cause: new Error("reset"), service: "things" });
-  observe({ kind: "replica-back", replica, service: "things" });
+  observe({ kind: "replica-restored", replica, service: "things" });
   observe({ kind: "lookup-failed", host: "things", cause: new Error("ENOTFOUND"), service: "things" });
   observe({ kind: "refresh-failed", service: "things", key: "/v1/things/1", cause: new Error("refused") });
   observe({ kind: "old-versions", usage: [{ version: 1, client: "shop", route: "getThing", requests: 7 }] });

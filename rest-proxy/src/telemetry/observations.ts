@@ -58,9 +58,9 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     // Clients can cause any number of these.
     if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
     if (observation.kind === "response-cut") return log.warn(observation, "response truncated");
-    if (observation.kind === "replica-leaving") return log.info(observation, "draining replica ejected");
-    if (observation.kind === "replica-back") return log.info(observation, "replica restored");
-    if (observation.kind === "replica-gone") return log.info(observation, "ejected replica removed");
+    if (observation.kind === "replica-draining") return log.info(observation, "draining replica ejected");
+    if (observation.kind === "replica-restored") return log.info(observation, "replica restored");
+    if (observation.kind === "replica-removed") return log.info(observation, "ejected replica removed");
     if (observation.kind === "retried") return log.debug(observation, "request retried");
     if (observation.kind === "retry-over-budget")
       return log.debug(observation, "request not retried: the retry budget is used up");

@@ -95,7 +95,7 @@ describe.each(transports)("%s", (transport) => {
     const outcomes = await stream(20, 1, () => outcomeOf(client[transport](write)));
     expect(outcomes.filter(isNot("200 ok"))).toEqual([]);
     expect([draining.requests, other.requests]).toEqual([3, 18]);
-    expect(seen.map(({ kind }) => kind)).toEqual(["replica-leaving"]);
+    expect(seen.map(({ kind }) => kind)).toEqual(["replica-draining"]);
   });
 
   test.runIf(process.platform === "linux")(
@@ -139,7 +139,7 @@ describe.each(transports)("%s", (transport) => {
       await replica.kill();
       await sleep(300);
       await startReplica(respondOk, { port: replica.port });
-      await expect.poll(() => seen.at(-1)?.kind, { timeout: 5_000 }).toBe("replica-back");
+      await expect.poll(() => seen.at(-1)?.kind, { timeout: 5_000 }).toBe("replica-restored");
     }
     end.abort();
     await Promise.all(traffic);
