@@ -37,10 +37,10 @@ test.each(["full", "fast"])(
       "query Feed > admit",
       "query Feed > parse",
       "query Feed > plan",
-      "query Feed > run > fetch comments > ask comments > query _entities > list-parts-by-post",
-      "query Feed > run > fetch posts > ask posts > query posts > list-brief-posts-first",
-      "query Feed > run > fetch users > ask users > query _entities > find-users",
-      "query Feed > run > fetch users > ask users > query _entities > find-users",
+      "query Feed > run > fetch comments > attempt comments > query _entities > list-parts-by-post",
+      "query Feed > run > fetch posts > attempt posts > query posts > list-brief-posts-first",
+      "query Feed > run > fetch users > attempt users > query _entities > find-users",
+      "query Feed > run > fetch users > attempt users > query _entities > find-users",
       "query Feed > shape",
     ]);
     expectOneTrace(root);
@@ -59,7 +59,7 @@ test("the span of a failed fetch is failed, and the span of a request with parti
     { failed: true, attributes: { "error.type": "SUBGRAPH_UNAVAILABLE" } },
     { failed: true },
   ]);
-  const attempt = collector.spans().find(({ name }) => name === "ask users");
+  const attempt = collector.spans().find(({ name }) => name === "attempt users");
   expect(attempt).toMatchObject({ failed: true, kind: "client", attributes: { "error.type": "refused" } });
 });
 
@@ -80,18 +80,18 @@ test("one REST request is one trace with a span for the attempt, the service's r
     attributes: { "http.response.status_code": 200, "tributary.version": 1, "tributary.cache": "fwd=uri-miss" },
   });
   expect(root.attributes).toMatchObject({ "http.route": "/posts/:id", "url.path": "/posts/:id" });
-  expect(collector.paths()).toEqual(["GET /posts/:id > ask posts > GET /v1/posts/:id > find-posts"]);
+  expect(collector.paths()).toEqual(["GET /posts/:id > forward posts > GET /v1/posts/:id > find-posts"]);
   expectOneTrace(root);
 });
 
 test("the span of an attempt has the address and the port of its replica", async () => {
   await platform.rest("GET", "/v1/posts/3");
   await rootOf("rest-proxy");
-  const forwarded = collector.spans().find(({ name }) => name === "ask posts");
+  const forwarded = collector.spans().find(({ name }) => name === "forward posts");
   collector.reset();
   await platform.graphql(feed);
   await rootOf("gateway");
-  const fetched = collector.spans().find(({ name }) => name === "ask posts");
+  const fetched = collector.spans().find(({ name }) => name === "attempt posts");
   const { port } = new URL(platform.services.posts.url);
   const replica = { "server.address": "127.0.0.1", "server.port": Number(port) };
   expect(forwarded).toMatchObject({ process: "rest-proxy", kind: "client", attributes: replica });
@@ -113,7 +113,7 @@ test("the span of an attempt to reach a service that is down is failed", async (
   await platform.services.comments.comeUp();
   expect(status).toBe(502);
   expect(await rootOf("rest-proxy")).toMatchObject({ failed: true, attributes: { "error.type": "BAD_GATEWAY" } });
-  expect(collector.spans()[0]).toMatchObject({ name: "ask comments", failed: true });
+  expect(collector.spans()[0]).toMatchObject({ name: "forward comments", failed: true });
 });
 
 /** All spans belong to the root's trace, and only a client span has a child span of another process. */

@@ -51,7 +51,7 @@ test("the span of a fetch is a child of its stage, and the parent of its attempt
   record.span?.end();
   expect(collector.paths()).toEqual(["request > run > fetch users", "request > shape"]);
   const span = collector.spans().find(({ name }) => name === "fetch users");
-  expect(fetch.traced).toMatchObject({ parent: { spanId: span?.spanId }, name: "ask users" });
+  expect(fetch.traced).toMatchObject({ parent: { spanId: span?.spanId }, name: "attempt users" });
 });
 
 test("a request that joins a fetch has an await span, and is not counted as a fetch", async () => {

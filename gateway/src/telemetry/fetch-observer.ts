@@ -85,7 +85,7 @@ function beginSpan(service: string, record: GraphqlRequestRecord | undefined): T
   if (record?.span === undefined) return undefined;
   const attributes = { "tributary.subgraph": service };
   const parent = record.currentSpan?.child(`fetch ${service}`, { attributes });
-  return parent && { parent, name: `ask ${service}`, attributes };
+  return parent && { parent, name: `attempt ${service}`, attributes };
 }
 
 class Fetch implements ObservedFetch {

@@ -140,7 +140,7 @@ function toUpstreamRequest(request: ServiceRequest, service: string, timeoutMs: 
     ...{ method, path, body, signal, timeoutMs, onInformation, sendsDeadline: true },
     headers: toEndToEnd(request.headers, span !== undefined),
     isIdempotent: isIdempotent(request),
-    traced: span && { parent: span, name: `ask ${service}`, attributes: { "tributary.service": service } },
+    traced: span && { parent: span, name: `forward ${service}`, attributes: { "tributary.service": service } },
   };
 }
 
