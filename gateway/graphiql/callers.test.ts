@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Callers, loadCallers } from "./callers.ts";
 
-const cast = [
+const demoUsers = [
   { name: "grace", userId: "2", scopes: ["a"] },
   { name: "ada", userId: "1", scopes: ["a", "b"] },
 ];
@@ -9,7 +9,7 @@ const cast = [
 test("user 1 is chosen by default, and the choice survives a reload", async () => {
   const { load } = setUp();
   const first = await load();
-  expect(first.all).toEqual(cast);
+  expect(first.all).toEqual(demoUsers);
   expect(first.chosen()).toBe("ada");
   first.choose("anonymous");
   expect((await load()).chosen()).toBe("anonymous");
@@ -29,7 +29,7 @@ test("a token is fetched once and used until a minute before it expires", async 
   expect(await callers.authorization()).toBe("Bearer ada-1");
   clock.ms += 1_000;
   expect(await callers.authorization()).toBe("Bearer ada-2");
-  expect(requests).toEqual(["/cast", "/token ada", "/token ada"]);
+  expect(requests).toEqual(["/demo-users", "/token ada", "/token ada"]);
 });
 
 test("requests that start together share one token", async () => {
@@ -37,7 +37,7 @@ test("requests that start together share one token", async () => {
   const callers = await load();
   const both = await Promise.all([callers.authorization(), callers.authorization()]);
   expect(both).toEqual(["Bearer ada-1", "Bearer ada-1"]);
-  expect(requests).toEqual(["/cast", "/token ada"]);
+  expect(requests).toEqual(["/demo-users", "/token ada"]);
 });
 
 test("each caller has a separate token, and the anonymous caller has none", async () => {
@@ -86,7 +86,7 @@ function setUp() {
     const fault = faults.shift();
     if (fault instanceof Error) throw fault;
     if (fault) return fault;
-    if (init?.method !== "POST") return record(url, JSON.stringify({ cast }));
+    if (init?.method !== "POST") return record(url, JSON.stringify({ demoUsers }));
     const { user } = JSON.parse(init.body as string) as { user: string };
     tokens += 1;
     return record(`${url} ${user}`, JSON.stringify({ access_token: `${user}-${tokens}`, expires_in: 3_600 }));

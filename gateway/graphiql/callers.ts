@@ -40,7 +40,7 @@ const refreshBeforeMs = 60_000;
  * @throws Error if the issuer does not respond.
  */
 export async function loadCallers(o: CallersOptions): Promise<Callers> {
-  const { cast: all } = (await fetchJson(o, "/cast")) as { cast: readonly Caller[] };
+  const { demoUsers: all } = (await fetchJson(o, "/demo-users")) as { demoUsers: readonly Caller[] };
   const defaultName = all.find(({ userId }) => userId === firstUserId)?.name ?? anonymous;
   const isKnown = (name: string) => name === anonymous || all.some((caller) => caller.name === name);
   const stored = o.storage.getItem(storageKey);

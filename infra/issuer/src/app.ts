@@ -36,10 +36,7 @@ export function createApp(o: AppOptions): express.Express {
     .route("/.well-known/jwks.json")
     .get(json({ keys: [o.key.publicJwk] }))
     .all(rejectOtherMethods("GET, HEAD"));
-  app
-    .route("/cast")
-    .get(json({ cast: demoUsers }))
-    .all(rejectOtherMethods("GET, HEAD"));
+  app.route("/demo-users").get(json({ demoUsers })).all(rejectOtherMethods("GET, HEAD"));
   app.route("/token").post(readForm, readJson, createTokenHandler(o)).all(rejectOtherMethods("POST"));
   app.use((_request, response) => sendError(response, 404, "not_found", "There is nothing at this path."));
   app.use(createErrorHandler(o.log));

@@ -84,17 +84,17 @@ test("the published keys contain no private key", async () => {
   ]);
 });
 
-test("GET /cast lists the demo users with their names, ids and default scopes", async () => {
-  const { cast } = await readJson(await fetch(`${server.url}/cast`));
-  expect(cast.map((member: { name: string; userId: string }) => `${member.name} ${member.userId}`)).toEqual([
+test("GET /demo-users lists the demo users with their names, ids and default scopes", async () => {
+  const { demoUsers } = await readJson(await fetch(`${server.url}/demo-users`));
+  expect(demoUsers.map((member: { name: string; userId: string }) => `${member.name} ${member.userId}`)).toEqual([
     "ada 1",
     "grace 2",
     "linus 3",
     "ops 4",
   ]);
-  expect(cast[0].scopes.join(" ")).toBe(usual);
-  expect(cast[3].scopes).toContain("users:read:private");
-  expect(cast[3].scopes).toHaveLength(12);
+  expect(demoUsers[0].scopes.join(" ")).toBe(usual);
+  expect(demoUsers[3].scopes).toContain("users:read:private");
+  expect(demoUsers[3].scopes).toHaveLength(12);
 });
 
 test.each([
@@ -132,7 +132,7 @@ test("token responses have Cache-Control: no-store", async () => {
 test("another method gets 405, another path 404", async () => {
   const get = await fetch(`${server.url}/token`);
   expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
-  const post = await fetch(`${server.url}/cast`, { method: "POST" });
+  const post = await fetch(`${server.url}/demo-users`, { method: "POST" });
   expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   expect((await fetch(`${server.url}/tokens`)).status).toBe(404);
 });
