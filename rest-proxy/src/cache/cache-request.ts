@@ -59,7 +59,7 @@ export type Forwarded = "bypass" | "method" | "uri-miss" | "vary-miss" | "reques
 
 /** What the cache did, for metrics and logs. */
 export type CacheObservation =
-  | { readonly kind: "hit" | "not-modified" | "miss" | "collapsed" | "revalidated" | "passed" | "refresh-skipped" }
+  | { readonly kind: "hit" | "not-modified" | "miss" | "collapsed" | "revalidated" | "bypass" | "refresh-skipped" }
   | { readonly kind: "stale"; readonly because: "while-revalidate" | "if-error" }
   | { readonly kind: "invalidated"; readonly entries: number }
   | { readonly kind: "evicted"; readonly bytes: number }

@@ -115,7 +115,7 @@ export async function bypass(
     throw error;
   }
   onResponse?.(fetched);
-  observe({ kind: "passed" });
+  observe({ kind: "bypass" });
   if (response.destroyed) return destroyBody(fetched.body);
   writeOriginHead(response, fetched, forwardedStatus(name, { forwarded, status: fetched.status }), complete);
   await relayBody(fetched.body, { client: response, bytesMax: 0, isWanted: () => false });

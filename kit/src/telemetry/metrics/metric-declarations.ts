@@ -377,7 +377,7 @@ export const restMetrics = {
   },
   tributary_rest_cache_requests_total: {
     kind: "counter",
-    help: "Requests to the cache by result: hit, not-modified, miss, collapsed, revalidated, passed, stale-while-revalidate, stale-if-error.",
+    help: "Requests to the cache by result: hit, not-modified, miss, collapsed, revalidated, bypass, stale-while-revalidate, stale-if-error.",
     labels: ["result"],
     expected: {
       result: [
@@ -386,7 +386,7 @@ export const restMetrics = {
         "miss",
         "collapsed",
         "revalidated",
-        "passed",
+        "bypass",
         "stale-while-revalidate",
         "stale-if-error",
       ],
