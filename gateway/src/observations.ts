@@ -59,7 +59,7 @@ type SubgraphFetchFailed = RequestIds & {
   /** The last replica that the fetch was sent to, by URL and address; undefined if it was not sent. */
   readonly replica: string | undefined;
   readonly code: string;
-} & ({ readonly cause: unknown } | { readonly answer: object });
+} & ({ readonly cause: unknown } | { readonly response: object });
 
 /** Replicas are named by URL and address: for the log, never for a client. */
 type ReplicaObservation = UpstreamObservation & { readonly service: string };

@@ -66,8 +66,8 @@ test("the gateway's logs, metrics and traces contain no data of subgraph respons
     "values-rejected",
   ]);
   expect(observations).toMatchObject([
-    { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", status: 500, contentType: "text/html" } },
-    { code: "SUBGRAPH_BAD_ANSWER", answer: { defect: "no JSON object", contentType: "application/json" } },
+    { code: "SUBGRAPH_BAD_ANSWER", response: { defect: "no JSON object", status: 500, contentType: "text/html" } },
+    { code: "SUBGRAPH_BAD_ANSWER", response: { defect: "no JSON object", contentType: "application/json" } },
     { errors: [{ code: "other", path: "*.0.name", messageCharacters: error.message.length }] },
     { problems: [{ path: "*" }] },
   ]);

@@ -43,7 +43,7 @@ export function createFailureReports(
       record?.addFailure({ service, replica, reason: code });
       const about = { kind: "subgraph-fetch-failed", ...ids, service, replica, code } as const;
       if (result.kind === "failed") observe({ ...about, cause: result.cause });
-      else observe({ ...about, answer: result.why });
+      else observe({ ...about, response: result.why });
     },
   };
 }
