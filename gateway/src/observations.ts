@@ -26,7 +26,7 @@ export type GatewayObservation =
   | PlanCompiled
   | ValuesRejected
   | (RequestIds & { readonly kind: "request-rejected"; readonly code: string; readonly status: number })
-  | (RequestIds & { readonly kind: "client-disconnected" | "response-cut" })
+  | (RequestIds & { readonly kind: "client-disconnected" | "response-truncated" })
   | (Partial<RequestIds> & { readonly kind: "internal-error"; readonly cause: unknown })
   /** A line that Apollo's libraries log. */
   | { readonly kind: "library-log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

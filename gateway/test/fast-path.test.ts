@@ -122,7 +122,7 @@ test("a response that the client does not read is cut on the fast path, too", as
     body: '{"query":"{ whoAmI }"}',
   });
   expect(gateway.tookFastPath()).toBe(true);
-  await gateway.seen("response-cut");
+  await gateway.seen("response-truncated");
   await expect(response.text()).rejects.toThrow("terminated");
   library.people.fault = undefined;
 });

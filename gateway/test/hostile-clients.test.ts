@@ -75,7 +75,7 @@ test.skipIf(comparesPaths)("the connection of a client that does not read its re
   );
   socket.on("error", () => {});
   socket.pause();
-  await gateway.seen("response-cut");
+  await gateway.seen("response-truncated");
   let read = 0;
   socket.on("data", (chunk) => (read += chunk.length)).resume();
   await once(socket, "close");

@@ -259,7 +259,7 @@ function createOriginFetch(
     if (fetched.body instanceof Readable) {
       fetched.body.once("error", (error) =>
         observe({
-          ...{ kind: "response-cut", service: route.service, reason: toServiceError(error).code },
+          ...{ kind: "response-truncated", service: route.service, reason: toServiceError(error).code },
           ...describeRequest(admitted),
         }),
       );

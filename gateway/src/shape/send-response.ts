@@ -39,7 +39,7 @@ export function createResponseSender({ responseTimeoutMs, observe }: ResponseSen
     else response.end(body.toString("latin1"), "latin1");
     if (hasUnsentBytes(response))
       closeAfter(response, responseTimeoutMs, () =>
-        observe({ kind: "response-cut", requestId, traceId: trace.traceId }),
+        observe({ kind: "response-truncated", requestId, traceId: trace.traceId }),
       );
   }
 

@@ -16,7 +16,7 @@ test("observations are counted with their labels", async () => {
   const cause = new Error("refused");
   const replica = "http://users:4001/ (10.0.0.7)";
   count({ kind: "client-disconnected", requestId: "r", traceId: "t" });
-  count({ kind: "response-cut", requestId: "r", traceId: "t" });
+  count({ kind: "response-truncated", requestId: "r", traceId: "t" });
   count({ kind: "plan-cache-hit" });
   count({ kind: "plan-cache-miss" });
   count({ kind: "plan-built", tookMs: 30, jsonCharacters: 100 });

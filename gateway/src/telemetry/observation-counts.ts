@@ -20,7 +20,7 @@ function countRequests(metrics: Metrics<typeof gatewayMetrics>): GatewayObserver
   const truncated = metrics.counter("tributary_gateway_responses_truncated_total");
   return ({ kind }) => {
     if (kind === "client-disconnected") disconnected.add({});
-    if (kind === "response-cut") truncated.add({});
+    if (kind === "response-truncated") truncated.add({});
   };
 }
 

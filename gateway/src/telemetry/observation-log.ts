@@ -52,7 +52,7 @@ const levels: Record<
   "plan-compiled": ["debug", "a query plan was compiled"],
   "request-rejected": ["debug", "request rejected"],
   "client-disconnected": ["debug", "client disconnected; its fetches were aborted"],
-  "response-cut": ["debug", "connection closed: the client did not read its response in time"],
+  "response-truncated": ["debug", "connection closed: the client did not read its response in time"],
   "internal-error": ["error", "bug: a request failed inside the gateway"],
 };
 

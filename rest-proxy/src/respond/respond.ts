@@ -46,7 +46,7 @@ export function createResponseTimeout(responseTimeoutMs: number, observe: Observ
       // The operating system has accepted most responses completely by now.
       if (response.destroyed || response.writableLength === 0) return;
       const timer = setTimeout(() => {
-        observe({ kind: "response-cut", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) });
+        observe({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...describeRequest(exchange) });
         response.destroy();
       }, responseTimeoutMs);
       response.once("close", () => clearTimeout(timer));

@@ -68,8 +68,8 @@ test("observations about replicas and truncated responses are counted by service
   count({ kind: "retry-over-budget", replica, service: "things" });
   count({ kind: "replica-ejected", replica, pauseMs: 1_000, cause, service: "things" });
   count({ kind: "lookup-failed", host: "things", cause, service: "things" });
-  count({ kind: "response-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
-  count({ kind: "response-cut", reason: "GATEWAY_TIMEOUT", ...about });
+  count({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
+  count({ kind: "response-truncated", reason: "GATEWAY_TIMEOUT", ...about });
   expectLines(await metrics.write(), [
     'service_retries_total{service="things"} 1',
     'service_retries_over_budget_total{service="things"} 1',

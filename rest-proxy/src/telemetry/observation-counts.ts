@@ -16,7 +16,7 @@ export function createObservationCounts(metrics: Metrics<typeof restMetrics>): O
   });
 
   return (observation) => {
-    if (observation.kind === "response-cut")
+    if (observation.kind === "response-truncated")
       truncated.add({ side: observation.service === undefined ? "client" : "service" });
     if (observation.kind === "retried") retries.add({ service: observation.service });
     if (observation.kind === "retry-over-budget") retriesOverBudget.add({ service: observation.service });

@@ -24,7 +24,7 @@ test("failures of the platform are logged as warnings or errors, input of client
   const log = createLog({ name: "rest-proxy", level: "debug", destination });
   const observe = createObserver(log, createFailureLog(log));
   observe({ kind: "unreadable", code: "HPE_INVALID_METHOD", requestId: "r-2" });
-  observe({ kind: "response-cut", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
+  observe({ kind: "response-truncated", service: "things", reason: "GATEWAY_TIMEOUT", ...about });
   const replica = "http://things:4001/ (10.0.0.7)";
   const failed = { service: "things", replica, code: "BAD_GATEWAY", cause: new Error("refused"), ...about };
   for (let i = 0; i < 100; i++) observe({ kind: "service-failed", ...failed });

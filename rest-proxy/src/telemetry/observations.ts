@@ -39,7 +39,7 @@ export type Observation =
       readonly cause: unknown;
     } & ObservedRequest)
   /** The response was truncated: by the service, or without `service` because the client did not read it in time. */
-  | ({ readonly kind: "response-cut"; readonly service?: string; readonly reason: string } & ObservedRequest)
+  | ({ readonly kind: "response-truncated"; readonly service?: string; readonly reason: string } & ObservedRequest)
   /** A cached response could not be refreshed in the background; it is used while `stale-while-revalidate` permits it. */
   | { readonly kind: "refresh-failed"; readonly service: string; readonly key: string; readonly cause: unknown }
   | ({ readonly kind: "bug"; readonly cause: unknown } & ObservedRequest)
@@ -57,7 +57,7 @@ export function createObserver(log: Log, failures: FailureLog): Observe {
     if (observation.kind === "old-versions") return log.info(observation, "old versions are in use");
     // Clients can cause any number of these.
     if (observation.kind === "unreadable") return log.debug(observation, "invalid HTTP request rejected");
-    if (observation.kind === "response-cut") return log.warn(observation, "response truncated");
+    if (observation.kind === "response-truncated") return log.warn(observation, "response truncated");
     if (observation.kind === "replica-draining") return log.info(observation, "draining replica ejected");
     if (observation.kind === "replica-restored") return log.info(observation, "replica restored");
     if (observation.kind === "replica-removed") return log.info(observation, "ejected replica removed");
