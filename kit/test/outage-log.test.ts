@@ -65,7 +65,7 @@ test("each failed request has an access log line with its request id and code by
   await getRest("first");
   await postGraphql("second");
   await getRest("third");
-  await vi.waitFor(() => expect(lines.filter(({ msg }) => msg === "answered")).toHaveLength(3));
+  await vi.waitFor(() => expect(lines.filter(({ msg }) => msg === "request completed")).toHaveLength(3));
   const line = { level: "info", code: "SERVICE_UNAVAILABLE" };
   for (const [requestId, status] of [
     ["first", 503],

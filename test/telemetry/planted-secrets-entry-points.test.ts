@@ -127,7 +127,7 @@ async function expectNoSecrets(entryPoint: EntryPoint, secrets: readonly string[
   const metrics = await (await fetch(`${entryPoint.adminUrl}/metrics`)).text();
   expect(await entryPoint.stop()).toBe(0);
   expect(metrics).toContain(counted);
-  expect(entryPoint.written().match(/"msg":"answered"/g)?.length ?? 0).toBeGreaterThan(5);
+  expect(entryPoint.written().match(/"msg":"request completed"/g)?.length ?? 0).toBeGreaterThan(5);
   expect(collector.received().filter((text) => text.includes("http.response.status_code"))).not.toEqual([]);
   for (const secret of secrets) {
     expect(

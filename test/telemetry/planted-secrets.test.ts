@@ -32,7 +32,7 @@ test.each([
 
   // The requests were processed and recorded; otherwise the secrets would be missing for another reason.
   expect(new Set(statuses)).toContain(200);
-  expect(running.written().match(/"msg":"answered"/g)).toHaveLength(statuses.length);
+  expect(running.written().match(/"msg":"request completed"/g)).toHaveLength(statuses.length);
   const traced = collector.received().filter((text) => text.includes(service));
   expect(traced.join()).toContain("db.query.summary");
   expect(metrics).toContain('tributary_service_requests_total{endpoint="rest"');

@@ -56,7 +56,7 @@ test("without the telemetry variables a process has one listener, exports no spa
   await fetch(`${running.url}/rest/v1/posts/1/comments`);
   expect(running.adminUrl).toBe("");
   expect(await running.stop()).toBe(0);
-  expect(running.written()).not.toContain('"answered"');
+  expect(running.written()).not.toContain('"request completed"');
   expect(collector.received()).toHaveLength(before);
 });
 

@@ -85,7 +85,7 @@ function createReport(o: GatewayObserverOptions): (finished: FinishedRequest<Gra
         ...failures,
         milliseconds: roundMilliseconds(milliseconds),
       },
-      "answered",
+      "request completed",
     );
   };
 }

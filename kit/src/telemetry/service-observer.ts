@@ -103,7 +103,7 @@ function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
     if (span) endSpan(record, method, status);
     if (!isAccessLogged(accessLog, { span, hasFailed })) return;
     const about = { endpoint, route, method, status, ...(failureCode === undefined ? {} : { code: failureCode }) };
-    log.info({ ...recordFields(record), ...about, milliseconds: roundMilliseconds(milliseconds) }, "answered");
+    log.info({ ...recordFields(record), ...about, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
   };
 }
 

@@ -68,5 +68,5 @@ function logRequest({ log, accessLog }: ProxyObserverOptions, finished: Finished
   const ids = recordFields({ requestId, traceId, span });
   const about = { route: route?.path ?? "other", version, method, status, code };
   const failed = failedReplica === undefined ? {} : { service: route?.service, replica: failedReplica };
-  log.info({ ...ids, ...about, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "answered");
+  log.info({ ...ids, ...about, ...failed, milliseconds: roundMilliseconds(milliseconds) }, "request completed");
 }

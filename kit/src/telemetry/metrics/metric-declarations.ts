@@ -109,13 +109,13 @@ export const serviceMetrics = {
 export const gatewayMetrics = {
   tributary_gateway_requests_total: {
     kind: "counter",
-    help: "Requests to /graphql answered, by path (fast, full), client and status; 499 when the client left first.",
+    help: "Requests to /graphql by path (fast, full), client and status; 499 if the client disconnected first.",
     labels: ["path", "client", "status"],
     expected: { path: ["fast", "full"], status: [200, 500, 503] },
   },
   tributary_gateway_request_duration_seconds: {
     kind: "histogram",
-    help: "From a request's headers to the end of its answer, by path.",
+    help: "Time from a request's headers to the end of its response, by path.",
     labels: ["path"],
     expected: { path: ["fast", "full"] },
     buckets: requestSeconds,
