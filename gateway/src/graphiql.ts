@@ -5,20 +5,20 @@ import express, { type Response, type Router } from "express";
 export interface GraphiqlOptions {
   /** The built bundle: `index.html`, which loads `./assets/*`. */
   readonly folder: string;
-  /** The local token issuer, in development: the page may send requests to it. */
+  /** The local token issuer, to which the page may send requests; undefined in production. */
   readonly issuerUrl: string | undefined;
 }
 
 export interface Graphiql {
   /** `/graphiql/*`: the files and the configuration of the page. */
   readonly router: Router;
-  /** @returns false if the bundle is not built. */
+  /** Sends the page, after the caller has set the headers that all responses have. @returns false, with nothing sent, if the bundle is not built. */
   sendPage(response: Response): boolean;
 }
 
 const yearSeconds = 31_536_000;
 
-/** GraphiQL, served from the built bundle. Its Content-Security-Policy forbids resources of other origins. */
+/** GraphiQL, served from the built bundle (`npm run bundle:graphiql`), which is read once, here. Its Content-Security-Policy forbids resources of other origins. */
 export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql {
   const page = readPage(folder);
   const policy = createPolicy(issuerUrl);
@@ -30,7 +30,6 @@ export function createGraphiql({ folder, issuerUrl }: GraphiqlOptions): Graphiql
       "Cache-Control": "no-cache",
       "Referrer-Policy": "no-referrer",
       "X-Content-Type-Options": "nosniff",
-      Vary: "Accept",
     });
     response.type("html").send(page);
     return true;

@@ -42,6 +42,12 @@ test.each(["/graphql", "/graphql?query={whoAmI}", "/graphiql", "/graphiql/"])(
   },
 );
 
+test("caches store the page separately for each origin, like every other response", async () => {
+  const response = await get("/graphql", { ...browser, origin: "http://localhost:3000" });
+  expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+  expect(response.headers.get("vary")).toBe("Origin, Accept, Accept-Encoding");
+});
+
 test("the page may send requests only to this server, and to the local issuer in development", async () => {
   const policy = (await get("/graphql", browser)).headers.get("content-security-policy") ?? "";
   expect(policy.split("; ")).toEqual([
