@@ -11,7 +11,7 @@ import type { SupergraphPlanner } from "./plan/planner/supergraph-planner.ts";
 import { createSubgraphClient, type SubgraphClient } from "./run/subgraph-client.ts";
 import type { WriteCount } from "./run/write-counts.ts";
 import { buildSupergraphSchema, createSupergraphStages, type SupergraphStages } from "./supergraph-stages.ts";
-import { type Addresses, readAddresses, type SubgraphOverrides } from "./supergraph/addresses.ts";
+import { type Addresses, readAddresses, type SubgraphSettings } from "./supergraph/addresses.ts";
 import {
   type ApolloValidation,
   type ApolloValidationOptions,
@@ -20,8 +20,7 @@ import {
 import type { Generation, UsedOperation } from "./supergraph/generations.ts";
 import type { FetchObserver } from "./telemetry/fetch-observer.ts";
 
-export interface GenerationOptions
-  extends Omit<ApolloValidationOptions, "apiSchema" | "operations">, SubgraphOverrides {
+export interface GenerationOptions extends Omit<ApolloValidationOptions, "apiSchema" | "operations">, SubgraphSettings {
   readonly subgraphTimeoutMs: number;
   readonly plannerPool: PlannerPool;
   /** Bounds of the caches of plans and of operations. */
@@ -38,7 +37,7 @@ export interface GenerationOptions
   /** By subgraph; the same for all generations. */
   readonly writesOf: (service: string) => WriteCount;
   /** Undefined if metrics and traces are off. */
-  readonly fetches?: FetchObserver | undefined;
+  readonly fetchObserver?: FetchObserver | undefined;
 }
 
 type Clients = ReadonlyMap<string, SubgraphClient>;
@@ -117,7 +116,7 @@ async function buildStages(
     clientOf,
     checksKeys: (service) => !unchecked.has(service),
     fetchSharing: o.fetchSharing,
-    fetches: o.fetches,
+    fetchObserver: o.fetchObserver,
     observe: o.observe,
   });
 }
@@ -203,8 +202,8 @@ function reportDirectives(
   if (custom.length > 0) observe({ kind: "custom-directives", directives: custom });
 }
 
-function reportAddresses(observe: GatewayObserver, { subgraphs, unusedOverrides }: Addresses): void {
+function reportAddresses(observe: GatewayObserver, { subgraphs, unknownVariables }: Addresses): void {
   for (const { service, urls } of subgraphs)
     if (urls.length === 0) observe({ kind: "subgraph-without-address", service });
-  for (const variable of unusedOverrides) observe({ kind: "override-without-subgraph", variable });
+  for (const variable of unknownVariables) observe({ kind: "override-without-subgraph", variable });
 }

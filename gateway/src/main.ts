@@ -31,9 +31,9 @@ async function serve(config: Config): Promise<void> {
   const plannerPool = createPlannerPool({ ...config.planning, observe });
   const { createGateway } = await import("./server.ts");
   const graphiqlFolder = join(import.meta.dirname, "../public/graphiql");
-  const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, watchers: telemetry });
+  const gateway = createGateway({ config, observe, plannerPool, graphiqlFolder, observers: telemetry });
   ({ supergraphId } = gateway);
-  telemetry.watch({ cacheSizes: gateway.cacheSizes, countWaiting: plannerPool.countWaiting });
+  telemetry.exposeGauges({ cacheSizes: gateway.cacheSizes, countWaiting: plannerPool.countWaiting });
   const admin = await telemetry.startAdmin(() => gateway.isReady());
   const server = await startServer({
     ...config,

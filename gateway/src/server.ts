@@ -1,7 +1,8 @@
+// Assembles the gateway from its configuration, and routes requests: the fast path first, then Express. Called once, by main.ts.
 import type { RequestListener } from "node:http";
 import type { ApolloServerPlugin } from "@apollo/server";
 import { createBoundedMap } from "@tributary/kit/collections/bounded-map";
-import { isPreflight } from "@tributary/kit/http/cors";
+import { type Cors, isPreflight } from "@tributary/kit/http/cors";
 import { hasOneHost } from "@tributary/kit/http/host";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { createOperationCors } from "./admit/cors.ts";
@@ -9,11 +10,11 @@ import { applyHeaders, createExchangeFactory, type GatewayExchange } from "./adm
 import { prefersPage } from "./admit/negotiation.ts";
 import type { Config } from "./config.ts";
 import { Rejection, rejectRequest } from "./errors/rejections.ts";
-import { buildGeneration } from "./generation.ts";
+import { buildGeneration, type GenerationOptions } from "./generation.ts";
 import { createGraphiql, type Graphiql } from "./graphiql.ts";
 import type { GatewayObserver } from "./observations.ts";
 import { createFastPath } from "./paths/fast.ts";
-import { createFullPath, type FullPath, type Received } from "./paths/full.ts";
+import { createFullPath, type FullPath, type ReceivedParameters } from "./paths/full.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { PlannerPool } from "./plan/planner/planner-pool.ts";
 import type { ClientResponse } from "./response.ts";
@@ -21,7 +22,8 @@ import { createWriteCounts } from "./run/write-counts.ts";
 import { createResponseSender, type SendResponse } from "./shape/send-response.ts";
 import { createFileSource } from "./supergraph/file-source.ts";
 import { createGenerations, type Generations } from "./supergraph/generations.ts";
-import { type SupergraphSource, watchSupergraph } from "./supergraph/supergraph-source.ts";
+import type { SupergraphSource } from "./supergraph/supergraph-source.ts";
+import { watchSupergraph } from "./supergraph/supergraph-watcher.ts";
 import { createUrlSource } from "./supergraph/url-source.ts";
 import type { CacheSizes } from "./telemetry/cache-metrics.ts";
 import type { GatewayObservers } from "./telemetry/gateway-telemetry.ts";
@@ -30,9 +32,11 @@ export interface Gateway {
   readonly handler: RequestListener;
   /** True once a supergraph is loaded. */
   isReady(): boolean;
+  /** All sizes but that of the persisted queries are 0 before a supergraph is loaded. */
   cacheSizes(): CacheSizes;
-  /** A hash of the supergraph in use. */
+  /** A hash of the supergraph in use; undefined before one is loaded. */
   supergraphId(): string | undefined;
+  /** Called after the last request. */
   close(): Promise<void>;
 }
 
@@ -42,46 +46,61 @@ export interface GatewayOptions {
   /** Closed with the gateway. */
   readonly plannerPool: PlannerPool;
   readonly graphiqlFolder: string;
-  readonly watchers?: GatewayObservers;
-  /** A plugin with hooks for requests sees all requests: the fast path is off then. */
+  /** Observe each client request and each subgraph fetch. Without them there are no metrics, traces and access log. */
+  readonly observers?: GatewayObservers;
+  /** A plugin with hooks for requests must see all requests: paths/fast.ts then passes every request to the full path. */
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
 }
 
-/** The weight is in characters. A client sends an evicted query again. */
+/** Bounds of the texts of automatic persisted queries; the weight is their length in characters. A client sends an evicted text again. */
 const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
 const emptyCache = { entries: 0, bytes: 0 };
 
-/** The gateway without a listener. Starts to load its supergraph at once, and serves as soon as it has loaded one. */
+/** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
 export function createGateway({
   config,
   observe,
   plannerPool,
   graphiqlFolder,
   apolloPlugins = [],
-  watchers,
+  observers,
 }: GatewayOptions): Gateway {
-  const { subgraphUrls, subgraphKeyChecks, pollMs } = config.supergraph;
-  const onEvicted = () => observe({ kind: "cache-evicted", cache: "persisted-queries" });
-  const persistedQueries = createBoundedMap<string>({ ...persistedQueryBounds, onEvicted });
-  const { requests, fetches } = { ...watchers };
-  const overrides = { subgraphUrls, subgraphKeyChecks };
-  // The same for all generations.
-  const shared = { persistedQueries, writesOf: createWriteCounts() };
-  const about = { ...config, ...shared, ...overrides, plannerPool, plugins: apolloPlugins, fetches, observe };
+  const persistedQueries = createBoundedMap<string>({
+    ...persistedQueryBounds,
+    onEvicted: () => observe({ kind: "cache-evicted", cache: "persisted-queries" }),
+  });
+  const generationOptions: GenerationOptions = {
+    ...config,
+    subgraphUrls: config.supergraph.subgraphUrls,
+    subgraphKeyChecks: config.supergraph.subgraphKeyChecks,
+    persistedQueries,
+    writesOf: createWriteCounts(),
+    plannerPool,
+    plugins: apolloPlugins,
+    fetchObserver: observers?.fetchObserver,
+    observe,
+  };
   const generations = createGenerations({
-    build: (supergraphSdl) => buildGeneration(supergraphSdl, about),
+    build: (supergraphSdl) => buildGeneration(supergraphSdl, generationOptions),
+    // A request fetches for at most the first time, and its response is sent within the second.
     graceMs: config.requestTimeoutMs + config.responseTimeoutMs,
     observe,
   });
   const pipeline = createPipeline({ ...config, exposesPlans: config.profile === "development", observe });
   const send = createResponseSender({ ...config, observe });
-  const parts = { pipeline, generations, send, observe };
-  const createExchange = createExchangeFactory(createOperationCors(config.corsOrigins), requests);
+  const cors = createOperationCors(config.corsOrigins);
+  const createExchange = createExchangeFactory(cors, observers?.requestObserver);
   const graphiql = createGraphiql({ folder: graphiqlFolder, issuerUrl: config.issuerUrl });
-  const app = createApp({ ...parts, config, graphiql, fullPath: createFullPath(parts) });
+  const parts = { pipeline, generations, send, observe };
+  const app = createApp({ ...parts, config, cors, graphiql, fullPath: createFullPath(parts) });
   const handle = config.fastPath ? createFastPath({ ...parts, persistedQueries, continueInFull: app }) : app;
-  const unwatch = watchSupergraph({ source: createSource(config), pollMs, observe, onSupergraph: generations.load });
+  const stopWatching = watchSupergraph({
+    source: createSource(config),
+    pollMs: config.supergraph.pollMs,
+    observe,
+    onSupergraph: generations.load,
+  });
   return {
     handler: (request, response) => handle(createExchange(request, response)),
     cacheSizes: () => ({
@@ -93,7 +112,7 @@ export function createGateway({
     supergraphId: () => generations.currentId,
     isReady: () => generations.current !== undefined,
     async close() {
-      unwatch();
+      stopWatching();
       await generations.close();
       await plannerPool.close();
     },
@@ -108,6 +127,7 @@ function createSource({ supergraph: { file, url } }: Config): SupergraphSource {
 
 interface AppOptions {
   readonly config: Config;
+  readonly cors: Cors;
   readonly observe: GatewayObserver;
   readonly generations: Generations;
   readonly send: SendResponse;
@@ -115,22 +135,26 @@ interface AppOptions {
   readonly fullPath: FullPath;
 }
 
-/** Express's `response.locals`. */
+/** What Express keeps with a request, in `response.locals`. */
 interface Locals {
   readonly exchange: GatewayExchange;
-  readonly received: Received | undefined;
+  /** Undefined if the fast path has not read the body. */
+  readonly received: ReceivedParameters | undefined;
 }
 
-/** The Express app, for requests that the fast path does not take. Routes are in the order in which Express tries them. */
-function createApp({ config, observe, generations, send, graphiql, fullPath }: AppOptions) {
+/**
+ * The Express app, for requests that the fast path passes on. Express tries the routes in this order. Responses that `send` does not send need
+ * `applyHeaders` first.
+ */
+function createApp({ config, cors, observe, generations, send, graphiql, fullPath }: AppOptions) {
   const app = express();
   app.disable("x-powered-by").disable("etag").disable("query parser").enable("case sensitive routing");
-  const cors = createOperationCors(config.corsOrigins);
 
   app.use((request, response, next) => {
     if (!hasOneHost(request)) {
       throw new Rejection("MALFORMED_REQUEST", "A request has one Host header.", { Connection: "close" });
     }
+    // A preflight is 204 on every path: the request after it gets the 404.
     if (!isPreflight(request)) return next();
     applyHeaders(localsOf(response).exchange);
     cors.permitPreflight(request, response, "GET, POST, OPTIONS");
@@ -141,7 +165,12 @@ function createApp({ config, observe, generations, send, graphiql, fullPath }: A
     if (request.method !== "GET" || !prefersPage(request.headers.accept)) return void fullPath(exchange, received);
     applyHeaders(exchange);
     if (graphiql.sendPage(response)) return;
-    next(new Rejection("NOT_FOUND", "GraphiQL is not built. Clients: accept application/json."));
+    next(
+      new Rejection(
+        "NOT_FOUND",
+        "GraphiQL is not built: run npm run bundle:graphiql. Clients send Accept: application/json.",
+      ),
+    );
   });
   app.all("/schema.graphql", (request, response) =>
     send(localsOf(response).exchange, readSchema(request, generations, config.introspection)),
@@ -156,10 +185,10 @@ function createApp({ config, observe, generations, send, graphiql, fullPath }: A
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     const { exchange } = localsOf(response);
-    send(exchange, rejectRequest(observe, exchange, "application/json", toRejection(error)));
+    send(exchange, rejectRequest(observe, exchange, "application/json", convertExpressError(error)));
   });
 
-  return (exchange: GatewayExchange, received?: Received): void => {
+  return (exchange: GatewayExchange, received?: ReceivedParameters): void => {
     const { request, response } = exchange;
     const locals: Locals = { exchange, received };
     app(request as Request, Object.assign(response as Response, { locals }), () => {
@@ -174,10 +203,11 @@ function localsOf(response: Response): Locals {
   return response.locals as unknown as Locals;
 }
 
-function readSchema({ method }: Request, { current }: Generations, introspectionIsOn: boolean): ClientResponse {
+/** `GET /schema.graphql`. @throws Rejection */
+function readSchema({ method }: Request, { current }: Generations, isIntrospectionOn: boolean): ClientResponse {
   if (method !== "GET" && method !== "HEAD")
     throw new Rejection("METHOD_NOT_ALLOWED", undefined, { Allow: "GET, HEAD" });
-  if (!introspectionIsOn) throw new Rejection("NOT_FOUND");
+  if (!isIntrospectionOn) throw new Rejection("NOT_FOUND");
   if (!current) throw new Rejection("SERVICE_UNAVAILABLE", undefined, { "Retry-After": "1" });
   return {
     status: 200,
@@ -187,8 +217,11 @@ function readSchema({ method }: Request, { current }: Generations, introspection
   };
 }
 
-/** Errors of Express and its static files have a `status`. Their messages are not for clients. */
-function toRejection(error: unknown): unknown {
+/**
+ * Express and its static files throw errors with a `status`, whose messages are not for clients: one below 500 becomes a Rejection. Returns any
+ * other error unchanged: a Rejection, or a bug.
+ */
+function convertExpressError(error: unknown): unknown {
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   if (error instanceof Rejection || typeof status !== "number" || status >= 500) return error;
   return status === 404

@@ -65,7 +65,7 @@ export interface SupergraphStagesOptions {
   /** Whether equal reads in flight are sent once. */
   readonly fetchSharing: boolean;
   /** Undefined if metrics and traces are off. */
-  readonly fetches?: FetchObserver | undefined;
+  readonly fetchObserver?: FetchObserver | undefined;
   readonly observe: GatewayObserver;
 }
 
@@ -94,7 +94,7 @@ export function createSupergraphStages(o: SupergraphStagesOptions): SupergraphSt
     clientOf: o.clientOf,
     stoppedKeyChecks,
     sharing: o.fetchSharing ? createFetchSharing() : undefined,
-    fetches: o.fetches,
+    fetchObserver: o.fetchObserver,
     mergeRules: { isObjectType: isObjectTypeName, applies: types.applies },
     observe: o.observe,
     redactPath,

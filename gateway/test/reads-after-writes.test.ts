@@ -127,8 +127,8 @@ test("a read within a mutation joins no fetch, is joined by none, and is sent ea
 const writeMarked = 'write(text: "new") { mark }';
 
 function start(environment: Record<string, string> = {}): Promise<RunningGateway> {
-  const fetches = { begin: () => ({ traced: undefined, end() {} }), join: () => void joinedCount++ };
-  return startGateway({ supergraphSdl, environment, watchers: { requests: undefined, fetches } });
+  const fetchObserver = { begin: () => ({ traced: undefined, end() {} }), join: () => void joinedCount++ };
+  return startGateway({ supergraphSdl, environment, observers: { requestObserver: undefined, fetchObserver } });
 }
 
 interface Read {

@@ -14,8 +14,8 @@ const options = { log: silentLog, accessLog: "off", knownClients: [] } as const;
 
 export async function observeGateway(collector: SpanCollector): Promise<GatewayObservers> {
   const [metrics, trace] = await Promise.all([createPrometheus(metricsOf.gateway), collector.createTrace("gateway")]);
-  const requests = createGatewayRequestObserver({ ...options, metrics, trace, knownOperations: ["Feed"] });
-  return { requests, fetches: createFetchObserver(metrics, trace) };
+  const requestObserver = createGatewayRequestObserver({ ...options, metrics, trace, knownOperations: ["Feed"] });
+  return { requestObserver, fetchObserver: createFetchObserver(metrics, trace) };
 }
 
 export async function observeProxy(collector: SpanCollector): Promise<ProxyObservers> {

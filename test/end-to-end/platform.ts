@@ -84,7 +84,7 @@ export async function startPlatform(
     environment: Object.fromEntries(
       started.map(([name, { url }]) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${url}/graphql`]),
     ),
-    watchers: collector && (await observeGateway(collector)),
+    observers: collector && (await observeGateway(collector)),
   });
   const proxy = await startProxy(
     Object.fromEntries(started.map(([name, { url }]) => [`${name.toUpperCase()}_URL`, url])),

@@ -13,7 +13,7 @@ const codesByApolloCode: Readonly<Record<string, ClientCode>> = {
  * Keeps the message of an error with a code from codes.ts. Any other error is a bug and gets the message of INTERNAL_SERVER_ERROR.
  * @param onBug gets the error that was masked.
  */
-export function maskError(
+export function maskLibraryError(
   formatted: GraphQLFormattedError,
   error: unknown,
   onBug: (cause: unknown) => void,

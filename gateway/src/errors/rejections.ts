@@ -4,7 +4,7 @@ import type { GraphQLError } from "graphql";
 import type { GatewayObserver, OperationIdentity } from "../observations.ts";
 import { type ClientResponse, contentTypeOf, type ResponseType, statusFor } from "../response.ts";
 import { type ClientCode, codes } from "./codes.ts";
-import { maskError } from "./masking.ts";
+import { maskLibraryError } from "./library-errors.ts";
 
 /** Thrown to reject a whole request. `message` is for the client. */
 export class Rejection extends Error {
@@ -62,7 +62,7 @@ export function rejectRequest(
 export function rejectVariables(problems: readonly GraphQLError[], responseType: ResponseType): ClientResponse {
   const code = "BAD_USER_INPUT";
   const errors = problems.map((problem) =>
-    maskError({ ...problem.toJSON(), extensions: { code } }, problem, () => undefined),
+    maskLibraryError({ ...problem.toJSON(), extensions: { code } }, problem, () => undefined),
   );
   return {
     status: statusFor(codes[code].status, responseType),

@@ -5,12 +5,12 @@ import { createOperationStore } from "./operation-store.ts";
 test("an operation is found after it was added, by its document's text and the request's operationName", () => {
   const operations = createOperationStore({ documentsMax: 2, bytesMax: 10_000 });
   const { source, name } = read("query A { a } query B { b }");
-  expect(operations.find(source, "A")).toBeUndefined();
+  expect(operations.findOperation(source, "A")).toBeUndefined();
   const stored = operations.add(name("A"));
-  expect(operations.find(source, "A")).toBe(stored);
-  expect(operations.find(source, "B")).toBeUndefined();
-  expect(operations.find(source, undefined)).toBeUndefined();
-  expect([operations.has(source), operations.has("{ b }")]).toEqual([true, false]);
+  expect(operations.findOperation(source, "A")).toBe(stored);
+  expect(operations.findOperation(source, "B")).toBeUndefined();
+  expect(operations.findOperation(source, undefined)).toBeUndefined();
+  expect([operations.hasDocument(source), operations.hasDocument("{ b }")]).toEqual([true, false]);
 });
 
 test("the same operation is one object, with and without an operationName", () => {
@@ -19,7 +19,7 @@ test("the same operation is one object, with and without an operationName", () =
   const stored = operations.add(name("A"));
   expect(operations.add(name("A"))).toBe(stored);
   expect(operations.add({ ...read(source).name("A"), operationName: undefined })).toBe(stored);
-  expect(operations.find(source, undefined)).toBe(stored);
+  expect(operations.findOperation(source, undefined)).toBe(stored);
 });
 
 test("documents are evicted by their number and by their weight", () => {
@@ -28,7 +28,7 @@ test("documents are evicted by their number and by their weight", () => {
   const light = createOperationStore({ documentsMax: 10, bytesMax: 2 * weighDocument("{ a }") });
   for (const operations of [few, light]) {
     for (const text of texts) operations.add(read(text).name(undefined));
-    expect(texts.filter((text) => operations.has(text))).toEqual(["{ b }", "{ c }"]);
+    expect(texts.filter((text) => operations.hasDocument(text))).toEqual(["{ b }", "{ c }"]);
   }
 });
 
@@ -36,15 +36,15 @@ test("an operation that is too heavy is returned, but not stored", () => {
   const operations = createOperationStore({ documentsMax: 1, bytesMax: 1 });
   const { source, name } = read("{ a }");
   expect(operations.add(name(undefined)).source).toBe(source);
-  expect(operations.has(source)).toBe(false);
+  expect(operations.hasDocument(source)).toBe(false);
 });
 
 test("a document is found by its hash until it is evicted", () => {
   const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000 });
   const stored = operations.add(read("{ a }").name(undefined));
-  expect(operations.findDocument(hashOf("{ a }"))).toBe(stored.document);
+  expect(operations.findDocumentByHash(hashOf("{ a }"))).toBe(stored.document);
   operations.add(read("{ b }").name(undefined));
-  expect(operations.findDocument(hashOf("{ a }"))).toBeUndefined();
+  expect(operations.findDocumentByHash(hashOf("{ a }"))).toBeUndefined();
 });
 
 test("the most used operations are listed with their operationName", () => {
@@ -53,10 +53,10 @@ test("the most used operations are listed with their operationName", () => {
   operations.add(name("A"));
   operations.add(name("B"));
   operations.add(read("{ c }").name(undefined));
-  for (const operationName of ["B", "B", "A"]) operations.find(source, operationName);
+  for (const operationName of ["B", "B", "A"]) operations.findOperation(source, operationName);
   expect(operations.listMostUsed(2)).toMatchObject([
-    { source, operationName: "B", operation: operations.find(source, "B") },
-    { source, operationName: "A", operation: operations.find(source, "A") },
+    { source, operationName: "B", operation: operations.findOperation(source, "B") },
+    { source, operationName: "A", operation: operations.findOperation(source, "A") },
   ]);
 });
 
@@ -64,13 +64,13 @@ test("memory of compiled plans counts as part of the document, and evicts other 
   const bytes = weighDocument("{ a }");
   const operations = createOperationStore({ documentsMax: 10, bytesMax: 3 * bytes });
   const [a, b] = ["{ a }", "{ b }"].map((text) => operations.add(read(text).name(undefined)));
-  b?.retain(bytes);
+  b?.addRetainedBytes(bytes);
   expect(operations.size()).toEqual({ entries: 2, bytes: 3 * bytes });
-  b?.retain(1);
-  expect([operations.has("{ a }"), operations.size().bytes]).toEqual([false, 2 * bytes + 1]);
-  b?.retain(-bytes);
+  b?.addRetainedBytes(1);
+  expect([operations.hasDocument("{ a }"), operations.size().bytes]).toEqual([false, 2 * bytes + 1]);
+  b?.addRetainedBytes(-bytes);
   // Evicted before, so it is not counted.
-  a?.retain(bytes);
+  a?.addRetainedBytes(bytes);
   expect(operations.size().bytes).toBe(bytes + 1);
 });
 

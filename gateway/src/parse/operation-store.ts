@@ -1,46 +1,54 @@
-// Stage 2 of 5: parse. The validated documents and operations of one generation. The fast path takes only operations in this store.
+// Stage 2 of 5: parse. The validated documents and operations of one generation. The full path adds them; the fast path takes only operations
+// in this store.
 import { createBoundedMap, type MapSize } from "@tributary/kit/collections/bounded-map";
 import { type DocumentNode, type OperationDefinitionNode, visit } from "graphql";
 import { identifyOperation, type ValidatedOperation } from "./validated-operation.ts";
 
 export interface OperationStore {
-  /** Whether an operation of this document is stored. */
-  has(source: string): boolean;
-  /** Undefined if the operation was not validated yet, or was evicted. */
-  find(source: string, operationName: string | undefined): ValidatedOperation | undefined;
-  /** A validated document, by the SHA-256 of its text in hexadecimal digits. */
-  findDocument(hash: string): DocumentNode | undefined;
-  /** Returns the same object for the same operation until it is evicted: compiled plans are cached by its identity. */
-  add(o: NamedOperation): ValidatedOperation;
-  /** Drops all documents. */
+  /** Whether an operation of this document is stored. Counts as a use of the document for eviction. */
+  hasDocument(source: string): boolean;
+  /**
+   * A validated operation. Counts as a use, for eviction and for `listMostUsed`.
+   * @param operationName the request's `operationName`.
+   * @returns undefined if the operation has not been validated with this parameter, or was evicted.
+   */
+  findOperation(source: string, operationName: string | undefined): ValidatedOperation | undefined;
+  /** For Apollo Server, which then neither parses nor validates the document. @param hash SHA-256 of the text in hexadecimal digits. */
+  findDocumentByHash(hash: string): DocumentNode | undefined;
+  /**
+   * Stores an operation, and its document if that is new. A stored operation is returned instead: compiled plans are cached by the identity of
+   * this object, so it remains the same until it is evicted. A document that alone exceeds `bytesMax` is not stored.
+   */
+  add(operation: NewOperation): ValidatedOperation;
+  /** Drops all documents, when the generation is replaced. Requests in flight keep their operations. */
   clear(): void;
   size(): MapSize;
-  /** By how often they were found or added, the most used first. */
+  /** The most used operations first: the next generation is warmed with them. */
   listMostUsed(operationsMax: number): readonly RankedOperation[];
 }
 
-interface RankedOperation extends Pick<NamedOperation, "source" | "operationName"> {
+interface RankedOperation extends Pick<NewOperation, "source" | "operationName"> {
   readonly operation: ValidatedOperation;
 }
 
-interface NamedOperation {
+interface NewOperation {
   readonly source: string;
   readonly hash: string;
-  /** The request's `operationName`. */
+  /** The request's `operationName`. Undefined if the request has none: the document's only operation is meant, which may have a name. */
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
 }
 
 export interface OperationStoreOptions {
-  /** The operations of a document are bounded by its text. */
+  /** The number of operations has no limit of its own: a document has no more operations than its text can contain. */
   readonly documentsMax: number;
-  /** Of documents, with what is compiled for their operations. */
+  /** Estimated memory of all documents, with everything that is compiled for their operations. */
   readonly bytesMax: number;
   readonly onEvicted?: () => void;
 }
 
-/** Estimates of the memory of a document: the entry, and each node of its tree without locations (retention.test.ts). */
+/** Estimated bytes of a stored document: for the entry, and for each AST node without location. retention.test.ts compares them with the heap. */
 const retainedBytes = { document: 1_000, node: 100 } as const;
 
 function estimateBytes(source: string, document: DocumentNode): number {
@@ -52,7 +60,7 @@ function estimateBytes(source: string, document: DocumentNode): number {
 interface StoredDocument {
   readonly hash: string;
   readonly document: DocumentNode;
-  /** By the request's `operationName`. */
+  /** By the request's `operationName`; two keys can have the same operation, see addOperation. */
   readonly operations: Map<string | undefined, StoredOperation>;
 }
 
@@ -75,31 +83,32 @@ export function createOperationStore({
     onEvicted,
   });
 
-  function find(source: string, operationName: string | undefined): ValidatedOperation | undefined {
+  function findOperation(source: string, operationName: string | undefined): ValidatedOperation | undefined {
     const stored = bySource.get(source)?.operations.get(operationName);
     if (stored === undefined) return undefined;
     stored.usesCount++;
     return stored.operation;
   }
 
-  function addDocument({ source, hash, document }: NamedOperation): StoredDocument {
+  function addDocument({ source, hash, document }: NewOperation): StoredDocument {
     const stored: StoredDocument = { hash, document, operations: new Map() };
     if (bySource.set(source, stored, estimateBytes(source, document))) byHash.set(hash, stored);
     return stored;
   }
 
-  function addOperation(named: NamedOperation): ValidatedOperation {
+  function addOperation(named: NewOperation): ValidatedOperation {
     const { source, operationName, document, operation: node } = named;
     const stored = bySource.get(source) ?? addDocument(named);
     const { operations } = stored;
-    // A request with the name and a request without a name can mean the same operation.
+    // In a document with one operation, requests with and without `operationName` mean the same operation.
     const same = [...operations.values()].find(({ operation }) => operation.operation.name?.value === node.name?.value);
     const operation = same?.operation ?? {
       source,
       document,
       operation: node,
       identity: identifyOperation(node, stored.hash),
-      retain(bytes: number) {
+      addRetainedBytes(bytes: number) {
+        // The document may have been evicted, and added again, while a request uses this operation.
         if (bySource.get(source) === stored) bySource.addWeight(source, bytes);
       },
     };
@@ -108,12 +117,12 @@ export function createOperationStore({
   }
 
   return {
-    has: (source) => bySource.get(source) !== undefined,
-    find,
+    hasDocument: (source) => bySource.get(source) !== undefined,
+    findOperation,
     clear: bySource.clear,
     size: bySource.size,
-    findDocument: (hash) => byHash.get(hash)?.document,
-    add: (named) => find(named.source, named.operationName) ?? addOperation(named),
+    findDocumentByHash: (hash) => byHash.get(hash)?.document,
+    add: (named) => findOperation(named.source, named.operationName) ?? addOperation(named),
     listMostUsed: (operationsMax) =>
       [...bySource.values()]
         .flatMap(({ operations }) => [...operations.values()])

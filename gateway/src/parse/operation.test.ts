@@ -38,7 +38,7 @@ function validate(source: string, name?: string): ValidatedOperation {
   const document = parse(source, { noLocation: true });
   const operation = getOperationAST(document, name);
   if (!operation) throw new Error("not an operation");
-  return { source, document, operation, identity: identifyOperation(operation, ""), retain: () => {} };
+  return { source, document, operation, identity: identifyOperation(operation, ""), addRetainedBytes: () => {} };
 }
 
 function read(source: string): OperationDefinitionNode {

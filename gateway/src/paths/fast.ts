@@ -14,7 +14,7 @@ import type { ParsedRequest, Pipeline } from "../pipeline.ts";
 import type { ResponseType } from "../response.ts";
 import type { SendResponse } from "../shape/send-response.ts";
 import type { Generations, Pinned } from "../supergraph/generations.ts";
-import type { Received } from "./full.ts";
+import type { ReceivedParameters } from "./full.ts";
 
 export interface FastPathOptions {
   readonly pipeline: Pipeline;
@@ -24,7 +24,7 @@ export interface FastPathOptions {
   readonly send: SendResponse;
   readonly observe: GatewayObserver;
   /** Express, and behind it the full path. */
-  readonly continueInFull: (exchange: GatewayExchange, received?: Received) => void;
+  readonly continueInFull: (exchange: GatewayExchange, received?: ReceivedParameters) => void;
 }
 
 export type FastPath = (exchange: GatewayExchange) => void;
@@ -48,7 +48,7 @@ export function createFastPath(o: FastPathOptions): FastPath {
     const source = registersQuery(graphql) ? undefined : findSource(graphql, o.persistedQueries);
     const pinned = source === undefined ? undefined : generations.pin();
     if (source === undefined || pinned === undefined) return false;
-    const operation = pinned.generation.operations.find(source, graphql.operationName);
+    const operation = pinned.generation.operations.findOperation(source, graphql.operationName);
     if (operation) void respond(pinned, operation, { exchange, responseType, graphql });
     else pinned.release();
     return operation !== undefined;

@@ -20,9 +20,9 @@ export interface FullPathOptions {
 }
 
 /** What the fast path has read of a request already: a body can be read only once. */
-export type Received = GraphqlRequest | Error;
+export type ReceivedParameters = GraphqlRequest | Error;
 
-export type FullPath = (exchange: GatewayExchange, received?: Received) => Promise<void>;
+export type FullPath = (exchange: GatewayExchange, received?: ReceivedParameters) => Promise<void>;
 
 export function createFullPath({ pipeline, generations, send, observe }: FullPathOptions): FullPath {
   return async (exchange, received) => {
@@ -41,9 +41,9 @@ export function createFullPath({ pipeline, generations, send, observe }: FullPat
     }
   };
 
-  function readPost(exchange: GatewayExchange, received: Received | undefined): Promise<GraphqlRequest> {
+  function readPost(exchange: GatewayExchange, received: ReceivedParameters | undefined): Promise<GraphqlRequest> {
     return new Promise((resolve, reject) => {
-      const done = (result: Received) => (result instanceof Error ? reject(result) : resolve(result));
+      const done = (result: ReceivedParameters) => (result instanceof Error ? reject(result) : resolve(result));
       if (received === undefined) pipeline.receive(exchange, done);
       else done(received);
     });

@@ -61,5 +61,5 @@ function list(query: string) {
       ["Post.title", ["percent(50)"]],
     ]),
     enabledLabels: ["beta"],
-  })({ source: query, document, operation, identity: identifyOperation(operation, ""), retain: () => {} });
+  })({ source: query, document, operation, identity: identifyOperation(operation, ""), addRetainedBytes: () => {} });
 }

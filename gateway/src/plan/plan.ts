@@ -158,12 +158,12 @@ function createRetention(validated: ValidatedOperation): Retention {
     add(bytes) {
       if (isReleased) return;
       retainedBytes += bytes;
-      validated.retain(bytes);
+      validated.addRetainedBytes(bytes);
     },
     release() {
       if (isReleased) return;
       isReleased = true;
-      validated.retain(-retainedBytes);
+      validated.addRetainedBytes(-retainedBytes);
     },
   };
 }

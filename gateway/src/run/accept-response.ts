@@ -177,7 +177,7 @@ function recordUnreportedFields(
   if (!error) return;
   const reported = new Set(errors.map(({ path }) => String(path?.[representations ? 1 : 0])));
   const paths: readonly ResponsePath[] = representations
-    ? representations.examples.map((_, i) => ["_entities", i])
+    ? representations.firstObjects.map((_, i) => ["_entities", i])
     : rootKeys(fetch).map((key) => [key]);
   for (const path of paths) {
     if (!reported.has(String(path.at(-1)))) recorder.addAt(path, { kind: "subgraph-error", error });

@@ -76,8 +76,8 @@ function read(list: unknown, { requested = "1", isExact = true } = {}) {
     keyChecks: () => [{ responseName: "id", isExact, access: id }],
     acceptsEntity: (_, typename) => typename === "Admin",
   };
-  const examples = [{ ...ada, id: requested }, grace].map((object) => ({ object, layout }));
-  const representations = { text: "", count: 2, indexOf: () => undefined, examples };
+  const firstObjects = [{ ...ada, id: requested }, grace].map((object) => ({ object, layout }));
+  const representations = { text: "", count: 2, indexOf: () => undefined, firstObjects };
   const data = list === undefined ? {} : { _entities: list };
   const entities = readEntities(fetch as CompiledFetch, representations, data, [], (index) => void refused.push(index));
   return { entities, refused };

@@ -23,7 +23,7 @@ export function readEntities(
   let checks: readonly KeyCheck[] = [];
   return (list as readonly unknown[]).map((entity, i) => {
     if (entity === null) return undefined;
-    const example = representations.examples[i];
+    const example = representations.firstObjects[i];
     if (example && isObject(entity)) {
       // Entities of one type are mostly adjacent.
       if (example.layout !== lastLayout) checks = fetch.keyChecks(example.layout);

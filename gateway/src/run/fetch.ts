@@ -21,7 +21,7 @@ export interface FetchOptions {
   /** Undefined: every read is sent. */
   readonly sharing: FetchSharing | undefined;
   /** Undefined if metrics and traces are off. */
-  readonly fetches?: FetchObserver | undefined;
+  readonly fetchObserver?: FetchObserver | undefined;
 }
 
 /** Never rejects: failures are results too. */
@@ -32,11 +32,11 @@ export type SendFetch = (request: SubgraphRequest) => Promise<FetchResult>;
  * @param isReadOnly false within a mutation: its reads must see its writes, so they are not shared, and not reused for an equal request.
  */
 export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: boolean): SendFetch {
-  const { clientOf, sharing, fetches } = o;
+  const { clientOf, sharing, fetchObserver } = o;
   const resultsByRequest = new Map<string, Promise<FetchResult>>();
 
   function send({ service, body, isMutation }: SubgraphRequest, signal: AbortSignalLike): Promise<FetchResult> {
-    return post(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetches);
+    return post(clientOf(service), { body, isIdempotent: !isMutation, signal }, scope, fetchObserver);
   }
 
   function read(request: SubgraphRequest): Promise<FetchResult> {
@@ -49,7 +49,7 @@ export function createFetch(o: FetchOptions, scope: RequestScope, isReadOnly: bo
       isSender = true;
       return send(request, signal);
     });
-    if (!isSender) fetches?.join(service, scope.record, result);
+    if (!isSender) fetchObserver?.join(service, scope.record, result);
     return result;
   }
 

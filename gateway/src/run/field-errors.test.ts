@@ -90,7 +90,7 @@ test("of many errors a hundred are listed, and the number of the others", () => 
 test("an entity at several paths of a plan has an error at each of them", () => {
   const two = fetch([["a_posts", "author"], ["best"]]);
   const tree = { root: { ...root, best: grace }, position, joins: [] };
-  const recorder = createFieldErrorRecorder(two, tree, { text: "", count: 2, indexOf, examples: [] });
+  const recorder = createFieldErrorRecorder(two, tree, { text: "", count: 2, indexOf, firstObjects: [] });
   recorder.addAt(["_entities", 1, "name"], reason);
   expect(recorder.finish().map(({ path }) => path)).toEqual([
     ["posts", 1, "author", "name"],
@@ -105,7 +105,11 @@ function pathsOf(record: (recorder: FieldErrorRecorder) => void, about = entitie
 }
 
 function createRecorder(about: CompiledFetch) {
-  return createFieldErrorRecorder(about, { root, position, joins: [] }, { text: "", count: 2, indexOf, examples: [] });
+  return createFieldErrorRecorder(
+    about,
+    { root, position, joins: [] },
+    { text: "", count: 2, indexOf, firstObjects: [] },
+  );
 }
 
 /** The errors of a fetch for these fields of the client. */

@@ -3,7 +3,7 @@ import type { CompiledFetch } from "../plan/compile/compiled-plan.ts";
 import type { RepresentationSet } from "./representations.ts";
 import type { FetchFailureCode } from "./subgraph-client.ts";
 import type { ResponsePath, SubgraphError } from "./subgraph-response.ts";
-import { type LocatedObject, locateTargets, type Tree } from "./targets.ts";
+import { type LocatedObject, locateTargets, type ResponseTree } from "./targets.ts";
 
 /** Becomes one entry of the client's `errors[]`; stage 5 writes its message. */
 export interface FieldError {
@@ -33,7 +33,7 @@ export interface FieldErrorRecorder {
 /** Records the errors of one fetch. The response tree is walked for their paths only when there is an error. */
 export function createFieldErrorRecorder(
   fetch: CompiledFetch,
-  tree: Tree,
+  tree: ResponseTree,
   representations: RepresentationSet | undefined,
 ): FieldErrorRecorder {
   const entries: { path: ResponsePath | undefined; reason: FieldErrorReason }[] = [];
@@ -106,7 +106,7 @@ function wasRequested({ object }: LocatedObject, representations: Representation
 function pathsOfFields(
   { path, layout }: LocatedObject,
   fetch: CompiledFetch,
-  { position }: Tree,
+  { position }: ResponseTree,
 ): readonly ResponsePath[] {
   const start = position.toClientPath(path);
   const names = layout.responseNamesFrom(fetch);
@@ -136,7 +136,7 @@ function originalKey<PlanStep extends string | number>(step: PlanStep): PlanStep
 }
 
 /** The part of a path before the first list or null: it exists in the response for certain. */
-function pathBeforeLists({ root, position, joins }: Tree, path: readonly string[]): readonly string[] {
+function pathBeforeLists({ root, position, joins }: ResponseTree, path: readonly string[]): readonly string[] {
   const steps: string[] = [];
   let at = position;
   let object = root;

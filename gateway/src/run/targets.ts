@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Gets an object at the end of a path, and its layout there. */
 export type VisitTarget = (object: Json, layout: ObjectLayout, position: ResponsePosition) => void;
 
-export interface Tree {
+export interface ResponseTree {
   readonly root: Json;
   readonly position: ResponsePosition;
   readonly joins: Joins;
@@ -18,7 +18,7 @@ type Paths = readonly (readonly string[])[];
  * Visits all objects at paths of planner keys, through lists too; an object can be visited several times. Nulls and values that do not fit
  * their type are skipped: stage 5 reports them. The recursion is never deeper than the plan, whatever a subgraph sends.
  */
-export function visitTargets({ root, position, joins }: Tree, paths: Paths, visit: VisitTarget): void {
+export function visitTargets({ root, position, joins }: ResponseTree, paths: Paths, visit: VisitTarget): void {
   walk(root, position, position.listDepth, pathTreeOf(paths), joins, visit);
 }
 
@@ -117,11 +117,11 @@ export interface LocatedObject {
 }
 
 /** As visitTargets, with the path of each object. Slower: used only for errors. */
-export function locateTargets(tree: Tree, paths: Paths): readonly LocatedObject[] {
+export function locateTargets(tree: ResponseTree, paths: Paths): readonly LocatedObject[] {
   return paths.flatMap((path) => locateTargetsAt(tree, path));
 }
 
-function locateTargetsAt({ root, position, joins }: Tree, path: readonly string[]): readonly LocatedObject[] {
+function locateTargetsAt({ root, position, joins }: ResponseTree, path: readonly string[]): readonly LocatedObject[] {
   const located: LocatedObject[] = [];
   const walk = (
     value: unknown,

@@ -1,6 +1,6 @@
 import { parse } from "graphql";
 import { expect, test } from "vitest";
-import { overrideName, readAddresses } from "./addresses.ts";
+import { variableNameOf, readAddresses } from "./addresses.ts";
 
 const supergraph = parse(`
   enum join__Graph {
@@ -13,7 +13,7 @@ const supergraph = parse(`
 
 const none = { subgraphUrls: {}, subgraphKeyChecks: {} };
 
-test("a subgraph has the URL of the supergraph, or the URLs of its override", () => {
+test("a subgraph has the URL of the supergraph, or the URLs of its variable", () => {
   const subgraphUrls = { SUBGRAPH_URL_MY_ORDERS_1: ["http://127.0.0.1:4004/graphql", "http://127.0.0.1:5004/graphql"] };
   expect(readAddresses(supergraph, { ...none, subgraphUrls })).toEqual({
     subgraphs: [
@@ -26,15 +26,15 @@ test("a subgraph has the URL of the supergraph, or the URLs of its override", ()
       { service: "nowhere", urls: [], checksKeys: true },
       { service: "local", urls: [], checksKeys: true },
     ],
-    unusedOverrides: [],
+    unknownVariables: [],
   });
 });
 
 test("the key check of a subgraph can be switched off", () => {
   const subgraphKeyChecks = { SUBGRAPH_KEY_CHECK_MY_ORDERS_1: false, SUBGRAPH_KEY_CHECK_USERS: true };
-  const { subgraphs, unusedOverrides } = readAddresses(supergraph, { ...none, subgraphKeyChecks });
+  const { subgraphs, unknownVariables } = readAddresses(supergraph, { ...none, subgraphKeyChecks });
   expect(subgraphs.map(({ checksKeys }) => checksKeys)).toEqual([true, false, true, true]);
-  expect(unusedOverrides).toEqual([]);
+  expect(unknownVariables).toEqual([]);
 });
 
 test("overrides that name no subgraph are reported", () => {
@@ -42,8 +42,8 @@ test("overrides that name no subgraph are reported", () => {
     subgraphUrls: { SUBGRAPH_URL_USER: ["http://x"] },
     subgraphKeyChecks: { SUBGRAPH_KEY_CHECK_USER: false },
   };
-  const { unusedOverrides } = readAddresses(supergraph, overrides);
-  expect(unusedOverrides).toEqual(["SUBGRAPH_URL_USER", "SUBGRAPH_KEY_CHECK_USER"]);
+  const { unknownVariables } = readAddresses(supergraph, overrides);
+  expect(unknownVariables).toEqual(["SUBGRAPH_URL_USER", "SUBGRAPH_KEY_CHECK_USER"]);
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ["my-orders.1", "SUBGRAPH_URL_MY_ORDERS_1"],
   ["größe", "SUBGRAPH_URL_GR_SSE"],
 ])("the override of %s is %s", (service, name) => {
-  expect(overrideName("SUBGRAPH_URL", service)).toBe(name);
+  expect(variableNameOf("SUBGRAPH_URL", service)).toBe(name);
 });
 
 test("a schema that is not a supergraph is rejected", () => {

@@ -1,56 +1,59 @@
+// The subgraphs of a supergraph, with their addresses and settings. Read once per supergraph, by generation.ts.
 import { type DocumentNode, Kind, type ValueNode } from "graphql";
 
 interface Subgraph {
   readonly service: string;
   /** Of its replicas; empty if neither the supergraph nor the configuration has a usable one. */
   readonly urls: readonly string[];
-  /** Whether entities are checked for the keys by which they were requested. */
+  /** Whether the keys of returned entities are compared with the requested ones (run/entities.ts). */
   readonly checksKeys: boolean;
 }
 
 export interface Addresses {
   readonly subgraphs: readonly Subgraph[];
-  /** Variables that name no subgraph, most likely by a typo. */
-  readonly unusedOverrides: readonly string[];
+  /** Variables `SUBGRAPH_URL_…` and `SUBGRAPH_KEY_CHECK_…` that name no subgraph of this supergraph, most likely by a typo. */
+  readonly unknownVariables: readonly string[];
 }
 
-/** The configuration of single subgraphs, by variable name. */
-export interface SubgraphOverrides {
+/** The configuration of single subgraphs, by the names of environment variables. */
+export interface SubgraphSettings {
   /** `SUBGRAPH_URL_<NAME>`: http(s) URLs. */
   readonly subgraphUrls: Readonly<Record<string, readonly string[]>>;
-  /** `SUBGRAPH_KEY_CHECK_<NAME>` */
+  /** `SUBGRAPH_KEY_CHECK_<NAME>`: false switches the check off. */
   readonly subgraphKeyChecks: Readonly<Record<string, boolean>>;
 }
 
 /**
  * The subgraphs of a supergraph and their addresses: the `join__Graph` enum (join spec v0.1 to v0.5), each address replaced by
  * those of `SUBGRAPH_URL_<NAME>` if it is set.
+ * @throws Error if the document is not a supergraph.
  */
 export function readAddresses(
   supergraph: DocumentNode,
-  { subgraphUrls, subgraphKeyChecks }: SubgraphOverrides,
+  { subgraphUrls, subgraphKeyChecks }: SubgraphSettings,
 ): Addresses {
   const graphs = readJoinGraph(supergraph);
   const subgraphs = graphs.map(({ service, url }) => ({
     service,
-    urls: subgraphUrls[overrideName("SUBGRAPH_URL", service)] ?? (isHttpUrl(url) ? [url] : []),
-    checksKeys: subgraphKeyChecks[overrideName("SUBGRAPH_KEY_CHECK", service)] ?? true,
+    urls: subgraphUrls[variableNameOf("SUBGRAPH_URL", service)] ?? (isHttpUrl(url) ? [url] : []),
+    checksKeys: subgraphKeyChecks[variableNameOf("SUBGRAPH_KEY_CHECK", service)] ?? true,
   }));
   const names = new Set(
     graphs.flatMap(({ service }) => [
-      overrideName("SUBGRAPH_URL", service),
-      overrideName("SUBGRAPH_KEY_CHECK", service),
+      variableNameOf("SUBGRAPH_URL", service),
+      variableNameOf("SUBGRAPH_KEY_CHECK", service),
     ]),
   );
-  const overrides = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks)];
-  return { subgraphs, unusedOverrides: overrides.filter((name) => !names.has(name)) };
+  const variables = [...Object.keys(subgraphUrls), ...Object.keys(subgraphKeyChecks)];
+  return { subgraphs, unknownVariables: variables.filter((name) => !names.has(name)) };
 }
 
 /** The variable for one subgraph: its name in upper case, with `_` for all characters but letters and digits. */
-export function overrideName(prefix: "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK", service: string): string {
+export function variableNameOf(prefix: "SUBGRAPH_URL" | "SUBGRAPH_KEY_CHECK", service: string): string {
   return `${prefix}_${service.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
 }
 
+/** The URL is empty if the supergraph has none. */
 function readJoinGraph(supergraph: DocumentNode): readonly { service: string; url: string }[] {
   const graphs = supergraph.definitions.find(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === "join__Graph",

@@ -33,7 +33,7 @@ import {
   type GraphQLSchema,
 } from "graphql";
 import { isClientCode } from "../errors/codes.ts";
-import { maskError } from "../errors/masking.ts";
+import { maskLibraryError } from "../errors/library-errors.ts";
 import { Rejection } from "../errors/rejections.ts";
 import type { GatewayObserver } from "../observations.ts";
 import { checkDocument } from "../parse/document-check.ts";
@@ -98,10 +98,10 @@ export async function createApolloValidation(o: ApolloValidationOptions): Promis
 
   /** Undefined for a known document. @throws Rejection if the document exceeds a limit. */
   async function checkIfNew(source: string | undefined): Promise<DocumentNode | undefined> {
-    if (source === undefined || o.operations.has(source)) return undefined;
+    if (source === undefined || o.operations.hasDocument(source)) return undefined;
     await nextIteration();
     // Another request may have stored it meanwhile.
-    if (o.operations.has(source)) return undefined;
+    if (o.operations.hasDocument(source)) return undefined;
     const { document, exceeded } = checkDocument(source, { ...o, limits: o.operationLimits });
     if (exceeded) throw new Rejection(exceeded.code, exceeded.message);
     return document;
@@ -163,7 +163,7 @@ function createServer(o: ApolloValidationOptions): ValidationServer {
     stopOnTerminationSignals: false,
     nodeEnv: "production",
     logger: createLibraryLogger(o.observe),
-    formatError: (formatted, error) => maskError(formatted, error, (cause) => observeBug(o.observe, cause)),
+    formatError: (formatted, error) => maskLibraryError(formatted, error, (cause) => observeBug(o.observe, cause)),
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
@@ -204,9 +204,9 @@ function createProceedPlugin({
 }
 
 /** Apollo Server neither parses nor validates a document from this store. Documents are stored by `operations.add`, without locations. */
-function toDocumentStore({ findDocument }: OperationStore) {
+function toDocumentStore({ findDocumentByHash }: OperationStore) {
   return {
-    get: (key: string) => Promise.resolve(findDocument(withoutPrefix(key))),
+    get: (key: string) => Promise.resolve(findDocumentByHash(withoutPrefix(key))),
     set: () => Promise.resolve(),
     delete: () => Promise.resolve(false),
   };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFileSource } from "./file-source.ts";
-import { watchSupergraph } from "./supergraph-source.ts";
+import { watchSupergraph } from "./supergraph-watcher.ts";
 
 let volume: string;
 

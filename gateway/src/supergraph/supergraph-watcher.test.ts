@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayObservation } from "../observations.ts";
-import { watchSupergraph } from "./supergraph-source.ts";
+import { watchSupergraph } from "./supergraph-watcher.ts";
 
 type Look = string | undefined | Error;
 

@@ -1,47 +1,41 @@
+// Reads the supergraph from its source again and again, and hands each new text to the generations (generations.ts). Started once, by server.ts.
 import type { GatewayObserver } from "../observations.ts";
+import type { SupergraphSource } from "./supergraph-source.ts";
 
-/** Where the supergraph is read from: a file or a URL. */
-export interface SupergraphSource {
-  /** For the log: the path, or the URL without its query string. */
-  readonly name: string;
-  /** The current text; undefined if it is known to be unchanged. */
-  read(signal: AbortSignal): Promise<string | undefined>;
-  /** Calls `onHint` when the text may have changed. Returns a function that stops watching. */
-  watch?(onHint: () => void): () => void;
-}
-
-export interface WatcherOptions {
+export interface SupergraphWatcherOptions {
   readonly source: SupergraphSource;
   readonly pollMs: number;
   /** The longest interval until the first supergraph is read. */
   readonly firstPollMsMax?: number;
   readonly observe: GatewayObserver;
-  /** Gets every text that differs from the previous one. Handles its own failures. */
+  /** Gets every text that differs from the previous one. The next read waits for it. Handles its own failures: a failed text is not tried again. */
   readonly onSupergraph: (supergraphSdl: string) => Promise<void>;
 }
 
-/** The source is read when there was no hint for this time, since a file may still be written, */
+/** The source is read when it has sent no hint for this time: until then the file may still be written. */
 const hintQuietMs = 50;
-/** and at the latest after this time, even if hints continue. */
+/** The source is read at the latest this long after the first hint, even if hints continue. */
 const hintWaitMsMax = 500;
 
 /** Reads the source now, at every interval and after hints; never twice at once. Returns a function that stops it. */
-export function watchSupergraph(o: WatcherOptions): () => void {
+export function watchSupergraph(o: SupergraphWatcherOptions): () => void {
   const { source, observe } = o;
   const stopped = new AbortController();
-  let last: string | undefined;
+  let lastText: string | undefined;
   let hasFailed = false;
   let timer: NodeJS.Timeout | undefined;
   let isReading = false;
+  /** A hint came during a read. */
   let isHinted = false;
+  /** The latest time of the next read. Infinite while there is no hint. */
   let readBeforeMs = Infinity;
 
   async function read(): Promise<void> {
     try {
       const text = await source.read(stopped.signal);
       hasFailed = false;
-      if (text === undefined || text === last) return;
-      last = text;
+      if (text === undefined || text === lastText) return;
+      lastText = text;
       await o.onSupergraph(text);
     } catch (cause) {
       if (stopped.signal.aborted) return;
@@ -51,6 +45,7 @@ export function watchSupergraph(o: WatcherOptions): () => void {
     }
   }
 
+  /** Reads once and sets the timer for the next read. */
   async function poll(): Promise<void> {
     if (isReading) return void (isHinted = true);
     isReading = true;
@@ -60,7 +55,7 @@ export function watchSupergraph(o: WatcherOptions): () => void {
     await read();
     isReading = false;
     if (stopped.signal.aborted) return;
-    const pollMs = last === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? 1_000) : o.pollMs;
+    const pollMs = lastText === undefined ? Math.min(o.pollMs, o.firstPollMsMax ?? 1_000) : o.pollMs;
     timer = setTimeout(() => void poll(), isHinted ? hintQuietMs : pollMs);
   }
 

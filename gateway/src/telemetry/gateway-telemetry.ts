@@ -19,15 +19,15 @@ import type { GraphqlRequestRecord } from "./request-record.ts";
 
 /** Undefined if what they feed is off. */
 export interface GatewayObservers {
-  readonly requests: RequestObserver<GraphqlRequestRecord> | undefined;
-  readonly fetches: FetchObserver | undefined;
+  readonly requestObserver: RequestObserver<GraphqlRequestRecord> | undefined;
+  readonly fetchObserver: FetchObserver | undefined;
 }
 
 export interface GatewayTelemetry extends GatewayObservers {
   readonly log: Log;
   readonly observe: GatewayObserver;
   /** Exposes the sizes of caches and queues as gauges. */
-  watch(sources: GaugeSources): void;
+  exposeGauges(sources: GaugeSources): void;
   /** The listener for /metrics; undefined without ADMIN_PORT. */
   startAdmin(isReady: () => boolean): Promise<RunningServer | undefined>;
   /** Sends the recorded spans. */
@@ -45,10 +45,10 @@ export async function createGatewayTelemetry(
   announceLabels(telemetry, config);
   return {
     log,
-    observe: combine(telemetry, failures),
-    requests: createGatewayRequestObserver({ ...config, ...telemetry }),
-    fetches: createFetchObserver(metrics, trace),
-    watch: (sources) => exposeGauges(metrics, sources),
+    observe: createObserver(telemetry, failures),
+    requestObserver: createGatewayRequestObserver({ ...config, ...telemetry }),
+    fetchObserver: createFetchObserver(metrics, trace),
+    exposeGauges: (sources) => exposeGauges(metrics, sources),
     startAdmin: (isReady) => startMetricsListener(config, telemetry, isReady),
     stop() {
       failures.close();
@@ -64,7 +64,7 @@ function announceLabels({ metrics }: Telemetry<typeof metricsOf.gateway>, config
   for (const operation of listKnownValues(config.knownOperations)) metrics.announce({ operation });
 }
 
-function combine({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): GatewayObserver {
+function createObserver({ log, metrics }: Telemetry<typeof metricsOf.gateway>, failures: FailureLog): GatewayObserver {
   const write = createObservationLog(log, failures);
   if (!metrics.isOn) return write;
   const count = createObservationCounts(metrics);

@@ -16,7 +16,7 @@ import {
 import { operationLabelsMax } from "../config.ts";
 import { GraphqlRequestRecord } from "./request-record.ts";
 
-export interface GatewayObserverOptions {
+export interface GatewayRequestObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics<typeof gatewayMetrics>;
   readonly trace: Trace;
@@ -32,7 +32,7 @@ const methodOf = createKnownValues(["GET", "HEAD", "POST", "OPTIONS"]);
 
 /** Undefined if metrics, traces and the access log are all off. */
 export function createGatewayRequestObserver(
-  o: GatewayObserverOptions,
+  o: GatewayRequestObserverOptions,
 ): RequestObserver<GraphqlRequestRecord> | undefined {
   const { metrics, trace } = o;
   if (!metrics.isOn && !trace.isOn && o.accessLog === "off") return undefined;
@@ -59,7 +59,7 @@ interface RequestSummary {
   readonly outcome: GraphqlRequestRecord["outcome"];
 }
 
-function createReport(o: GatewayObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
+function createReport(o: GatewayRequestObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);
@@ -102,7 +102,7 @@ function createOperationLabels(known: readonly string[]) {
   };
 }
 
-function createCounting(metrics: GatewayObserverOptions["metrics"]) {
+function createCounting(metrics: GatewayRequestObserverOptions["metrics"]) {
   const requests = metrics.counter("tributary_gateway_requests_total");
   const requestSeconds = metrics.histogram("tributary_gateway_request_duration_seconds");
   const operations = metrics.counter("tributary_gateway_operations_total");

@@ -53,7 +53,7 @@ export interface GatewayTestOptions {
   readonly graphiqlFolder?: string;
   /** Undoes the changes of one request in the subgraphs. */
   readonly reset?: () => void;
-  readonly watchers?: GatewayObservers | undefined;
+  readonly observers?: GatewayObservers | undefined;
 }
 
 /** Whether each request is also sent through both paths, see mirror-gateways.ts. */
@@ -72,8 +72,8 @@ export async function startGateway(o: GatewayTestOptions): Promise<RunningGatewa
   const mirrors =
     comparesPaths && source.SUPERGRAPH_FILE ? await startMirrors(o, about, recorder.supergraphId) : undefined;
   let tookFastPath = () => false;
-  const watchers = o.watchers ? { watchers: o.watchers } : {};
-  const { server, isReady, cacheSizes } = await listen({ ...about, ...watchers }, recorder.observe, (handler) => {
+  const observers = o.observers ? { observers: o.observers } : {};
+  const { server, isReady, cacheSizes } = await listen({ ...about, ...observers }, recorder.observe, (handler) => {
     const watched = recordPath(handler);
     ({ tookFastPath } = watched);
     return mirrors ? mirrors.watch(watched.handler) : watched.handler;
@@ -99,7 +99,7 @@ interface ListenOptions {
   readonly environment: Record<string, string>;
   readonly graphiqlFolder: string;
   readonly apolloPlugins?: readonly ApolloServerPlugin[];
-  readonly watchers?: GatewayObservers;
+  readonly observers?: GatewayObservers;
 }
 
 async function listen(

@@ -189,7 +189,7 @@ function setUp({
       document,
       operation,
       identity: identifyOperation(operation, ""),
-      retain: () => {},
+      addRetainedBytes: () => {},
     };
     const names = [...new Set(client.selectionSet.selections.map((selection) => responseNameOf(selection as never)))];
     const join = (values: Readonly<Record<string, Uint8Array>>) =>
