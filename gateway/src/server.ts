@@ -55,7 +55,7 @@ export interface GatewayOptions {
 /** Bounds of the texts of automatic persisted queries; the weight is their length in characters. A client sends an evicted text again. */
 const persistedQueryBounds = { entriesMax: 10_000, weightMax: 20_000_000 };
 
-const emptyCache = { entries: 0, bytes: 0 };
+const emptyCache = { entries: 0, weight: 0 };
 
 /** The gateway without a listener. Starts to load its supergraph at once, and serves /graphql as soon as it has loaded one. */
 export function createGateway({

@@ -94,5 +94,5 @@ async function measure(): Promise<{ heapBytes: number; reportedBytes: number }> 
     await sleep(20);
   }
   const { documents, plans } = gateway.cacheSizes();
-  return { heapBytes: process.memoryUsage().heapUsed, reportedBytes: documents.bytes + plans.bytes };
+  return { heapBytes: process.memoryUsage().heapUsed, reportedBytes: documents.weight + plans.weight };
 }

@@ -64,20 +64,20 @@ test("memory of compiled plans counts as part of the document, and evicts other 
   const bytes = weighDocument("{ a }");
   const operations = createOperationStore({ documentsMax: 10, bytesMax: 3 * bytes });
   const [a, b] = ["{ a }", "{ b }"].map((text) => operations.add(read(text).name(undefined)));
-  b?.addRetainedBytes(bytes);
-  expect(operations.size()).toEqual({ entries: 2, bytes: 3 * bytes });
-  b?.addRetainedBytes(1);
-  expect([operations.hasDocument("{ a }"), operations.size().bytes]).toEqual([false, 2 * bytes + 1]);
-  b?.addRetainedBytes(-bytes);
+  b?.retain(bytes);
+  expect(operations.size()).toEqual({ entries: 2, weight: 3 * bytes });
+  b?.retain(1);
+  expect([operations.has("{ a }"), operations.size().weight]).toEqual([false, 2 * bytes + 1]);
+  b?.retain(-bytes);
   // Evicted before, so it is not counted.
-  a?.addRetainedBytes(bytes);
-  expect(operations.size().bytes).toBe(bytes + 1);
+  a?.retain(bytes);
+  expect(operations.size().weight).toBe(bytes + 1);
 });
 
 function weighDocument(text: string): number {
   const operations = createOperationStore({ documentsMax: 1, bytesMax: 10_000 });
   operations.add(read(text).name(undefined));
-  return operations.size().bytes;
+  return operations.size().weight;
 }
 
 const hashOf = (source: string) => `hash of ${source}`;

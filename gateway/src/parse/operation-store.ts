@@ -79,7 +79,7 @@ export function createOperationStore({
   const bySource = createBoundedMap<StoredDocument>({
     entriesMax: documentsMax,
     weightMax: bytesMax,
-    onDrop: ({ hash }) => byHash.delete(hash),
+    onRemoved: ({ hash }) => byHash.delete(hash),
     onEvicted,
   });
 

@@ -30,7 +30,7 @@ test.each([
 test("the size is reported, and each evicted plan is observed", async () => {
   const { cache, kinds } = setUp({ plansMax: 2 });
   for (const operation of ["a", "b", "c"]) await cache.plan(operation);
-  expect(cache.size()).toEqual({ entries: 2, bytes: 2 * bytesEach });
+  expect(cache.size()).toEqual({ entries: 2, weight: 2 * bytesEach });
   expect(kinds.filter((kind) => kind === "cache-evicted")).toHaveLength(1);
 });
 

@@ -144,7 +144,7 @@ function setUp(o: { graceMs?: number; warmMsMax?: number; used?: readonly UsedOp
       apiSdl,
       subgraphs: [],
       ...unused,
-      sizeOfPlans: () => ({ entries: 0, bytes: 0 }),
+      sizeOfPlans: () => ({ entries: 0, weight: 0 }),
       listMostUsed: () => (apiSdl === "one" ? (o.used ?? []) : []),
       warm: (operations, signal) =>
         new Promise((resolve, reject) => {

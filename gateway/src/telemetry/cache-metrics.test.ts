@@ -6,7 +6,7 @@ import { exposeGauges } from "./cache-metrics.ts";
 test("a scrape reads the current sizes of the caches and of the queue", async () => {
   const metrics = await createPrometheus(metricsOf.gateway);
   let entries = 1;
-  const size = () => ({ entries, bytes: 10 * entries });
+  const size = () => ({ entries, weight: 10 * entries });
   exposeGauges(metrics, {
     cacheSizes: () => ({ documents: size(), plans: size(), introspection: size(), "persisted-queries": size() }),
     countWaiting: () => entries,

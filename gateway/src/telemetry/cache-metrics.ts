@@ -29,6 +29,7 @@ export function exposeGauges(
   });
   metrics.gauge("tributary_gateway_cache_bytes").onScrape((gauge) => {
     const sizes = cacheSizes();
-    for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].bytes);
+    // The weights in these caches are estimated bytes.
+    for (const cache of cacheNames) gauge.set({ cache }, sizes[cache].weight);
   });
 }

@@ -26,9 +26,9 @@ test("the size is reported, and each eviction", () => {
   let evicted = 0;
   const map = createBoundedMap<number>({ entriesMax: 2, weightMax: 100, onEvicted: () => void evicted++ });
   for (const key of ["a", "b", "c", "c"]) map.set(key, 1, 7);
-  expect(map.size()).toEqual({ entries: 2, bytes: 14 });
+  expect(map.size()).toEqual({ entries: 2, weight: 14 });
   map.delete("c");
-  expect([map.size(), evicted]).toEqual([{ entries: 1, bytes: 7 }, 1]);
+  expect([map.size(), evicted]).toEqual([{ entries: 1, weight: 7 }, 1]);
 });
 
 test("the total weight is bounded", () => {
@@ -45,6 +45,12 @@ test("a value heavier than the bound is not stored and evicts nothing", () => {
   expect([map.get("a"), map.get("b")]).toEqual([1, undefined]);
 });
 
+test("a value heavier than the bound removes the previous entry of its key", () => {
+  const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 10 });
+  map.set("a", 1, 2);
+  expect([map.set("a", 2, 51), map.get("a")]).toEqual([false, undefined]);
+});
+
 test("replacing or deleting an entry corrects the total weight", () => {
   const map = createBoundedMap<number>({ entriesMax: 10, weightMax: 6 });
   for (let i = 0; i < 5; i++) map.set("a", i, 3);
@@ -59,13 +65,13 @@ test("an entry that grows evicts others, and itself if it exceeds the bound", ()
   const map = createBoundedMap<number>({ entriesMax: 3, weightMax: 10 });
   for (const key of ["a", "b", "c"]) map.set(key, 1, 3);
   map.addWeight("c", 2);
-  expect([map.size(), map.get("a"), map.get("c")]).toEqual([{ entries: 2, bytes: 8 }, undefined, 1]);
+  expect([map.size(), map.get("a"), map.get("c")]).toEqual([{ entries: 2, weight: 8 }, undefined, 1]);
   map.addWeight("c", -4);
-  expect(map.size().bytes).toBe(4);
+  expect(map.size().weight).toBe(4);
   map.set("d", 1, 3);
   map.addWeight("c", 50);
-  expect(map.size()).toEqual({ entries: 2, bytes: 6 });
+  expect(map.size()).toEqual({ entries: 2, weight: 6 });
   expect([map.get("b"), map.get("c"), map.get("d")]).toEqual([1, undefined, 1]);
   map.addWeight("c", 1);
-  expect(map.size()).toEqual({ entries: 2, bytes: 6 });
+  expect(map.size()).toEqual({ entries: 2, weight: 6 });
 });

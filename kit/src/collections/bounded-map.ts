@@ -1,74 +1,86 @@
-// A map that evicts entries, bounded by their number and their weight.
+// The map of all bounded caches but the REST proxy's response cache. It limits the number of its entries and the sum of their weights.
 
-/** The fill level of a cache. */
 export interface MapSize {
   readonly entries: number;
-  /** Estimated. */
-  readonly bytes: number;
+  /** The sum of the weights, in the unit of the caller: for example estimated bytes. */
+  readonly weight: number;
 }
 
 export interface BoundedMap<Value> {
+  /** Marks the entry as used. */
   get(key: string): Value | undefined;
-  /** @returns false for an entry heavier than the whole map, which is not stored. */
+  /**
+   * Replaces the entry of the key.
+   * @param weight default 1.
+   * @returns false for a weight above `weightMax`: the value is not stored, and the previous entry of the key is removed nevertheless.
+   */
   set(key: string, value: Value, weight?: number): boolean;
-  /** Changes the weight of a stored entry that retains more or less memory than before. `weight` may be negative. */
+  /**
+   * Adds to the weight of an entry whose value has grown, or has shrunk if `weight` is negative, and marks it as used. Evicts other entries
+   * if the sum is above `weightMax`; evicts this entry if it alone is. Does nothing if the key has no entry.
+   */
   addWeight(key: string, weight: number): void;
+  /** @returns whether the key had an entry. */
   delete(key: string): boolean;
   clear(): void;
-  /** Does not count as a use of the entries. */
+  /** Does not mark the entries as used. */
   values(): Iterable<Value>;
-  /** Reports the weight as bytes. */
   size(): MapSize;
 }
 
 interface MapEntry<Value> {
   readonly value: Value;
   weight: number;
-  used: boolean;
+  isUsed: boolean;
 }
 
 /**
- * Evicts the oldest entry that was not used since it last came to the front of the queue ("second chance"). A hit only sets a flag;
- * reordering the map on each hit, as for least recently used, would cost more than the look-up.
- * @param weightMax sum of the weights of all entries; without it only their number is bounded.
+ * Second chance: the oldest entry is evicted unless it was used since it was stored or last examined; then it moves to the end. A use only
+ * sets a flag: reordering the map at each use (least recently used) would cost more than the lookup.
+ * @param entriesMax at least 1.
+ * @param weightMax of all entries together. Default: only their number is limited.
  */
 export function createBoundedMap<Value>({
   entriesMax,
   weightMax = Infinity,
-  onDrop,
+  onRemoved,
   onEvicted,
 }: {
   entriesMax: number;
   weightMax?: number;
-  /** Called for every removed value: evicted, deleted or replaced. */
-  onDrop?: (value: Value) => void;
-  /** Called for every entry that is evicted by the bounds. */
+  /** Called synchronously after a value was removed for any reason: evicted, deleted, cleared or replaced. */
+  onRemoved?: (value: Value) => void;
+  /** Called, after `onRemoved`, only for entries that a limit evicted. */
   onEvicted?: () => void;
 }): BoundedMap<Value> {
+  /** In eviction order. */
   const entries = new Map<string, MapEntry<Value>>();
   let weight = 0;
 
-  function drop(key: string): boolean {
+  function remove(key: string): boolean {
     const entry = entries.get(key);
     if (entry === undefined) return false;
     weight -= entry.weight;
     entries.delete(key);
-    onDrop?.(entry.value);
+    onRemoved?.(entry.value);
     return true;
   }
 
-  /** Evicts entries until so many more of this total weight fit. */
-  function evict(addedEntries: number, addedWeight: number): void {
+  function evict(key: string): void {
+    remove(key);
+    onEvicted?.();
+  }
+
+  /** Evicts until both limits hold after `addedEntries` with a total weight of `addedWeight` are stored. */
+  function evictUntilFits(addedEntries: number, addedWeight: number): void {
+    // The loop reaches an entry that moves to the end again, and then evicts it.
     for (const [key, entry] of entries) {
       if (entries.size + addedEntries <= entriesMax && weight + addedWeight <= weightMax) return;
-      if (entry.used) {
-        entry.used = false;
+      if (entry.isUsed) {
+        entry.isUsed = false;
         entries.delete(key);
         entries.set(key, entry);
-      } else {
-        drop(key);
-        onEvicted?.();
-      }
+      } else evict(key);
     }
   }
 
@@ -76,14 +88,14 @@ export function createBoundedMap<Value>({
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      entry.used = true;
+      entry.isUsed = true;
       return entry.value;
     },
     set(key, value, valueWeight = 1) {
-      drop(key);
+      remove(key);
       if (valueWeight > weightMax) return false;
-      evict(1, valueWeight);
-      entries.set(key, { value, weight: valueWeight, used: false });
+      evictUntilFits(1, valueWeight);
+      entries.set(key, { value, weight: valueWeight, isUsed: false });
       weight += valueWeight;
       return true;
     },
@@ -92,20 +104,16 @@ export function createBoundedMap<Value>({
       if (entry === undefined) return;
       entry.weight += added;
       weight += added;
-      if (entry.weight > weightMax) {
-        drop(key);
-        onEvicted?.();
-        return;
-      }
-      // Others are evicted first.
-      entry.used = true;
-      evict(0, 0);
+      if (entry.weight > weightMax) return evict(key);
+      // So that the other entries are evicted before this one.
+      entry.isUsed = true;
+      evictUntilFits(0, 0);
     },
-    delete: drop,
+    delete: remove,
     clear() {
-      for (const key of entries.keys()) drop(key);
+      for (const key of entries.keys()) remove(key);
     },
-    size: () => ({ entries: entries.size, bytes: weight }),
+    size: () => ({ entries: entries.size, weight }),
     values: () => entries.values().map(({ value }) => value),
   };
 }

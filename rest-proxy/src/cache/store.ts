@@ -10,13 +10,13 @@ export interface StoreLimits {
 /** The stored responses of one key, the newest first. */
 interface Slot {
   readonly entries: readonly Entry[];
-  /** Used since it was last put at the end of the queue. */
+  /** Since it was stored or last examined for eviction. */
   isUsed: boolean;
 }
 
 /**
- * The stored responses, in memory. Evicts the oldest key that was not used since it was last put at the end of the queue ("second chance"): a hit
- * only sets a flag, as reordering the map on each hit would cost more than the look-up.
+ * The stored responses, in memory. Second chance, as in the kit's `bounded-map.ts`: the oldest key is evicted unless it was used since it was
+ * stored or last examined; then it moves to the end.
  */
 export class Store {
   readonly #limits: StoreLimits;

@@ -83,7 +83,7 @@ test("a large response is written by a worker, once for concurrent requests", as
   expect(texts[0]).toBe(expected(`{ ${large} }`));
   await readLater(`{ ${large} }`);
   expect(threadKeys).toHaveLength(1);
-  expect(introspection.size().bytes).toBeGreaterThan(texts[0].length);
+  expect(introspection.size().weight).toBeGreaterThan(texts[0].length);
 });
 
 test("a response that is longer than the limit is rejected and not cached", async () => {
@@ -104,7 +104,7 @@ test("the limit is for all introspection fields of an operation together", async
 test("the cache is bounded in bytes, keys included", () => {
   const { read, introspection, evicted } = setUp({ bytesMax: 1_000, standard: [] });
   for (let i = 0; i < 100; i++) read(`{ __type(name: "T${i}") { a${i}: name } }`);
-  expect(introspection.size().bytes).toBeLessThanOrEqual(4_000);
+  expect(introspection.size().weight).toBeLessThanOrEqual(4_000);
   expect(evicted()).toBe(100 - introspection.size().entries);
 });
 
