@@ -113,7 +113,7 @@ test("the client gets the code and problems of an AppError; a bug is only logged
       message: "Not for you.",
       extensions: { code: "FORBIDDEN", problems: [{ pointer: "#", code: "no", detail: "No." }] },
     },
-    { path: ["broken"], message: "Something went wrong on our side.", extensions: { code: "INTERNAL_SERVER_ERROR" } },
+    { path: ["broken"], message: "Internal error. Retry later.", extensions: { code: "INTERNAL_SERVER_ERROR" } },
     { path: ["late"], message: "Later.", extensions: { code: "SERVICE_UNAVAILABLE" } },
   ]);
   expect(JSON.stringify(errors)).not.toContain("passwords");

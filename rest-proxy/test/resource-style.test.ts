@@ -225,7 +225,7 @@ test("a bug is a masked 500, reported with its cause", async () => {
   expect(response.status).toBe(500);
   expect(await response.json()).toMatchObject({
     type: "/problems/internal-server-error",
-    detail: "Something went wrong on our side.",
+    detail: "Internal error. Retry later.",
   });
   expect(proxy.observed).toContainEqual(
     expect.objectContaining({ kind: "bug", cause: new Error("The service things has no address.") }),

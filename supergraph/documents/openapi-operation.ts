@@ -1,5 +1,5 @@
 import { type ErrorCode, statusOf } from "@tributary/kit/errors/app-error";
-import type { OperationExample, Fields, OperationDocument } from "@tributary/kit/openapi/openapi";
+import type { OperationExample, ParameterSchemas, OperationDocument } from "@tributary/kit/openapi/openapi";
 import type { RouteDeclaration } from "@tributary/kit/rest/routes";
 import { type Components, headersOfEveryResponse } from "./openapi-components.ts";
 import type { Json, SchemaBook } from "@tributary/kit/openapi/schema-book";
@@ -64,7 +64,7 @@ function toParameters(
   { route, version, document }: OperationSource,
   { book, components }: DocumentContext,
 ): readonly Json[] {
-  const fields = (where: "path" | "query", given: Fields = {}) =>
+  const fields = (where: "path" | "query", given: ParameterSchemas = {}) =>
     Object.entries(given).map(([name, schema]) => {
       const { description, ...rest } = book.write(schema, "input");
       return { name, in: where, required: where === "path", description, schema: rest };

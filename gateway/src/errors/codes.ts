@@ -1,5 +1,5 @@
 // The error codes of the gateway.
-import { statusOf } from "@tributary/kit/errors/app-error";
+import { internalErrorMessage, statusOf } from "@tributary/kit/errors/app-error";
 
 /** The stages of a request, in order; see pipeline.ts. */
 export type Stage = "admit" | "parse" | "plan" | "run" | "shape";
@@ -110,7 +110,7 @@ export const codes = {
   INTERNAL_SERVER_ERROR: {
     stage: "shape",
     status: statusOf.INTERNAL_SERVER_ERROR,
-    message: "Something went wrong on our side.",
+    message: internalErrorMessage,
   },
 } as const satisfies Record<string, CodeDescription>;
 

@@ -34,7 +34,7 @@ test("a generation is released when a bug is thrown, and the client gets JSON wi
   const response = await post();
   expect(response.status).toBe(500);
   expect(await response.text()).toBe(
-    '{"errors":[{"message":"Something went wrong on our side.","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}',
+    '{"errors":[{"message":"Internal error. Retry later.","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}',
   );
   expect(pins).toEqual({ pinned: 1, released: 1 });
   expect(observations).toEqual([{ kind: "internal-error", requestId: "r-1", traceId: expect.any(String), cause }]);
@@ -79,7 +79,7 @@ function createFakeGenerations(
     explain: () => Promise.resolve(undefined),
     prepare: () => Promise.resolve(),
     conditionsOf: () => [],
-    sizeOfIntrospection: () => ({ entries: 0, bytes: 0 }),
+    sizeOfIntrospection: () => ({ entries: 0, weight: 0 }),
   };
   const generation: Generation = {
     apiSdl: "",
@@ -87,7 +87,7 @@ function createFakeGenerations(
     stages,
     validation: { validate, hasRequestHooks: false, close: () => Promise.resolve() },
     operations: createOperationStore({ documentsMax: 1, bytesMax: 1 }),
-    sizeOfPlans: () => ({ entries: 0, bytes: 0 }),
+    sizeOfPlans: () => ({ entries: 0, weight: 0 }),
     listMostUsed: () => [],
     warm: () => Promise.resolve(),
     retire: () => {},

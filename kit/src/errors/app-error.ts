@@ -1,4 +1,9 @@
-/** The error codes of the services and the REST proxy, with the HTTP status of each. */
+// The errors that a client may read. The gateway's codes for GraphQL are in gateway/src/errors/codes.ts.
+
+/**
+ * Every error code of the services and the REST proxy, with its HTTP status. The status counts for REST, and for GraphQL requests that are
+ * rejected before execution; an error of a field is in a 200.
+ */
 export const statusOf = {
   MALFORMED_REQUEST: 400,
   UNKNOWN_PARAMETER: 400,
@@ -30,17 +35,26 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One error in a request body or in the arguments of a GraphQL field. `pointer` is a JSON Pointer into the value as sent (RFC 6901, URI fragment form). */
+/** The client's message of every masked error (INTERNAL_SERVER_ERROR), in all processes. */
+export const internalErrorMessage = "Internal error. Retry later.";
+
+/** One error in a request body or in the arguments of a GraphQL field. */
 export interface Problem {
+  /** A JSON Pointer into the value as sent, as a URI fragment (RFC 6901, 6). */
   readonly pointer: string;
+  /** The kind of problem, such as `required`; not an `ErrorCode`. */
   readonly code: string;
+  /** A sentence for the client. */
   readonly detail: string;
 }
 
-/** One error in a query parameter. Its name is cut to 64 characters. */
+/** One error in a query parameter. */
 export interface ParameterProblem {
+  /** The name, cut to 64 characters. */
   readonly parameter: string;
+  /** The kind of problem, such as `unknown_parameter`; not an `ErrorCode`. */
   readonly code: string;
+  /** A sentence for the client. */
   readonly detail: string;
 }
 
@@ -52,17 +66,18 @@ export interface AppErrorOptions {
   readonly parameterProblems?: readonly ParameterProblem[];
   /** The acceptable media ranges, for a 406. */
   readonly choices?: readonly string[];
+  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /** The system that caused the failure. The log counts failures by it. */
   readonly dependency?: Dependency;
 }
 
-/** Systems that a service needs to serve requests. */
+/** Systems that every service needs to serve requests. */
 export type Dependency = "database" | "token-issuer";
 
 /**
- * An error that the client may read. `message` is for the client and contains the remedy; `cause` is for the log. Any other error is a bug: its message is
- * masked for clients, and it is logged in full.
+ * An error that the client may read. `message` is for the client and says what it can do; `cause` is only for the log. Any other error is a
+ * bug: the client gets `internalErrorMessage`, and the log the stack.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -84,7 +99,10 @@ export class AppError extends Error {
   }
 }
 
-/** The error for invalid input, with all problems. Both endpoints use the same code. */
+/**
+ * Creates BAD_USER_INPUT, which both endpoints of a service use for invalid input.
+ * @param problems at least one. The message is the detail of a single problem, or else their number.
+ */
 export function invalidInput(problems: readonly Problem[]): AppError {
   const [first] = problems;
   const message = problems.length === 1 && first ? first.detail : `${problems.length} values are invalid.`;

@@ -9,7 +9,7 @@ import { expressMiddleware } from "@as-integrations/express5";
 import express, { type NextFunction, type Request, type Response, type Router } from "express";
 import { GraphQLError, type GraphQLFormattedError, Kind, parse } from "graphql";
 import { resolveEntitiesSeparately } from "./entities.ts";
-import { AppError, type ErrorCode, statusOf } from "../errors/app-error.ts";
+import { AppError, type ErrorCode, internalErrorMessage, statusOf } from "../errors/app-error.ts";
 import { hasInexactNumber } from "../json/exact-json.ts";
 import type { Authenticate, Identity } from "../identity/tokens.ts";
 import type { Log } from "../process/log.ts";
@@ -41,8 +41,9 @@ export interface SubgraphEndpoint {
 const rootFieldsMax = 100;
 
 /**
- * A service's GraphQL endpoint, `POST /graphql`. An invalid token is rejected with its HTTP status before execution. An AppError keeps its
- * code and problems; all other errors are masked for the client and logged in full.
+ * Creates a service's GraphQL endpoint, which only the gateway calls; the caller mounts its router at `/graphql`. An invalid token or body is
+ * rejected with an HTTP status before execution. Clients get the code, message and problems of an AppError, and GraphQL's own errors about the
+ * document unchanged; any other error is masked, and logged in full.
  */
 export async function createSubgraphEndpoint<Context extends object>(
   o: SubgraphEndpointOptions<Context>,
@@ -68,7 +69,7 @@ export async function createSubgraphEndpoint<Context extends object>(
   });
   await server.start();
   const router = express.Router();
-  // The route of requests that are rejected before their operation is known.
+  // The metrics' route for requests that are rejected before their operation is known; Apollo's plugin names the others.
   router.use((_request, _response, next) => {
     o.observer?.nameRoute("graphql", "other");
     next();
@@ -88,7 +89,7 @@ export async function createSubgraphEndpoint<Context extends object>(
   return { router, stop: () => server.stop() };
 }
 
-/** Reports each dependency and code that fails once per request, since an outage of the database fails every field. */
+/** Reports AppErrors once per request for each code and dependency, since an outage of the database fails every field. */
 function createFailureReporter(failures: RequestFailures): ApolloServerPlugin {
   const didEncounterErrors = ({ errors }: { readonly errors: readonly GraphQLError[] }) => {
     const known = errors.map(unwrapResolverError).filter((error) => error instanceof AppError);
@@ -104,6 +105,7 @@ function toGroup({ code, dependency }: AppError): string {
   return `${code} ${dependency ?? ""}`;
 }
 
+/** Called by Apollo Server for each error. Reports an error that it masks. */
 function toClientError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -123,7 +125,7 @@ function toClientError(
     return { message: formatted.message, ...position, extensions: { code } };
   }
   failures.report(original, { field: findFieldName(error) });
-  return { message: "Something went wrong on our side.", ...position, extensions: { code: "INTERNAL_SERVER_ERROR" } };
+  return { message: internalErrorMessage, ...position, extensions: { code: "INTERNAL_SERVER_ERROR" } };
 }
 
 /** The schema's name of the field that failed. An alias is the client's text, which logs do not contain. */
@@ -132,7 +134,7 @@ function findFieldName(error: unknown): string | undefined {
   return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
-/** Errors of the body parser and of authentication. They precede the execution of GraphQL, so the response has their status. */
+/** Responds to errors of the body parser and of authentication. They precede the execution, so the response has their HTTP status. */
 function writeRejection(failures: RequestFailures, error: unknown, response: Response): void {
   const rejection = toAppError(error);
   const { code, message, retryAfterSeconds } = rejection;
@@ -142,25 +144,24 @@ function writeRejection(failures: RequestFailures, error: unknown, response: Res
   response.status(statusOf[code]).json({ errors: [{ message, extensions: { code } }] });
 }
 
-/** Rejects numbers that a double cannot represent: a rounded id could be that of another row. The gateway never sends such numbers. */
+/** Called by Express's body parser. Rejects whole numbers that a double cannot represent: a rounded id could be that of another row. The gateway never sends such numbers. */
 function requireExactNumbers(_request: unknown, _response: unknown, body: Buffer): void {
   // Numbers are ASCII, which is the same in Latin-1 and UTF-8.
   if (!hasInexactNumber(body.toString("latin1"))) return;
   throw new AppError("MALFORMED_REQUEST", "A number has more digits than a double can represent. Send ids as strings.");
 }
 
+/** The codes for errors of Express's body parser, by their `status`. */
+const bodyErrorCodes: ReadonlyMap<unknown, ErrorCode> = new Map([
+  [400, "MALFORMED_REQUEST"],
+  [413, "PAYLOAD_TOO_LARGE"],
+  [415, "UNSUPPORTED_MEDIA_TYPE"],
+]);
+
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const status = error instanceof Error && "status" in error ? error.status : undefined;
-  const code: ErrorCode =
-    status === 413
-      ? "PAYLOAD_TOO_LARGE"
-      : status === 415
-        ? "UNSUPPORTED_MEDIA_TYPE"
-        : status === 400
-          ? "MALFORMED_REQUEST"
-          : "INTERNAL_SERVER_ERROR";
-  const message =
-    code === "INTERNAL_SERVER_ERROR" ? "Something went wrong on our side." : "The request cannot be read.";
-  return new AppError(code, message, { cause: error });
+  const code = error instanceof Error && "status" in error ? bodyErrorCodes.get(error.status) : undefined;
+  return code === undefined
+    ? new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage, { cause: error })
+    : new AppError(code, "The request cannot be read.", { cause: error });
 }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { batchLookups } from "./joined-lookup.ts";
+import { batchLookups } from "./batched-lookup.ts";
 
 let asked: (readonly string[])[] = [];
 beforeEach(() => {

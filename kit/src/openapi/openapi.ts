@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors/app-error.ts";
 import type { RouteDeclaration } from "../rest/routes.ts";
 
 /** Parameters by name. The metadata of each schema contains its description. */
-export type Fields = Readonly<Record<string, z.ZodType>>;
+export type ParameterSchemas = Readonly<Record<string, z.ZodType>>;
 
 /** Response headers in addition to those of every response. */
 export type HeaderName = "ETag" | "Last-Modified" | "Link" | "Location" | "Idempotency-Replayed";
@@ -56,8 +56,8 @@ export interface OperationDocument {
   /** Markdown (CommonMark). */
   readonly description: string;
   readonly callers: Callers;
-  readonly path?: Fields;
-  readonly query?: Fields;
+  readonly path?: ParameterSchemas;
+  readonly query?: ParameterSchemas;
   readonly body?: z.ZodType;
   /** Whether a change requires `If-Match` (428 without it), or evaluates it if it is sent. */
   readonly ifMatch?: "required" | "optional";

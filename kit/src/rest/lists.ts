@@ -105,7 +105,7 @@ function toMetadata<T extends { readonly rowVersion: string }>(
   return { etag, audience, groups };
 }
 
-export interface ListOptions<T> {
+export interface ListResponseParts<T> {
   readonly request: RestRequest;
   readonly cursors: Cursors;
   readonly list: string;
@@ -122,7 +122,7 @@ export interface ListOptions<T> {
  * Writes a list with links to the adjacent pages (`Link`, RFC 8288). It is cut at 1 MiB, at the end farthest from the start of the page, so
  * that a client which continues in the same direction misses no item.
  */
-export function writeList<T>(o: ListOptions<T>): RestResponse {
+export function writeList<T>(o: ListResponseParts<T>): RestResponse {
   const isBackward = goesBackward(o);
   const { rendered, items, isCut } = renderWithinLimit(o.page.items, o.toJson, isBackward);
   const first = items[0];
@@ -160,7 +160,7 @@ function renderWithinLimit<T>(items: readonly T[], toJson: (item: T) => unknown,
   return { rendered: rendered.reverse(), items: items.slice(items.length - rendered.length), isCut };
 }
 
-function goesBackward<T>({ request, cursors, list }: ListOptions<T>): boolean {
+function goesBackward<T>({ request, cursors, list }: ListResponseParts<T>): boolean {
   const cursor = request.query["cursor"];
   return cursor !== undefined && cursors.read(list, cursor).direction === "prev";
 }

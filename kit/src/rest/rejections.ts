@@ -1,18 +1,16 @@
 import type { Request, Response } from "express";
-import { AppError } from "../errors/app-error.ts";
+import { AppError, internalErrorMessage } from "../errors/app-error.ts";
 import { writeProblem } from "../http/problem.ts";
 import { readRequestId } from "../http/request-id.ts";
 import { mediaTypes } from "./body.ts";
 import type { RouteDeclaration } from "./routes.ts";
 import type { RequestFailures } from "../telemetry/request-failures.ts";
 
-/** Responds with an AppError as its problem document, and masks any other error. */
+/** Responds with a problem document, and reports the error to the log and the metrics. Any error but an AppError is masked as a 500. */
 export function rejectRequest(failures: RequestFailures, request: Request, response: Response, error: unknown): void {
   const requestId = readRequestId(request.headers["x-request-id"]);
   failures.report(error, { requestId });
-  const problem =
-    error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
-  // Express's Request.path is below the router; the problem names the path that the client requested.
+  const problem = error instanceof AppError ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   writeProblem(response, problem, { instance: publicPath(request), requestId });
 }
 
@@ -21,7 +19,7 @@ export function listMethods(pathRoutes: readonly RouteDeclaration[]): readonly s
   return pathRoutes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
 }
 
-/** Responds to a method that the path has no route for with a 405 that lists the allowed ones; to `OPTIONS` with a 204 that lists them. */
+/** Responds to a method that no route of the path has: 204 to `OPTIONS`, otherwise 405. Both list the methods in `Allow`. */
 export function rejectMethod(
   failures: RequestFailures,
   pathRoutes: readonly RouteDeclaration[],
@@ -41,7 +39,10 @@ export function rejectMethod(
   );
 }
 
-/** The path that the client requested, with the prefix above the router and without the query. */
+/**
+ * The path that the client of the REST proxy requested, without the query: `/v1/users/1` for `/rest/v1/users/1`. Express's `request.path`
+ * does not have the version.
+ */
 export function publicPath(request: Request): string {
   return (request.originalUrl.split("?", 1)[0] ?? "").replace(/^\/rest/, "");
 }

@@ -147,20 +147,20 @@ interface RestExchange {
 /** Evaluates the conditions before the body is loaded, and again after: the row may have changed in between. */
 async function respond(exchange: RestExchange, result: RestResponse | ConditionalResponse): Promise<void> {
   if (!("load" in result)) return writeUnlessNotModified(exchange, result);
-  if (hasNotModified(exchange, result)) return writeNotModified(exchange, result);
+  if (matchesCachedResponse(exchange, result)) return writeNotModified(exchange, result);
   writeUnlessNotModified(exchange, await result.load());
 }
 
 function writeUnlessNotModified(exchange: RestExchange, result: RestResponse): void {
   const { representation } = result;
   const isConditionable = exchange.route.method === "GET" && result.status === 200;
-  if (isConditionable && representation && hasNotModified(exchange, representation))
+  if (isConditionable && representation && matchesCachedResponse(exchange, representation))
     return writeNotModified(exchange, representation);
   write(exchange, result);
 }
 
 /** Whether the client's cached response is still valid. */
-function hasNotModified({ request, response }: RestExchange, metadata: RepresentationMetadata): boolean {
+function matchesCachedResponse({ request, response }: RestExchange, metadata: RepresentationMetadata): boolean {
   if (metadata.audience === "caller") response.setHeader("Vary", "Authorization");
   return isNotModified((name) => request.get(name), metadata);
 }

@@ -26,7 +26,7 @@ test.each([
 ])("%s is a bug of the proxy", (error) => {
   expect(toServiceError(error)).toMatchObject({
     code: "INTERNAL_SERVER_ERROR",
-    message: "Something went wrong on our side.",
+    message: "Internal error. Retry later.",
   });
 });
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { AppError } from "@tributary/kit/errors/app-error";
+import { AppError, internalErrorMessage } from "@tributary/kit/errors/app-error";
 import { writeProblem } from "@tributary/kit/http/problem";
 import { discardBody } from "../admit/body.ts";
 import { describeRequest, type Exchange } from "../admit/exchange.ts";
@@ -16,7 +16,7 @@ export function respondWithProblem(error: unknown, exchange: Exchange, observe: 
   if (!isExpected) observe({ kind: "bug", cause: error, ...describeRequest(exchange) });
   if (!isUnstarted(response)) return void response.destroy();
   discardBody(request, response);
-  const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  const reported = isExpected ? error : new AppError("INTERNAL_SERVER_ERROR", internalErrorMessage);
   record.code = reported.code;
   if (reported instanceof ServiceFailure) record.failedReplica = reported.replica;
   if (reported.code === "NOT_ACCEPTABLE") proxyHeaders.vary.push("Accept");

@@ -1,7 +1,7 @@
 import { AppError } from "@tributary/kit/errors/app-error";
 import { anyVersion, type Precondition, requireVersion } from "@tributary/kit/http/etag";
 import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
-import { batchLookups } from "@tributary/kit/lists/joined-lookup";
+import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type ListPart,

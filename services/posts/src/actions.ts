@@ -1,7 +1,7 @@
 import { AppError, invalidInput } from "@tributary/kit/errors/app-error";
 import { anyVersion, allowsVersion, type Precondition, type RowVersion } from "@tributary/kit/http/etag";
 import { hasScope, type Identity, isUser, denyAccess, requireScope, requireUser } from "@tributary/kit/identity/tokens";
-import { batchLookups } from "@tributary/kit/lists/joined-lookup";
+import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { ListPage, PageRequest } from "@tributary/kit/lists/keyset";
 import {
   type BriefPost,

@@ -1,8 +1,8 @@
-import { readChange } from "@tributary/kit/http/change-order";
+import { readChange } from "@tributary/kit/http/requested-change";
 import { AppError } from "@tributary/kit/errors/app-error";
 import { anyVersion, allowsVersion, type Precondition } from "@tributary/kit/http/etag";
 import { type Identity, hasScope, isUser, denyAccess, requireScope } from "@tributary/kit/identity/tokens";
-import { batchLookups } from "@tributary/kit/lists/joined-lookup";
+import { batchLookups } from "@tributary/kit/lists/batched-lookup";
 import type { PageRequest } from "@tributary/kit/lists/keyset";
 import type { NewUser, PrivatePart, User, UserChanges, UserFilters, UserState } from "./model.ts";
 import type { UserStore } from "./store.ts";
