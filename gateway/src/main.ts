@@ -41,7 +41,7 @@ async function serve(config: Config): Promise<void> {
     name: "gateway",
     log,
     prepare: rejectBrokenHttp,
-    about: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
+    readinessFields: () => ({ ...config.build, supergraph: supergraphId() ?? "none" }),
     async close() {
       await gateway.close();
       await Promise.all([admin?.drain(), telemetry.stop()]);

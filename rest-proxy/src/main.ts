@@ -26,7 +26,7 @@ await runMain(async () => {
     optimizeEmptyRequests: true,
     log,
     isReady: () => true,
-    about: () => config.build,
+    readinessFields: () => config.build,
     async close() {
       await proxy.close();
       await Promise.all([admin?.drain(), telemetry.stop()]);

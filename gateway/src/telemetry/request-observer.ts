@@ -45,7 +45,7 @@ export function createGatewayRequestObserver(
       record.enter("admit");
       return record;
     },
-    onFinished: createReport(o),
+    onFinished: createRequestReport(o),
     onScrape: (readInFlight) => gauge.onScrape((series) => series.set({}, readInFlight())),
   });
 }
@@ -59,7 +59,7 @@ interface RequestSummary {
   readonly outcome: GraphqlRequestRecord["outcome"];
 }
 
-function createReport(o: GatewayRequestObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
+function createRequestReport(o: GatewayObserverOptions): (finished: FinishedRequest<GraphqlRequestRecord>) => void {
   const clientOf = createKnownValues(o.knownClients);
   const operationOf = createOperationLabels(o.knownOperations);
   const count = createCounting(o.metrics);

@@ -26,7 +26,7 @@ test("a process is live from the start, and ready when its check passes", async 
 
 test("the readiness response has the current version, the liveness response has not", async () => {
   const served = ["a", "b"];
-  const { url } = await start({ about: () => ({ supergraph: served.shift() ?? "none" }) });
+  const { url } = await start({ readinessFields: () => ({ supergraph: served.shift() ?? "none" }) });
   const ask = async (what: string) => (await fetch(`${url}/health/${what}`)).json();
   expect(await ask("ready")).toEqual({ status: "ready", supergraph: "a" });
   expect(await ask("live")).toEqual({ status: "live" });

@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly log: Log;
   isReady(): boolean | Promise<boolean>;
   /** Fields such as the version, which the readiness response contains. Called for each. */
-  about?(): Readonly<Record<string, string>>;
+  readinessFields?(): Readonly<Record<string, string>>;
   /** Called once, after the last request. */
   close(): Promise<void>;
   /** How long the process continues to accept requests after readiness is 503, so that load balancers notice. */
@@ -59,7 +59,7 @@ export async function startServer(o: ServerOptions): Promise<RunningServer> {
   const { optimizeEmptyRequests = false } = o;
   const server = createServer({ connectionsCheckingInterval: 1_000, optimizeEmptyRequests }, (request, response) => {
     pendingResponses.add(response);
-    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, isReady, o.about);
+    if (request.url?.startsWith("/health/")) return void respondToHealth(request, response, isReady, o.readinessFields);
     o.handler(request, response);
   });
   server.headersTimeout = o.headersTimeoutMs ?? 10_000;
@@ -109,7 +109,7 @@ async function respondToHealth(
   request: IncomingMessage,
   response: ServerResponse,
   isReady: () => Promise<boolean>,
-  about: ServerOptions["about"] = () => ({}),
+  about: ServerOptions["readinessFields"] = () => ({}),
 ): Promise<void> {
   const path = request.url?.split("?", 1)[0];
   const status = await findHealth(request, path, isReady);

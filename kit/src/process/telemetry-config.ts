@@ -9,13 +9,15 @@ export const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
-/** The telemetry of a process. Each part is off unless its variable is set, except the access log of failed requests. */
+/** The telemetry of a process. Metrics and traces are off by default. The access log is on: by default it lists the requests that fail. */
 export interface TelemetryConfig {
-  /** Undefined: no metrics, no listener. 0 takes any free port. */
+  /** The port of the listener for /metrics. 0 takes any free port. Undefined: no metrics and no listener. */
   readonly adminPort: number | undefined;
   readonly adminHost: string;
+  /** `sampled`: requests that are traced, and requests that failed by a fault of the platform. */
   readonly accessLog: "all" | "sampled" | "off";
   readonly tracing: TracingConfig;
+  /** What this process was built from. In its readiness response and in `tributary_build_info`. */
   readonly build: { readonly version: string; readonly revision: string };
 }
 
@@ -24,17 +26,20 @@ export interface TracingConfig {
   readonly endpoint: string | undefined;
   readonly serviceName: string;
   readonly sampler: (typeof samplers)[number];
-  /** The share of traced requests, 0 to 1, among those whose caller has no trace. */
+  /**
+   * The share of requests that is traced, 0 to 1, for the two `traceidratio` samplers. `parentbased_traceidratio` applies it only to requests
+   * without a valid `traceparent`: for the others it follows the caller's decision. `traceidratio` applies it to all.
+   */
   readonly ratio: number;
 }
 
-/** @param name of the process, as in its log lines. */
+/** @param name of the process: the default of OTEL_SERVICE_NAME. */
 export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly name: string }): TelemetryConfig {
   return {
     adminPort: env.optionalInteger("ADMIN_PORT", {
       min: 0,
       max: 65_535,
-      why: "where /metrics is, for the inside only; without it nothing is counted",
+      why: "the port of /metrics, for the internal network only; 0 takes any free one; without it there are no metrics",
     }),
     adminHost: env.string("ADMIN_HOST", {
       fallback: "127.0.0.1",
@@ -43,36 +48,39 @@ export function readTelemetryConfig(env: EnvironmentReader, { name }: { readonly
     accessLog: env.choice("ACCESS_LOG", {
       fallback: "sampled",
       of: ["all", "sampled", "off"],
-      why: "a log line for each request; sampled: for traced ones and for those that failed by our fault",
+      why: "which requests get a log line; sampled: those that are traced, and those that failed by a fault of the platform",
     }),
     tracing: readTracingConfig(env, name),
     build: {
-      version: env.string("BUILD_VERSION", { fallback: "development", why: "what runs here; images set it" }),
+      version: env.string("BUILD_VERSION", { fallback: "development", why: "the version of this build; images set it" }),
       revision: env.string("BUILD_REVISION", {
         fallback: "unknown",
-        why: "the source it was built from; images set it",
+        why: "the source revision of this build; images set it",
       }),
     },
   };
 }
 
-/** OpenTelemetry's standard variables. The exporter also reads others, such as OTEL_EXPORTER_OTLP_HEADERS. */
+/**
+ * OpenTelemetry's standard variables. In the export thread, OpenTelemetry's libraries read further ones from `process.env` themselves: for example
+ * OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES.
+ */
 function readTracingConfig(env: EnvironmentReader, name: string): TracingConfig {
   return {
     endpoint: env.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", {
-      why: "where traces go, as OTLP over HTTP (port 4318 as a rule); without it nothing is traced",
+      why: "where traces are sent, as OTLP over HTTP (usually port 4318); without it nothing is traced",
     }),
-    serviceName: env.string("OTEL_SERVICE_NAME", { fallback: name, why: "what the process is called in traces" }),
+    serviceName: env.string("OTEL_SERVICE_NAME", { fallback: name, why: "the name of the process in traces" }),
     sampler: env.choice("OTEL_TRACES_SAMPLER", {
       fallback: "parentbased_traceidratio",
       of: samplers,
-      why: "which requests are traced; parentbased: those whose caller traces them",
+      why: "which requests are traced; parentbased: if the caller sends a traceparent, its decision counts",
     }),
     ratio: env.number("OTEL_TRACES_SAMPLER_ARG", {
       fallback: 0.01,
       min: 0,
       max: 1,
-      why: "the share of requests that is traced, for the …traceidratio samplers",
+      why: "the share of requests that is traced, for the traceidratio samplers; parentbased: among requests without a traceparent",
     }),
   };
 }

@@ -182,7 +182,7 @@ async function serve(o: ServiceProcessOptions, telemetry: ServiceTelemetry): Pro
     reusePort: config.reusePort,
     log,
     isReady,
-    about: () => config.build,
+    readinessFields: () => config.build,
     close: async () => {
       await app.stop();
       await database.close();

@@ -45,7 +45,7 @@ export function createServiceObserver(o: ServiceObserverOptions): ServiceObserve
     trace: o.trace,
     methodOf,
     createRecord: createServiceRecord,
-    onFinished: createReport(o),
+    onFinished: createRequestReport(o),
     onScrape: (readInFlight) => requestsInFlight.onScrape((gauge) => gauge.set({}, readInFlight())),
   });
 
@@ -90,7 +90,7 @@ function createServiceRecord(
   return { requestId, traceId, span, endpoint: "other", route: "other", failureCode: undefined };
 }
 
-function createReport({ log, metrics, accessLog }: ServiceObserverOptions) {
+function createRequestReport({ log, metrics, accessLog }: ServiceObserverOptions) {
   const requests = metrics.counter("tributary_service_requests_total");
   const durations = metrics.histogram("tributary_service_request_duration_seconds");
 

@@ -1,20 +1,23 @@
 import { expect, test } from "vitest";
-import { createAddressBook, type Lookup, type ReplicaAddress } from "./addresses.ts";
+import { createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 
-function setUp(urls: readonly string[], lookup: Lookup = () => Promise.reject(new Error("unexpected lookup"))) {
+function setUp(
+  urls: readonly string[],
+  resolveHost: ResolveHost = () => Promise.reject(new Error("unexpected lookup")),
+) {
   const clock = { nowMs: 0 };
   const lookups: string[] = [];
   const failed: string[] = [];
   let replicas: readonly ReplicaAddress[] = [];
   const book = createAddressBook({
     urls,
-    lookup: (host) => {
+    resolveHost: (host) => {
       lookups.push(host);
-      return lookup(host);
+      return resolveHost(host);
     },
     resolveEveryMs: 5_000,
     nowMs: () => clock.nowMs,
-    onChanged: (changed) => void (replicas = changed),
+    onResolved: (resolved) => void (replicas = resolved),
     onLookupFailed: (host) => void failed.push(host),
   });
   const settle = () => new Promise((resolve) => setImmediate(resolve));

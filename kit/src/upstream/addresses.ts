@@ -1,66 +1,80 @@
-import { lookup as lookUpInDns } from "node:dns/promises";
+import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
+
+// Finds the replicas of a service from its URLs: each IP address of a host name is one replica. Used by `upstream.ts`, once per service.
 
 /** Where one replica listens. */
 export interface ReplicaAddress {
-  /** The URL and its addresses: unique, and the replica's name in observations. */
+  /** The URL and `addresses`. Identifies the replica from one lookup to the next, and names it in observations. */
   readonly name: string;
   readonly origin: string;
   /** Path and query of the URL. */
   readonly path: string;
-  /** The IP addresses to connect to, in this order. Empty if the URL contains the address. */
+  /** The IP addresses to connect to: each is tried if the one before it fails. Empty if the URL contains the address. */
   readonly addresses: readonly string[];
 }
 
-/** Resolves with the IP addresses of a host name, the preferred ones first. Rejects if there are none. */
-export type Lookup = (host: string) => Promise<readonly string[]>;
+/** Resolves with the IP addresses of a host name, the preferred ones first. Rejects if the lookup fails. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 export interface AddressBookOptions {
-  /** http(s) URLs. Each address of a host name is a replica. */
+  /** http(s) URLs, with a host name or an IP address. Duplicates are ignored. */
   readonly urls: readonly string[];
   /** Default: the lookup of the operating system. */
-  readonly lookup?: Lookup | undefined;
-  /** Milliseconds between two lookups of a name. Default 5,000. */
+  readonly resolveHost?: ResolveHost | undefined;
+  /** Milliseconds from the end of one lookup of all names to the next. Default 5,000. */
   readonly resolveEveryMs?: number | undefined;
   readonly nowMs: () => number;
-  onChanged(replicas: readonly ReplicaAddress[]): void;
+  /**
+   * Called with all known replicas: synchronously at creation (the replicas of URLs with an IP address), and after each lookup of all names, even
+   * if nothing changed.
+   */
+  onResolved(replicas: readonly ReplicaAddress[]): void;
   onLookupFailed(host: string, cause: unknown): void;
 }
 
 export interface AddressBook {
   /**
-   * Starts a lookup in the background if one is due. Called for each request, so that an unused upstream causes no lookups.
-   * @returns the lookup if no address is known yet: the request must wait for it.
+   * Starts a lookup of all names in the background if one is due. Called for each request, so that an unused upstream causes no lookups.
+   * @returns the pending lookup if no replica is known, so that the request can wait for it. Undefined if a replica is known, and if no lookup is
+   * pending because one failed less than a second ago.
    */
   refresh(): Promise<void> | undefined;
-  /** Called when a replica fails or is draining, since its successor may have another address: the next lookup is due within a second. */
+  /**
+   * Called when a replica fails or is draining, since its successor may have another address. The next lookup is due one second after the last one
+   * ended: at once, if that is over.
+   */
   refreshSoon(): void;
 }
 
-/** Between two lookups after a failed one, and after a replica failed. */
-const retryLookupMs = 1_000;
-/** More addresses of one name are ignored. */
+/** After a failed lookup, and after a replica failed: the time from the end of the last lookup to the next. */
+const retryMsMax = 1_000;
+/** Per host name; further addresses are ignored. */
 const addressesMax = 256;
 
-/** The addresses of the replicas. A name whose lookup fails keeps its last addresses. */
+/**
+ * All names are looked up together. If the lookup of one name fails, that name keeps its last addresses, and all are looked up again after a
+ * second.
+ */
 export function createAddressBook(o: AddressBookOptions): AddressBook {
-  const { lookup = lookUpAll, resolveEveryMs = 5_000, nowMs } = o;
+  const { resolveHost = resolveWithSystem, resolveEveryMs = 5_000, nowMs } = o;
   const urls = [...new Set(o.urls)].map((url) => new URL(url));
   const hosts = new Set(urls.map(hostOf));
-  const names = [...hosts].filter((host) => isIP(host) === 0);
-  const resolved = new Map<string, readonly string[]>();
-  const soonMs = Math.min(resolveEveryMs, retryLookupMs);
+  const hostNames = [...hosts].filter((host) => isIP(host) === 0);
+  const hasAddressInUrl = hostNames.length < hosts.size;
+  const addressesByHost = new Map<string, readonly string[]>();
+  const retryMs = Math.min(resolveEveryMs, retryMsMax);
   let lookedUpAtMs = Number.NEGATIVE_INFINITY;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> | undefined;
 
-  const publish = () => o.onChanged(urls.flatMap((url) => replicasOf(url, resolved.get(hostOf(url)))));
+  const publish = () => o.onResolved(urls.flatMap((url) => replicasOf(url, addressesByHost.get(hostOf(url)))));
 
-  async function lookUp(host: string): Promise<boolean> {
+  async function update(host: string): Promise<boolean> {
     try {
-      const addresses = await lookup(host);
+      const addresses = await resolveHost(host);
       if (addresses.length === 0) throw new Error(`${host} has no address`);
-      resolved.set(host, addresses.slice(0, addressesMax));
+      addressesByHost.set(host, addresses.slice(0, addressesMax));
       return true;
     } catch (cause) {
       o.onLookupFailed(host, cause);
@@ -68,10 +82,10 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
     }
   }
 
-  async function lookUpNames(): Promise<void> {
-    const successes = await Promise.all(names.map(lookUp));
+  async function updateAll(): Promise<void> {
+    const successes = await Promise.all(hostNames.map(update));
     lookedUpAtMs = nowMs();
-    nextAtMs = lookedUpAtMs + (successes.every(Boolean) ? resolveEveryMs : soonMs);
+    nextAtMs = lookedUpAtMs + (successes.every(Boolean) ? resolveEveryMs : retryMs);
     pending = undefined;
     publish();
   }
@@ -79,11 +93,12 @@ export function createAddressBook(o: AddressBookOptions): AddressBook {
   publish();
   return {
     refresh() {
-      if (names.length === 0) return undefined;
-      if (nowMs() >= nextAtMs) pending ??= lookUpNames();
-      return resolved.size === 0 && names.length === hosts.size ? pending : undefined;
+      if (hostNames.length === 0) return undefined;
+      if (nowMs() >= nextAtMs) pending ??= updateAll();
+      const isReplicaKnown = hasAddressInUrl || addressesByHost.size > 0;
+      return isReplicaKnown ? undefined : pending;
     },
-    refreshSoon: () => void (nextAtMs = Math.min(nextAtMs, lookedUpAtMs + soonMs)),
+    refreshSoon: () => void (nextAtMs = Math.min(nextAtMs, lookedUpAtMs + retryMs)),
   };
 }
 
@@ -97,7 +112,10 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** A `lookup` for sockets that always finds these addresses. `Host` and the TLS server name remain those of the URL. */
+/**
+ * The `lookup` option of a socket, so that it connects to these addresses. The URL keeps its host name, which remains the one in `Host` and in the
+ * TLS server name.
+ */
 export function createFixedLookup(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, { all: returnsAll }, callback) => {
@@ -107,8 +125,8 @@ export function createFixedLookup(addresses: readonly string[]): LookupFunction 
   };
 }
 
-async function lookUpAll(host: string): Promise<readonly string[]> {
-  return (await lookUpInDns(host, { all: true })).map(({ address }) => address);
+async function resolveWithSystem(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 /**
@@ -121,6 +139,7 @@ function replicasOf(url: URL, addresses: readonly string[] | undefined): readonl
   if (isIP(hostOf(url)) !== 0) return [{ name: url.href, origin, path, addresses: [] }];
   if (addresses === undefined) return [];
   const preferred = isIP(addresses[0] ?? "");
+  // Sorted, since DNS servers rotate the order: a replica's name must be the same after each lookup, or its connections would be closed.
   const fallbacks = addresses.filter((address) => isIP(address) !== preferred).sort();
   return [...new Set(addresses.filter((address) => isIP(address) === preferred))].map((address) => {
     const all = [address, ...fallbacks];

@@ -3,15 +3,17 @@ import type { AttemptOutcome } from "./replica-health.ts";
 import type { RetryReason } from "./replica-set.ts";
 import type { ResponseBody, TransportResponse, TransportResult } from "./transport.ts";
 
+// What the result of one attempt means: for a retry, for the replica's health, and for the client.
+
 /** Bad gateway, service unavailable, gateway timeout (RFC 9110, section 15.6): another replica may respond better. */
 const unavailableStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 /**
- * An attempt without a response for this long is a `timeout` for the replica's health; after less, the caller may have set a short deadline.
- * Below the least deadline of an attempt, 500 ms, since timers may run a little early.
+ * An attempt that ends without a response after this time is a `timeout` for the replica's health. After less it is a `failure`, which counts less,
+ * since the caller may have set a short deadline. Below the shortest timeout of an attempt, 500 ms, since timers may run a little early.
  */
 const timeoutMinMs = 450;
 
-/** Why another replica may do better. Undefined if it is not likely, or if there is no time left. */
+/** Why another attempt may succeed. Undefined for a result that is final: a response, the end of the request, or a body that is too large. */
 export function toRetryReason(result: TransportResult<ResponseBody>): RetryReason | undefined {
   if (result.kind === "response") return isUnavailable(result) ? "status" : undefined;
   if (result.reason === "attempt-timeout") return "timeout";
@@ -19,8 +21,8 @@ export function toRetryReason(result: TransportResult<ResponseBody>): RetryReaso
 }
 
 /**
- * What a result means for the replica's health. A timeout counts too: a frozen replica accepts connections and never responds. Under overload
- * this does no harm: a replica is ejected only while another is healthy, and a smaller one recovers meanwhile.
+ * What a result means for the replica's health. A timeout counts too, since a frozen replica accepts connections and never responds. Overload of
+ * all replicas ejects none, since a replica is ejected only while another is healthy; a replica that alone is overloaded recovers in its pause.
  * @param elapsedMs since the attempt started.
  */
 export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: number): AttemptOutcome {
@@ -32,12 +34,13 @@ export function toOutcome(result: TransportResult<ResponseBody>, elapsedMs: numb
   return result.reason !== "reset" && elapsedMs >= timeoutMinMs ? "timeout" : "failure";
 }
 
+/** @param result a failure, or a response with an unavailable status. */
 export function toCause(result: TransportResult<ResponseBody>): unknown {
   return result.kind === "failed" ? result.cause : new Error(`The replica responded with status ${result.status}`);
 }
 
 /**
- * Parsers accept any three digits, but a response with a status above 599 cannot be forwarded (RFC 9110, section 15). A streamed body may have
+ * Replaces a response that cannot be forwarded by a failure. Parsers accept any three digits, but a response with a status above 599 cannot be forwarded (RFC 9110, section 15). A streamed body may have
  * broken before it has a reader.
  */
 export function rejectInvalid<Body extends ResponseBody>(result: TransportResult<Body>): TransportResult<Body> {

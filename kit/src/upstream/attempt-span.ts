@@ -6,16 +6,16 @@ import type { ResponseBody, TransportResult } from "./transport.ts";
 export interface TracedRequest {
   /** The span of the whole request, retries included. */
   readonly parent: Span;
-  /** Of each attempt's span. */
+  /** The name of each attempt's span. */
   readonly name: string;
-  /** Of each attempt's span, beside those of HTTP. */
+  /** Further attributes of each attempt's span, beside those of HTTP. */
   readonly attributes: NonNullable<SpanOptions["attributes"]>;
 }
 
 interface AttemptDescription {
   readonly method: string;
   readonly replica: Pick<Replica<unknown>, "address" | "port">;
-  /** Earlier attempts of this request. */
+  /** The number of earlier attempts of this request. */
   readonly resends: number;
 }
 

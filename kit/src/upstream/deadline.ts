@@ -2,7 +2,7 @@ import type { AbortSignalLike } from "../http/abort-source.ts";
 
 export type EndReason = "timeout" | "aborted";
 
-/** Of one attempt. `attempt-timeout` and, while nothing is sent, `refused`: the request goes on with another replica. */
+/** Why an attempt ended without a response. After `attempt-timeout`, and `refused` if nothing was sent yet, the request is sent to another replica. */
 export type AttemptEndReason = EndReason | "attempt-timeout" | "refused";
 
 /** `sent`: bytes of the request may have been sent. `responding`: the head of the response is received. */
@@ -17,11 +17,14 @@ export interface EndListener {
   onEnd(reason: AttemptEndReason, cause: unknown): void;
 }
 
-/** The end of one request's time: its timeout or its caller's abort, whichever is first. */
+/** Ends one request, with all its attempts: at its timeout or when its caller aborts it, whichever is first. */
 export interface RequestDeadline {
   /** Undefined while there is time left. */
   readonly ended: { readonly reason: EndReason; readonly cause: unknown } | undefined;
-  /** Called once, when the time ends. One at a time: each step of the request sets its own. */
+  /**
+   * Called once, when the time ends. There is one listener at a time: each step of the request (lookup, attempt, body) sets its own. It is not
+   * called if the time has ended before: check `ended` first.
+   */
   listener: EndListener | undefined;
   /** Frees the timer and the signal. Must be called when the request ends. */
   clear(): void;
@@ -61,7 +64,7 @@ class TimerDeadline implements RequestDeadline {
   }
 }
 
-/** Resolves when `work` is done or the time has ended, whichever is first. */
+/** Resolves when `work` is done or the time ends, whichever is first. Sets `deadline.listener`. `work` must not reject. */
 export function waitWithin(deadline: RequestDeadline, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     deadline.listener = { phase: "connecting", onEnd: () => resolve() };

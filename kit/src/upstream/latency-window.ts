@@ -1,7 +1,7 @@
-/** Latencies of recent attempts, for a percentile that costs no more than a store per attempt. */
+/** The 99th percentile of the latencies of a service's recent attempts, for the timeout of its next attempts. */
 export interface LatencyWindow {
   record(latencyMs: number): void;
-  /** Of the last 256 attempts, at most one second old. 0 without an attempt. */
+  /** Of the last 256 recorded latencies. Computed at most once per second, so it may be a second old. 0 without any. */
   p99Ms(): number;
 }
 

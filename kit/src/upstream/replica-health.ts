@@ -1,16 +1,16 @@
 /**
- * Passive health of one replica, from the outcomes of its attempts.
- * - `healthy`: its last attempt succeeded, or there was none yet.
- * - `suspect`: its last attempts failed, too few to eject it. It stays in the choice.
- * - `ejected`: out of the choice until a pause is over.
- * - `probing`: the pause is over, and one attempt tests the replica.
+ * Passive health of one replica, from the outcomes of its attempts: no health check is sent.
+ * - `healthy`: no attempt has failed since the last success, or since the start.
+ * - `suspect`: attempts have failed since then, too few for an ejection, or it may not be ejected. It gets requests as before.
+ * - `ejected`: gets no requests until a pause is over, unless no other replica is left.
+ * - `probing`: the pause is over, and one request tests the replica.
  */
 export type HealthState = "healthy" | "suspect" | "ejected" | "probing";
 
 /**
- * - `timeout`: no response for about 500 ms or longer. Stronger evidence than `failure`.
+ * - `failure`: no response, or a 502, 503 or 504. `timeout`: no response for about 500 ms or longer, which is stronger evidence.
  * - `draining`: a response with `Connection: close` (RFC 9112, section 9.6), which a replica sends before it stops.
- * - `inconclusive`: the caller disconnected or cut the response.
+ * - `inconclusive`: the caller ended the request, or the response was longer than it accepts.
  */
 export type AttemptOutcome = "success" | "failure" | "timeout" | "draining" | "inconclusive";
 
@@ -21,10 +21,11 @@ export interface ReplicaHealth {
   readonly state: HealthState;
   /** Healthy or suspect. */
   readonly isInService: boolean;
-  /** Ejected, and its pause is over. A request that is not idempotent probes only after 30 s in which no other did. */
+  /** Ejected, and its pause is over. For a request that is not idempotent, 30 s later: an idempotent one, which can be retried, should probe first. */
   isProbeDue(isIdempotent: boolean): boolean;
+  /** Ends the pause of an ejected replica now: the next request probes it. */
   endPause(): void;
-  /** Starts an attempt. The result must be passed to `endAttempt`, once. */
+  /** Returns why the attempt is sent, and makes a replica whose pause is over `probing`. The role must be passed to `endAttempt`, once. */
   startAttempt(): AttemptRole;
   /** @param cause of a failure, for the log. */
   endAttempt(role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
@@ -32,15 +33,16 @@ export interface ReplicaHealth {
 
 export interface ReplicaHealthOptions {
   readonly nowMs: () => number;
-  /** Called before each ejection. */
+  /** Called when the outcomes suffice for an ejection. False leaves the replica suspect. */
   mayEject(): boolean;
   onEjected(ejection: { readonly pauseMs: number; readonly cause: unknown }): void;
   /** The replica was ejected because it is draining. */
   onDraining(ejection: { readonly pauseMs: number }): void;
+  /** The replica is healthy again after an ejection. */
   onRestored(): void;
 }
 
-/** `limit`: the outcomes since the last success suffice for an ejection, and `mayEject` allows it. */
+/** `failure`: also a timeout or a draining response. `limit`: with this one they suffice for an ejection, and `mayEject` allows it. */
 type HealthEvent = "success" | "failure" | "limit" | "probe" | "probe-failure" | "probe-inconclusive";
 
 /** An event without an entry leaves the state as it is. */
@@ -52,21 +54,23 @@ export const transitions: Readonly<Record<HealthState, Readonly<Partial<Record<H
 };
 
 /**
- * Points of outcomes in a row: five failures (as Envoy's `consecutive_gateway_failure`), two timeouts or two draining responses eject a replica.
- * One `Connection: close` alone may only mean that this connection has served its number of requests.
+ * This many of one outcome, without a success between them, eject a replica. Five failures: as Envoy's `consecutive_gateway_failure`. Two draining
+ * responses: a single `Connection: close` may only mean that this connection has served its number of requests.
  */
-const points = { failure: 2, timeout: 5, draining: 5 } as const;
+const ejectionLimits = { failure: 5, timeout: 2, draining: 2 } as const;
+/** Failures and timeouts add up: each adds its share of these points. Ten, so that every share is a whole number. */
 const pointsToEject = 10;
-/** The first pause of an ejected replica; each further one is twice as long. */
+/** The first pause of an ejected replica. Each further one is twice as long, up to the maximum. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 30_000;
 
 export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   let state: HealthState = "healthy";
-  /** Outcomes in a row. Failures and draining responses are not added up. */
+  /** The outcomes since the last success: either draining responses, or failures and timeouts. The other kind starts it again. */
   let streak = { isDraining: false, points: 0 };
   let pause = { ms: 0, endsAtMs: 0 };
   let restoredAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether a response without `Connection: close` has been received. */
   let keepsConnections = false;
 
   const isInService = () => state === "healthy" || state === "suspect";
@@ -85,9 +89,9 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   }
 
   function enterEjected(event: HealthEvent, cause: unknown): void {
-    // The next attempt probes again: the pause stays over.
+    // The pause remains over, so the next attempt probes again.
     if (event === "probe-inconclusive") return;
-    // A replica that alternates between success and failure is ejected for longer each time.
+    // An ejection within 30 s of a restoration continues the doubling: the replica alternates between success and failure.
     const isFirst = event === "limit" && o.nowMs() - restoredAtMs > pauseMaxMs;
     const ms = isFirst ? pauseMinMs : Math.min(pauseMaxMs, Math.max(pauseMinMs, pause.ms * 2));
     pause = { ms, endsAtMs: o.nowMs() + ms };
@@ -99,12 +103,12 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
   function countRegular(outcome: "failure" | "timeout" | "draining"): HealthEvent {
     const isDraining = outcome === "draining";
     const before = streak.isDraining === isDraining ? streak.points : 0;
-    streak = { isDraining, points: before + points[outcome] };
+    streak = { isDraining, points: before + pointsToEject / ejectionLimits[outcome] };
     return streak.points >= pointsToEject && o.mayEject() ? "limit" : "failure";
   }
 
   function toEvent(role: AttemptRole, outcome: AttemptOutcome): HealthEvent | undefined {
-    // Attempts that started before the last ejection or restoration are out of date.
+    // An attempt that started before the last ejection or restoration is out of date: its outcome is ignored.
     if ((role === "regular") !== isInService()) return undefined;
     if (outcome === "success") return "success";
     if (role === "probe") return outcome === "inconclusive" ? "probe-inconclusive" : "probe-failure";
@@ -130,9 +134,9 @@ export function createReplicaHealth(o: ReplicaHealthOptions): ReplicaHealth {
     },
     endAttempt(role, outcome, cause) {
       keepsConnections ||= outcome === "success";
-      // A replica that never keeps a connection open is not draining.
-      const known = outcome === "draining" && !keepsConnections ? "success" : outcome;
-      const event = toEvent(role, known);
+      // A server that closes the connection after every response is not draining.
+      const counted = outcome === "draining" && !keepsConnections ? "success" : outcome;
+      const event = toEvent(role, counted);
       if (event) handle(event, cause);
     },
   };

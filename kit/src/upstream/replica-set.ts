@@ -40,13 +40,13 @@ export type RetryReason = "refused" | "reset" | "status" | "timeout";
 export interface ReplicaSet<Connection> {
   /** Opens new replicas. Removed ones get no further request and close once none is in flight. */
   update(addresses: readonly ReplicaAddress[]): void;
-  /** For the first attempt. Undefined if no address is known. */
+  /** For the first attempt: an ejected replica whose probe is due, else one in service. Undefined if no address is known. */
   choose(isIdempotent: boolean): Replica<Connection> | undefined;
   /** For the next attempt of a request that failed on `tried`. Undefined if no replica is likely to do better. */
   chooseNext(tried: readonly Replica<Connection>[], reason: RetryReason): Replica<Connection> | undefined;
-  /** Whether a healthy replica remains beside `tried`. */
+  /** Whether a healthy replica is not in `tried`. */
   hasHealthyAlternative(tried: readonly Replica<Connection>[]): boolean;
-  /** The result must be passed to `endAttempt`, once. */
+  /** Counts the attempt as in flight. The role must be passed to `endAttempt`, once. */
   startAttempt(replica: Replica<Connection>): AttemptRole;
   /** @param cause of a failure, for the log. */
   endAttempt(replica: Replica<Connection>, role: AttemptRole, outcome: AttemptOutcome, cause?: unknown): void;
@@ -57,24 +57,24 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
   type Member = Replica<Connection>;
   let replicas: readonly Member[] = [];
   let ejected: readonly Member[] = [];
-  /** Those in service. All replicas if none is in service: an ejected one may still respond. */
+  /** The replicas in service. If none is, all replicas, since an ejected one may still respond. */
   let candidates: readonly Member[] = [];
   let isClosed = false;
 
-  function sortByHealth(): void {
+  function splitByHealth(): void {
     ejected = replicas.filter(({ health }) => !health.isInService);
     candidates = ejected.length < replicas.length ? without(replicas, ejected) : replicas;
   }
 
   function report(observation: ReplicaObservation): void {
-    sortByHealth();
+    splitByHealth();
     o.observe(observation);
   }
 
   function open(address: ReplicaAddress): Member {
     const mayEject = () => replicas.includes(replica) && canSpare(replica, replicas);
     const health = createHealth(address.name, { nowMs: o.nowMs, mayEject, report });
-    const replica: Member = { ...describe(address), connection: o.open(address), inFlight: 0, health };
+    const replica: Member = { ...toReplicaFields(address), connection: o.open(address), inFlight: 0, health };
     return replica;
   }
 
@@ -88,7 +88,7 @@ export function createReplicaSet<Connection>(o: ReplicaSetOptions<Connection>): 
       if (isClosed) return;
       const known = new Map(replicas.map((replica) => [replica.name, replica]));
       replicas = addresses.map((address) => known.get(address.name) ?? open(address));
-      sortByHealth();
+      splitByHealth();
       for (const replica of known.values()) if (!replicas.includes(replica)) void close(replica);
     },
     choose(isIdempotent) {
@@ -138,7 +138,7 @@ function createHealth(replica: string, { nowMs, mayEject, report }: HealthContex
 
 /**
  * Whether `replica` may be ejected: only while another one is healthy. When all fail, such as under overload, each ejection would add load to the
- * rest. The last replica in service is never ejected; when it fails, the ejected ones are probed at once.
+ * rest. The last replica in service is never ejected; instead this ends the pauses of the ejected ones, so that they are probed at once.
  */
 function canSpare(replica: Replica<unknown>, replicas: readonly Replica<unknown>[]): boolean {
   const others = without(replicas, [replica]);
@@ -164,7 +164,7 @@ function without<Member>(replicas: readonly Member[], excluded: readonly Member[
   return replicas.filter((replica) => !excluded.includes(replica));
 }
 
-function describe({ name, origin, path, addresses }: ReplicaAddress) {
+function toReplicaFields({ name, origin, path, addresses }: ReplicaAddress) {
   const url = new URL(origin);
   return { name, address: addresses[0] ?? hostOf(url), port: portOf(url), path };
 }

@@ -1,20 +1,23 @@
 export interface RetryBudgetLimits {
   /** Retries that each request adds, 0 to 1: 0.1 allows one retry for ten requests. */
   readonly perRequest: number;
-  /** Retries that each second adds, so that little traffic may be retried too. */
+  /** Retries that each second adds, for services with so few requests that `perRequest` adds almost none. */
   readonly perSecond: number;
-  /** The most retries that can be saved; the budget starts with them. */
+  /** The most retries that the budget can hold. It starts with this number. */
   readonly burstMax: number;
 }
 
 export interface RetryBudget {
-  /** Called for each request. */
+  /** Called once for each request, not for its retries. */
   deposit(): void;
   /** Takes one retry. False if none is left. */
   withdraw(): boolean;
 }
 
-/** The burst is half of the requests in flight: as many as a replica that dies may hold. */
+/**
+ * @param requestsMax the most requests in flight. `burstMax` is half of it: if one of two replicas stops, that many requests fail at once, and
+ * each can be retried.
+ */
 export function defaultRetryBudget(requestsMax: number): RetryBudgetLimits {
   return { perRequest: 0.1, perSecond: 5, burstMax: Math.max(1, requestsMax / 2) };
 }

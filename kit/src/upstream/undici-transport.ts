@@ -60,7 +60,7 @@ const shortBytesMax = 65_536;
 const unsendableCodes = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED"]);
 
 /**
- * By `dispatch`, not `request`: it reports when the first byte may be sent, which makes `refused` safe to send again; it preserves the headers as
+ * Uses undici's `dispatch` instead of its `request`: it reports when the first byte may be sent, which makes `refused` safe to send again; it preserves the headers as
  * they were received; and it saves a stream per response.
  */
 function dispatch(

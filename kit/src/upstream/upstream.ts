@@ -3,7 +3,7 @@ import type { AbortSignalLike } from "../http/abort-source.ts";
 import { Readable } from "node:stream";
 import { deadlineHeader } from "../http/deadline.ts";
 import type { Span } from "../telemetry/tracing/trace.ts";
-import { type AddressBook, createAddressBook, type Lookup, type ReplicaAddress } from "./addresses.ts";
+import { type AddressBook, createAddressBook, type ResolveHost, type ReplicaAddress } from "./addresses.ts";
 import { rejectInvalid, toCause, toOutcome, toRetryReason } from "./attempt-result.ts";
 import { endAttemptSpan, startAttemptSpan, type TracedRequest } from "./attempt-span.ts";
 import { createDeadline, type RequestDeadline, type EndListener, type EndReason, waitWithin } from "./deadline.ts";
@@ -26,7 +26,7 @@ import type {
   TransportResult,
 } from "./transport.ts";
 
-/** One service with all its replicas. `Connection` leads to one replica. */
+/** One service with all its replicas. `Connection` is what a transport needs to reach one replica, such as a pool of TCP connections. */
 export interface Upstream<Connection> {
   /** Whether `requestsMax` requests are in flight: the next one fails as `overloaded`. */
   readonly isFull: boolean;
@@ -47,7 +47,7 @@ export interface UpstreamRequest extends TransportRequest {
   readonly isIdempotent: boolean;
   /** For everything: lookup, connection, retries, the whole body. 1 to 2^31 - 1. */
   readonly timeoutMs: number;
-  /** Whether each attempt sends the remaining time, as `X-Deadline-Ms`. */
+  /** Whether each attempt sends the remaining time, as `X-Deadline-Ms`. Default false. */
   readonly sendsDeadline?: boolean;
   /** Aborts the request, at the replica too. */
   readonly signal?: AbortSignalLike;
@@ -100,10 +100,12 @@ export interface UpstreamOptions<Connection> {
   readonly urls: readonly string[];
   /** Requests in flight at once, over all replicas; further ones fail at once. Default 1,024. */
   readonly requestsMax?: number | undefined;
-  /** Milliseconds between two lookups of a host name. Default 5,000. */
+  /** Milliseconds between two lookups of the host names. Default 5,000. */
   readonly resolveEveryMs?: number | undefined;
+  /** Default: `defaultRetryBudget(requestsMax)`. */
   readonly retryBudget?: RetryBudgetLimits | undefined;
-  readonly lookup?: Lookup | undefined;
+  /** Default: the lookup of the operating system. */
+  readonly resolveHost?: ResolveHost | undefined;
   /** A monotonic clock. */
   readonly nowMs?: (() => number) | undefined;
   /** In [0, 1). */
@@ -115,11 +117,11 @@ export interface UpstreamOptions<Connection> {
   close(connection: Connection): Promise<void>;
 }
 
-/** Attempts of one request. With three, five broken connections in a hundred fail one request in eight thousand. */
+/** Attempts of one request. If 5 % of the attempts fail, one request in 8,000 fails in all three (0.05³). */
 const attemptsMax = 3;
-/** An attempt has at least this long, or this many times the 99th percentile of recent latencies. */
-const attemptTimeoutMinMs = 500;
+/** The timeout of an attempt: this many times the 99th percentile of recent latencies, and at least 500 ms. */
 const attemptTimeoutP99s = 4;
+const attemptTimeoutMinMs = 500;
 
 /**
  * - Choice: the less loaded of two random replicas; one that keeps failing is ejected for a growing pause (`replica-health.ts`).
@@ -137,7 +139,7 @@ interface Sending<Connection, Body extends ResponseBody> {
   readonly transport: Transport<Connection, Body>;
   readonly deadline: RequestDeadline;
   readonly endsAtMs: number;
-  /** The replicas of all attempts, the last one at the end. */
+  /** The replica of each attempt, in their order. A replica may occur twice. */
   readonly tried: Replica<Connection>[];
 }
 
@@ -158,8 +160,8 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#observe = observe;
     this.#replicas = createReplicaSet<Connection>({ open: o.open, close: o.close, nowMs, random, observe });
     this.#addresses = createAddressBook({
-      ...{ urls: o.urls, lookup: o.lookup, resolveEveryMs: o.resolveEveryMs, nowMs },
-      onChanged: this.#replicas.update,
+      ...{ urls: o.urls, resolveHost: o.resolveHost, resolveEveryMs: o.resolveEveryMs, nowMs },
+      onResolved: this.#replicas.update,
       onLookupFailed: (host, cause) => observe({ kind: "lookup-failed", host, cause }),
     });
     this.#budget = createRetryBudget(o.retryBudget ?? defaultRetryBudget(requestsMax), nowMs);
@@ -195,7 +197,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     deadline.clear();
   }
 
-  /** The response of an earlier attempt is returned if no later attempt gets one. */
+  /** Returns the last response that was buffered if no later attempt gets one: a 503 says more to the client than a broken connection. */
   async #sendWithRetries<Body extends ResponseBody>(sending: Sending<Connection, Body>): Promise<UpstreamResult<Body>> {
     const { request, deadline, tried } = sending;
     let result: AttemptResult<Body> | undefined;
@@ -206,7 +208,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
       const reason = toRetryReason(latest);
       replica = reason && this.#chooseNext(sending, reason, latest);
       if (latest.kind === "response" && !replica) return latest;
-      // A streamed body is not kept: it would occupy its connection until the next attempt ends.
+      // A streamed response is dropped: its body would occupy the connection until the next attempt ends.
       if (latest.kind === "response" && latest.body instanceof Readable) latest.body.destroy();
       else if (latest.kind === "response" || result?.kind !== "response") result = latest;
     }
@@ -240,7 +242,10 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return this.#judge(result, { replica, role, startedAtMs }, sending);
   }
 
-  /** Reports the attempt's outcome to the replica's health: of a streamed response once its body has ended. */
+  /**
+   * Reports the attempt's outcome to the replica's health and records its latency. The outcome of a successful streamed response is reported when
+   * the caller calls `finish`, since its body may still break.
+   */
   #judge<Body extends ResponseBody>(
     result: TransportResult<Body>,
     attempt: Attempt<Connection>,
@@ -267,21 +272,21 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     this.#replicas.endAttempt(replica, role, outcome, cause);
   }
 
-  /** The replica for one more attempt, paid from the budget. Undefined if the result is final. */
+  /** Chooses the replica for one more attempt, withdraws the retry from the budget, and reports it. Undefined if the result is final. */
   #chooseNext<Body extends ResponseBody>(
     { request, tried }: Sending<Connection, Body>,
     reason: RetryReason,
-    failed: AttemptResult<Body>,
+    failedAttempt: AttemptResult<Body>,
   ): Replica<Connection> | undefined {
     // A refused request was not sent: it may be sent again whatever its method, and costs no replica anything.
     if (tried.length >= attemptsMax || (reason !== "refused" && !request.isIdempotent)) return undefined;
     const next = this.#replicas.chooseNext(tried, reason);
     if (!next) return undefined;
-    // A timeout was paid for when the attempt was ended.
-    const isPaid = reason === "refused" || reason === "timeout" || this.#withdrawRetry(failed.replica);
+    // The retry after a timeout was withdrawn when the attempt was ended, in `#endLateAttempt`.
+    const isPaid = reason === "refused" || reason === "timeout" || this.#withdrawRetry(failedAttempt.replica);
     if (!isPaid) return undefined;
-    const status = failed.kind === "response" ? failed.status : undefined;
-    this.#observe({ kind: "retried", replica: failed.replica, reason, status });
+    const status = failedAttempt.kind === "response" ? failedAttempt.status : undefined;
+    this.#observe({ kind: "retried", replica: failedAttempt.replica, reason, status });
     return next;
   }
 
@@ -291,7 +296,7 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return isPaid;
   }
 
-  /** Half of the remaining time is left for another attempt. */
+  /** Starts the timer that ends a late attempt. It leaves at least half of the remaining time for the next. Undefined if there is no other healthy replica. */
   #startAttemptTimer<Body extends ResponseBody>(
     sending: Sending<Connection, Body>,
     nowMs: number,
@@ -302,12 +307,12 @@ class ReplicatedUpstream<Connection> implements Upstream<Connection> {
     return setTimeout(this.#onAttemptTimeout, Math.min(timeoutMs, (sending.endsAtMs - nowMs) / 2), sending);
   }
 
-  /** After a pause of this process, a response may wait in the socket: it is read before `setImmediate` calls back. */
+  /** After a pause of this process, the response may already be in the socket's buffer: Node reads it before it calls back `setImmediate`. */
   readonly #onAttemptTimeout = (sending: Sending<Connection, ResponseBody>): void => {
     setImmediate(this.#endLateAttempt, sending, sending.deadline.listener);
   };
 
-  /** Ends the attempt if it has no connection, or has no response to an idempotent request for which a retry is paid. */
+  /** Ends the attempt if it is not connected yet, or if it has no response, is idempotent and the budget has a retry, which is withdrawn. */
   readonly #endLateAttempt = (
     { request, deadline, tried }: Sending<Connection, ResponseBody>,
     listener: EndListener | undefined,

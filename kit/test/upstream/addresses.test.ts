@@ -13,7 +13,7 @@ test.runIf(process.platform === "linux")(
     let addresses = ["127.0.0.1"];
     const { upstream } = open([`http://service.test:${first.port}`], {
       nowMs: () => clock.nowMs,
-      lookup: () => Promise.resolve(addresses),
+      resolveHost: () => Promise.resolve(addresses),
     });
     const hosts: unknown[] = [];
     first.respond = (response, request) => void response.end(`${hosts.push(request.headers.host)}`);
@@ -49,8 +49,8 @@ test.runIf(process.platform === "linux").each([
   onTestFinished(successor.kill);
   const clock = { nowMs: 0 };
   let addresses = ["127.0.0.1"];
-  const lookup = () => Promise.resolve(addresses);
-  const { upstream } = open([`http://service.test:${old.port}`], { nowMs: () => clock.nowMs, lookup });
+  const resolveHost = () => Promise.resolve(addresses);
+  const { upstream } = open([`http://service.test:${old.port}`], { nowMs: () => clock.nowMs, resolveHost });
   await upstream.send(read);
   await stop(old);
   addresses = ["127.0.0.2"];
@@ -69,7 +69,7 @@ test.runIf(process.platform === "linux")(
     onTestFinished(remaining.kill);
     const clock = { nowMs: 0 };
     let addresses = ["127.0.0.1", "127.0.0.2"];
-    const options = { nowMs: () => clock.nowMs, lookup: () => Promise.resolve(addresses), random: () => 0 };
+    const options = { nowMs: () => clock.nowMs, resolveHost: () => Promise.resolve(addresses), random: () => 0 };
     const { upstream, seen } = open([`http://service.test:${removed.port}`], options);
     await removed.kill();
     await stream(5, 1, () => upstream.send(read));
@@ -82,7 +82,9 @@ test.runIf(process.platform === "linux")(
 );
 
 test("a request to a name without an address is refused, and the lookup reported", async () => {
-  const { upstream, seen } = open(["http://service.test"], { lookup: () => Promise.reject(new Error("ENOTFOUND")) });
+  const { upstream, seen } = open(["http://service.test"], {
+    resolveHost: () => Promise.reject(new Error("ENOTFOUND")),
+  });
   expect(await upstream.send(read)).toMatchObject({ kind: "failed", reason: "refused" });
   expect(seen).toEqual([{ kind: "lookup-failed", host: "service.test", cause: expect.any(Error) }]);
 });

@@ -54,7 +54,7 @@ test("a request that is aborted while it connects is not sent", async () => {
 });
 
 test("a request whose lookup hangs ends at its deadline", async () => {
-  const { upstream } = open(["http://service.test"], { lookup: () => new Promise(() => {}) });
+  const { upstream } = open(["http://service.test"], { resolveHost: () => new Promise(() => {}) });
   expect(await upstream.send({ ...read, timeoutMs: 20 })).toMatchObject({ kind: "failed", reason: "timeout" });
 });
 

@@ -74,7 +74,7 @@ export type ServiceClientObservation = UpstreamObservation & { readonly service:
 
 export interface ServiceClientOptions extends Pick<
   UpstreamOptions<ReplicaConnection>,
-  "urls" | "resolveEveryMs" | "retryBudget" | "lookup" | "nowMs" | "random"
+  "urls" | "resolveEveryMs" | "retryBudget" | "resolveHost" | "nowMs" | "random"
 > {
   readonly service: string;
   /** Requests in flight at once; further ones are rejected at once. */

@@ -11,7 +11,7 @@ test.runIf(process.platform === "linux").each(transports)(
     let addresses = ["127.0.0.1"];
     const { client } = open([`http://service.test:${first.port}`], {
       nowMs: () => clock.nowMs,
-      lookup: () => Promise.resolve(addresses),
+      resolveHost: () => Promise.resolve(addresses),
     });
     const send = () => outcomeOf(client[transport](read));
     const requestsAfter = async (next: string[]) => {
@@ -43,7 +43,7 @@ test.runIf(process.platform === "linux").each(transports)(
 );
 
 test.each(transports)("%s: a service whose name has no address is a bad gateway", async (transport) => {
-  const { client, seen } = open(["http://service.test"], { lookup: () => Promise.reject(new Error("ENOTFOUND")) });
+  const { client, seen } = open(["http://service.test"], { resolveHost: () => Promise.reject(new Error("ENOTFOUND")) });
   expect(await outcomeOf(client[transport](read))).toBe("BAD_GATEWAY");
   expect(seen).toMatchObject([{ kind: "lookup-failed", host: "service.test", service: "things" }]);
 });
