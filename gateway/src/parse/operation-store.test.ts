@@ -64,13 +64,13 @@ test("memory of compiled plans counts as part of the document, and evicts other 
   const bytes = weighDocument("{ a }");
   const operations = createOperationStore({ documentsMax: 10, bytesMax: 3 * bytes });
   const [a, b] = ["{ a }", "{ b }"].map((text) => operations.add(read(text).name(undefined)));
-  b?.retain(bytes);
+  b?.addRetainedBytes(bytes);
   expect(operations.size()).toEqual({ entries: 2, weight: 3 * bytes });
-  b?.retain(1);
-  expect([operations.has("{ a }"), operations.size().weight]).toEqual([false, 2 * bytes + 1]);
-  b?.retain(-bytes);
+  b?.addRetainedBytes(1);
+  expect([operations.hasDocument("{ a }"), operations.size().weight]).toEqual([false, 2 * bytes + 1]);
+  b?.addRetainedBytes(-bytes);
   // Evicted before, so it is not counted.
-  a?.retain(bytes);
+  a?.addRetainedBytes(bytes);
   expect(operations.size().weight).toBe(bytes + 1);
 });
 
